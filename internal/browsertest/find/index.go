@@ -41,7 +41,8 @@ type Options struct {
 // New makes an Index of a page; nil options are the defaults.
 func New(page *snapshot.Page, opts *Options) *Index {
 	x := &Index{
-		page: page, syn: defaultSynonyms, mask: func(text string) string { return text }, labels: make([][]label, page.Len()), phrases: make(map[string]phrase, page.Len()/2),
+		page: page, syn: defaultSynonyms, mask: func(text string) string { return text }, labels: make([][]label, page.Len()),
+		phrases:  make(map[string]phrase, page.Len()/2),
 		rowTexts: map[int][]phrase{}, names: map[int]phrase{}, usable: map[Action][]*snapshot.Node{}, known: map[string]bool{},
 		headRows: map[*snapshot.Node]*snapshot.Node{}, told: map[Question]Answer{},
 	}

@@ -103,7 +103,8 @@ func (s *Step) take(m masked, name, text string) bool {
 var fillsIn = regexp.MustCompile(`.(?:输入|填写|填入|录入|键入|选择)(?:[^框]|$)`)
 
 // endsInVerb is such a place, too: in the dialog, click Check out.
-var endsInVerb = regexp.MustCompile(`(?i)(?:` + anyOf(wordsOf(func(v *verb) string { return v.inside.zh })) + `|\s` + anyOf(wordsOf(func(v *verb) string { return v.inside.en })) + `)$`)
+var endsInVerb = regexp.MustCompile(`(?i)(?:` + anyOf(wordsOf(func(v *verb) string { return v.inside.zh })) +
+	`|\s` + anyOf(wordsOf(func(v *verb) string { return v.inside.en })) + `)$`)
 
 // wholePage is a place that everything stands in.
 var wholePage = compile(`(?:当前|本|该|这个)?(?:页面|网页|界面)|(?:the|this)\s+page`)

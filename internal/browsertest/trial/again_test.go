@@ -35,7 +35,8 @@ func TestARunIsRunAgainAsItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	opts := again.Options
-	if again.Model != "small" || again.Workers != 2 || again.Name != "my run" || opts.Base != "http://127.0.0.1:2" || opts.Timeout != time.Minute || opts.Retries != 1 || opts.Vars["who"] != "ann" || opts.Vars["what"] != "y" {
+	if again.Model != "small" || again.Workers != 2 || again.Name != "my run" || opts.Base != "http://127.0.0.1:2" ||
+		opts.Timeout != time.Minute || opts.Retries != 1 || opts.Vars["who"] != "ann" || opts.Vars["what"] != "y" {
 		t.Errorf("%+v", again)
 	}
 	if got := again.Suites[0].Cases; len(got) != 2 || got[0].Name != "case 2" || got[1].Name != "case 4" {
@@ -52,10 +53,13 @@ func TestARunThatCannotBeRunAgainSaysWhy(t *testing.T) {
 		kept trial.Run
 		want string
 	}{
-		"it is under way":             {trial.Run{Outcome: trial.Running, Report: trial.Report{Sources: map[string]string{"t.yaml": "- open /\n"}}}, "still under way"},
-		"nothing was kept":            {trial.Run{Outcome: trial.Lost}, "kept no files"},
-		"it serves a folder":          {trial.Run{Report: trial.Report{Sources: map[string]string{"t.yaml": "serve: site\nsteps: [open /]\n"}}}, "serves a folder"},
-		"it includes what is no more": {trial.Run{Report: trial.Report{Sources: map[string]string{"t.yaml": "- include: other.yaml\n"}}}, "not kept with the run"},
+		"it is under way": {trial.Run{Outcome: trial.Running,
+			Report: trial.Report{Sources: map[string]string{"t.yaml": "- open /\n"}}}, "still under way"},
+		"nothing was kept": {trial.Run{Outcome: trial.Lost}, "kept no files"},
+		"it serves a folder": {trial.Run{Report: trial.Report{Sources: map[string]string{"t.yaml": "serve: site\nsteps: [open " +
+			"/]\n"}}}, "serves a folder"},
+		"it includes what is no more": {trial.Run{Report: trial.Report{Sources: map[string]string{"t.yaml": "- include: other.yaml\n"}}},
+			"not kept with the run"},
 	} {
 		c.kept.Files = []string{"t.yaml"}
 		if err := c.kept.Again(&trial.Order{}); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), c.want) {
@@ -66,7 +70,8 @@ func TestARunThatCannotBeRunAgainSaysWhy(t *testing.T) {
 
 func TestAPlanThatBeginsWithATextIsRunAgainAsAPlan(t *testing.T) {
 	for file, text := range map[string]string{
-		"plan.md": "Some words before.\n\n# Login\n\n- open http://127.0.0.1:1/\n", "quoted.yaml": "\"name\": Login\nsteps: [open http://127.0.0.1:1/]\n", "steps.yaml": "open http://127.0.0.1:1/\n",
+		"plan.md":     "Some words before.\n\n# Login\n\n- open http://127.0.0.1:1/\n",
+		"quoted.yaml": "\"name\": Login\nsteps: [open http://127.0.0.1:1/]\n", "steps.yaml": "open http://127.0.0.1:1/\n",
 	} {
 		k := trial.Run{Summary: trial.Summary{Files: []string{file}}, Report: trial.Report{Sources: map[string]string{file: text}}}
 		var o trial.Order

@@ -75,7 +75,8 @@ func TestLocatorsAreWrittenOnlyWhenAskedAndHoldNoRef(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)
-	if err != nil || !strings.Contains(string(data), `"name": "More"`) || strings.Contains(string(data), "e1") || strings.Contains(string(data), "Save") {
+	if err != nil || !strings.Contains(string(data), `"name": "More"`) || strings.Contains(string(data), "e1") ||
+		strings.Contains(string(data), "Save") {
 		t.Errorf("%s %v", data, err)
 	}
 	read, err := trial.OpenLocators(path, false)
@@ -150,7 +151,8 @@ func TestSentencesKeepTheLinesThatTheyCameOn(t *testing.T) {
 }
 
 func FuzzWritten(f *testing.F) {
-	for _, text := range []string{"click Save", "- 点击登录\n- expect: {text: 好}", "# 计划\n- 打开 /", "name: x\nsteps: [click A]", "{", "serve: /etc\nsteps: [open /]", "a: b", "点击 \"a:b\""} {
+	for _, text := range []string{"click Save", "- 点击登录\n- expect: {text: 好}", "# 计划\n- 打开 /", "name: x\nsteps: [click A]", "{",
+		"serve: /etc\nsteps: [open /]", "a: b", "点击 \"a:b\""} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
