@@ -22,14 +22,32 @@ func (x *Index) readHeadRow(owner *snapshot.Node) *snapshot.Node {
 	return x.rows[first-1]
 }
 
-// isHead tells whether a row has only heads of columns.
+// isHead tells whether a row heads a table. Older servers do not mark the cells of heads: there
+// it is the only row of the first of several groups, without controls.
 func (x *Index) isHead(row *snapshot.Node) bool {
+	heads := 0
 	for m := firstCell(row); m != nil; m = m.Next {
-		if m.Role != "columnheader" {
+		if m.Role == "columnheader" {
+			heads++
+		}
+	}
+	if heads > 0 {
+		return heads == cells(row)
+	}
+	group := row.Parent
+	if group == nil || group.Role != "rowgroup" || group.Parent == nil || group.First != row || row.Next != nil {
+		return false
+	}
+	before := x.previous(group)
+	if group.Next == nil || group.Next.Role != "rowgroup" || before != nil && before.Role == "rowgroup" {
+		return false
+	}
+	for m := range x.page.Inside(row) {
+		if is(m, control) && m.Role != "checkbox" {
 			return false
 		}
 	}
-	return row.First != nil
+	return true
 }
 
 // mayHead tells whether a row looks like the head of its table, where the server does not mark heads:
