@@ -1,17 +1,11 @@
 package find
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
-
-// missing is what of a name is left to be found around the element; false when all of it
-// was found.
-func (m *match) missing() (phrase, bool) {
-	rest := telling(m.rest)
-	return phraseOf(rest), len(rest) > 0
-}
 
 // telling are the words that say something of what is meant.
 func telling(words []word) []word {
@@ -29,10 +23,12 @@ func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, strin
 		}
 		return m.score - isAround + isAlike, m.why
 	}
-	isField := s.query.Action == Fill || s.query.Action == Select
 	g := none
 	if !m.absent {
 		g = s.chain(n, m.left)
+	}
+	titled := func() bool {
+		return s.x.sectionOf(n).name.equal(name) || slices.ContainsFunc(s.x.labelsWith(n), name.equal)
 	}
 	if g == inRow && s.othersRow(n, m.left) {
 		g = none
@@ -40,26 +36,21 @@ func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, strin
 	switch {
 	case g == whole:
 		return m.score, m.why + ", and the rest names where it stands"
-	case !m.absent && !slices.ContainsFunc(m.left.words, turnsAway) && s.x.isTitled(n, name): // "Delete account", and a button for it
+	case !m.absent && !slices.ContainsFunc(m.left.words, turnsAway) && titled(): // "Delete account", and a button for it
 		return m.score, m.why + ", and all of them stand beside it"
 	case holder(n, dialog) != nil && !slices.ContainsFunc(m.left.words, func(w word) bool { return !holders[w.text] }):
 		return m.score, m.why + ", and the rest is what it closes"
 	case g == inRow:
 		return m.score - isAround + isPartly, m.why + ", and the rest stands around it"
-	case isField && meaningless(m.left.words):
+	case meaningless(m.left.words):
 		return m.score - isAround + isWeak, m.why
 	}
 	return 0, ""
 }
 
-// isTitled tells whether the name stands with an element as a text, or as the heading above it.
-func (x *Index) isTitled(n *snapshot.Node, name phrase) bool {
-	return x.sectionOf(n).name.equal(name) || slices.ContainsFunc(x.labelsWith(n), name.equal)
-}
-
 // turnsAway tells whether a word beside a label makes another thing of it: 不同意 is not 同意.
 func turnsAway(w word) bool {
-	return reverses(w) || sets(w) || negates(w) || slices.Contains(reversingMarks, w.text)
+	return reverses(w) || sets(w) || negating[w.text] || slices.Contains(reversingMarks, w.text)
 }
 
 // othersRow tells whether a row beside that of the element is called just so, and its own is not.
@@ -69,15 +60,12 @@ func (s *search) othersRow(n *snapshot.Node, name phrase) bool {
 		return false
 	}
 	key := rowsKey{rowsOf(own), name.text}
-	is, known := s.calls[key]
-	if !known {
+	return memo(s.calls, key, func() bool {
 		says := func(p phrase) bool { return slices.EqualFunc(telling(p.words), name.words, word.same) }
-		is = slices.ContainsFunc(s.x.rows, func(r *snapshot.Node) bool {
+		return slices.ContainsFunc(s.x.rows, func(r *snapshot.Node) bool {
 			return rowsOf(r) == key.owner && slices.ContainsFunc(s.x.pieces(r), says)
 		})
-		s.calls[key] = is
-	}
-	return is
+	})
 }
 
 // rowsKey is a look-up of what the rows of a table or a list are called.
@@ -88,18 +76,14 @@ type rowsKey struct {
 
 // isCalled tells whether an element that serves the action is called so.
 func (s *search) isCalled(name phrase) bool {
-	is, known := s.called[name.text]
-	if !known {
-		is = slices.ContainsFunc(s.x.serving(s.query.Action), func(n *snapshot.Node) bool {
-			return s.x.phrase(n.Name).equal(name) || n.Name == "" && s.x.phrase(n.Text).equal(name)
+	return memo(s.called, name.text, func() bool {
+		return slices.ContainsFunc(s.x.serving(s.query.Action), func(n *snapshot.Node) bool {
+			return s.x.phrase(cmp.Or(n.Name, n.Text)).equal(name)
 		})
-		s.called[name.text] = is
-	}
-	return is
+	})
 }
 
-// chainKey is a look-up of words around an element. Siblings under the same heading have
-// the same around them, but for texts among the siblings themselves.
+// chainKey is a look-up of words around an element: siblings under one heading share it.
 type chainKey struct {
 	parent  *snapshot.Node
 	heading int // how many there are before it
@@ -110,11 +94,7 @@ type chainKey struct {
 func (s *search) chain(n *snapshot.Node, rest phrase) grade {
 	heading, _ := slices.BinarySearch(s.x.headings, n.Index)
 	key := chainKey{n.Parent, heading, rest.text}
-	g, known := s.chains[key]
-	if !known {
-		g = s.x.chain(n, rest)
-		s.chains[key] = g
-	}
+	g := memo(s.chains, key, func() grade { return s.x.chain(n, rest) })
 	if g != whole && slices.ContainsFunc(s.x.labelsWith(n), rest.equal) {
 		return whole
 	}

@@ -6,46 +6,42 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// aboutText keeps the candidates that stand in a box that the text of the place is the title
-// of, or else beside that text.
-func (s *search) aboutText(list []candidate, p place) (kept []candidate) {
+// aboutText keeps the candidates in a box with the title of the place, else those beside that text.
+func (s *search) aboutText(list []candidate, p place) (matching []candidate) {
 	bars, boxes := s.x.titled(p)
-	if kept = inBoxes(list, bars); len(kept) == 0 {
-		kept = inBoxes(list, boxes)
+	if matching = inBoxes(list, bars); len(matching) == 0 {
+		matching = inBoxes(list, boxes)
 	}
-	if len(kept) == 0 && p.word == nil {
+	if len(matching) == 0 && p.word == nil {
 		return s.beside(list, p)
 	}
-	return kept
+	return matching
 }
 
 // inBoxes keeps the candidates that stand in one of the boxes.
-func inBoxes(list []candidate, boxes []*snapshot.Node) (kept []candidate) {
+func inBoxes(list []candidate, boxes []*snapshot.Node) (matching []candidate) {
 	for _, c := range list {
 		if slices.ContainsFunc(boxes, func(b *snapshot.Node) bool { return b.Holds(c.node) }) {
 			c.why += ", in the box with that title"
-			kept = append(kept, c)
+			matching = append(matching, c)
 		}
 	}
-	return kept
+	return matching
 }
 
 // beside keeps the candidates that stand with the text that a place is called by.
-func (s *search) beside(list []candidate, p place) (kept []candidate) {
-	if len(list) == 0 {
-		return nil
-	}
+func (s *search) beside(list []candidate, p place) (matching []candidate) {
 	anchors := s.x.anchors(p)
 	for _, c := range list {
 		for _, a := range anchors {
 			if s.x.standsWith(a, c.node) {
 				c.why += ", beside that text"
-				kept = append(kept, c)
+				matching = append(matching, c)
 				break
 			}
 		}
 	}
-	return kept
+	return matching
 }
 
 // anchors are the elements called exactly so, for what stands beside them.
@@ -64,18 +60,14 @@ func (x *Index) anchors(p place) (list []*snapshot.Node) {
 	return list
 }
 
-// standsWith tells whether an element stands with the anchor in one small part of the page:
-// what holds the anchor has no other controls, and what holds the element has no text of
-// its own, as the neighboring item of a list would.
+// standsWith tells whether an element and an anchor share a small part of the page, without other
+// controls beside the anchor or other text beside the element.
 func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
 	if anchor.Holds(n) || n.Holds(anchor) {
 		return false
 	}
 	side := anchor
-	for depth := 0; side.Parent != nil && !side.Parent.Holds(n); depth++ {
-		if depth == 3 {
-			return false
-		}
+	for side.Parent != nil && !side.Parent.Holds(n) {
 		side = side.Parent
 	}
 	if side.Parent == nil {
@@ -99,7 +91,7 @@ func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
 			i = m.End
 			continue
 		}
-		if (m.Name != "" || m.Text != "") && !holdsChoices(m) && !x.ofChoice(m, other) {
+		if (m.Name != "" || m.Text != "") && m.Role != "group" && m.Role != "radiogroup" && !x.ofChoice(m, other) {
 			return false
 		}
 		i++
@@ -117,11 +109,7 @@ func (x *Index) ofChoice(text, box *snapshot.Node) bool {
 	return false
 }
 
-// holdsChoices tells whether a part of the page is there to hold checkboxes or radio buttons.
-func holdsChoices(n *snapshot.Node) bool { return n.Role == "group" || n.Role == "radiogroup" }
-
-// labelsWith are the texts that stand with an element in one small part of the page, such
-// as the title of a card that is made of plain boxes.
+// labelsWith are the texts near an element, such as the title of a card of plain boxes.
 func (x *Index) labelsWith(n *snapshot.Node) (list []phrase) {
 	at := n
 	for range 5 {

@@ -2,9 +2,7 @@ package find
 
 import "github.com/toolfit/toolfit/internal/browsertest/snapshot"
 
-// caption is the text before a field that has another name. A bound label would be its name,
-// so the name is mostly a placeholder, which the server does not tell apart. What names
-// another field belongs to that one.
+// caption is the text before a field whose name is only a placeholder.
 func (x *Index) caption(n *snapshot.Node) string {
 	if !x.aloneInBox(n) {
 		return ""
@@ -20,51 +18,34 @@ func (x *Index) caption(n *snapshot.Node) string {
 // maxBox is how many elements the box of a single field may have beside it.
 const maxBox = 200
 
-// aloneInBox tells whether a field shares the box of the text before it with nothing else
-// that has a name, and with no text that is its name: that one is its label.
+// aloneInBox tells whether the box of a field has no other control, and no text that is its label.
 func (x *Index) aloneInBox(n *snapshot.Node) bool {
 	box := n.Parent
-	for depth := 0; box != nil && depth < 3; depth++ {
-		if (box.End-box.Index)-(n.End-n.Index) > maxBox {
+	if box == nil || (box.End-box.Index)-(n.End-n.Index) > maxBox {
+		return false
+	}
+	for m := range x.page.Inside(box) {
+		isLabel := m.Text == n.Name && (m.Ref != "" || m.Role == "text") // without a ref it is the drawn placeholder
+		if m != n && !n.Holds(m) && (isLabel || is(m, control)) {
 			return false
 		}
-		for m := range x.page.Inside(box) {
-			isLabel := m.Text == n.Name && (m.Ref != "" || m.Role == "text") // without a ref it is the drawn placeholder
-			if m != n && !n.Holds(m) && (isLabel || is(m, control) && (m.Name != "" || is(m, field))) {
-				return false
-			}
-		}
-		if box.First != n && !box.First.Holds(n) {
-			return true
-		}
-		box = box.Parent
 	}
-	return false
+	return true
 }
 
-// labelsOther tells whether a text of the page is the name and labels something else than the
-// field: beside the label 部门 the field 搜索部门 is not what is meant by it.
+// labelsOther tells whether the name is a label: next to the label 部门, the field 搜索部门 is another.
 func (s *search) labelsOther(name phrase) bool {
-	is, known := s.labels[name.text]
-	if !known {
+	return memo(s.labels, name.text, func() bool {
 		for m := range s.x.page.All() {
-			if (m.Role == "generic" || m.Role == "text") && !m.Pointer && s.x.phrase(m.Text).equal(name) && s.x.precedesControl(m) && holder(m, table) == nil {
-				is = true
-				break
+			if m.Next != nil && s.x.phrase(m.Text).equal(name) {
+				return true
 			}
 		}
-		s.labels[name.text] = is
-	}
-	return is
+		return false
+	})
 }
 
-// precedesControl tells whether something to press or fill follows a text.
-func (x *Index) precedesControl(n *snapshot.Node) bool {
-	return n.Next != nil && (is(n.Next, control) || n.Next.Pointer || x.holdsControl(n.Next))
-}
-
-// labelsField tells whether a box is the label of a field, more often than not: it shows no
-// more than what it is called.
+// labelsField tells whether a box is probably the label of a field: it shows nothing but its name.
 func (x *Index) labelsField(n *snapshot.Node) bool {
 	if n.Role != "generic" || n.Pointer {
 		return false

@@ -1,14 +1,12 @@
 package find
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// Descriptor is what is remembered of an element that was found: never a ref, which means
-// another element on the next page.
+// Descriptor is how to find an element again. It has no ref: on the next page that is another element.
 type Descriptor struct {
 	Role        string      `json:"role"`
 	Name        string      `json:"name,omitempty"`
@@ -73,8 +71,7 @@ func (x *Index) Refind(d Descriptor) (*Hit, error) {
 			list = append(list, candidate{node: n, score: isEqual, why: "is as it was remembered"})
 		}
 	}
-	s := search{x: x, query: Query{Text: fmt.Sprintf("%s %s", d.Role, d.Name)}}
-	return s.pick(list)
+	return newSearch(x, Query{Text: d.Role + " " + d.Name}).pick(list)
 }
 
 func (x *Index) fits(n *snapshot.Node, d Descriptor) bool {
@@ -84,7 +81,8 @@ func (x *Index) fits(n *snapshot.Node, d Descriptor) bool {
 	if d.Beside != "" && !slices.Contains(x.beside(n), d.Beside) {
 		return false
 	}
-	path, inRow := d.Path, d.Row == ""
+	path := d.Path
+	inRow := d.Row == ""
 	for a := n.Parent; a != nil; a = a.Parent {
 		if !inRow && is(a, row) {
 			inRow = covers(x.pieces(a), read(d.Row), true) == whole

@@ -31,7 +31,8 @@ func (r *Error) doubt(x *Index, near []candidate) {
 			list = append(list, shown)
 		}
 	}
-	if r.Near = len(list) > 0; r.Near {
+	r.Near = len(list) > 0
+	if r.Near {
 		r.Candidates = list[:min(len(list), maxCandidates)]
 	}
 }
@@ -48,7 +49,7 @@ type Candidate struct {
 
 const maxCandidates = 5
 
-// Brief is the refusal without its candidates, for those who show them apart.
+// Brief is the message without the candidates.
 func (r *Error) Brief() string {
 	if r.Hint != "" {
 		return fmt.Sprintf("%s (%s)", r.said(), r.Hint)
@@ -66,23 +67,26 @@ func (r *Error) said() string {
 	return fmt.Sprintf("%q cannot be looked for", r.Query)
 }
 
+// ErrorCode is the code.
+func (r *Error) ErrorCode() snapshot.Code { return r.Code }
+
 func (r *Error) Error() string {
-	var b strings.Builder
-	b.WriteString(r.said())
-	for i, c := range r.Candidates {
-		if i == 0 && r.Code == snapshot.NotFound {
-			b.WriteString("; near: ")
-		} else if i == 0 {
-			b.WriteString(": ")
-		} else {
-			b.WriteString("; ")
+	text := r.said()
+	if len(r.Candidates) > 0 {
+		var paths []string
+		for _, c := range r.Candidates {
+			paths = append(paths, c.Path)
 		}
-		b.WriteString(c.Path)
+		joint := ": "
+		if r.Code == snapshot.NotFound {
+			joint = "; near: "
+		}
+		text += joint + strings.Join(paths, "; ")
 	}
 	if r.Hint != "" {
-		fmt.Fprintf(&b, " (%s)", r.Hint)
+		text += " (" + r.Hint + ")"
 	}
-	return b.String()
+	return text
 }
 
 func (s *search) ambiguous(top []candidate) error {
@@ -93,8 +97,8 @@ func (s *search) ambiguous(top []candidate) error {
 	switch a, b := top[0].node, top[1].node; {
 	case s.x.rowText(a) != s.x.rowText(b):
 		r.Hint = fmt.Sprintf("add the row: %s", s.x.rowText(a))
-	case s.x.path(a.Parent) != s.x.path(b.Parent):
-		r.Hint = fmt.Sprintf("add where it stands: %s", s.x.path(a.Parent))
+	case s.x.Path(a.Parent) != s.x.Path(b.Parent):
+		r.Hint = fmt.Sprintf("add where it stands: %s", s.x.Path(a.Parent))
 	default:
 		r.Hint = "say which one: 第2个, second"
 	}
@@ -109,18 +113,14 @@ func (s *search) notFound() error {
 	if r.Hint == "" && s.query.Action != Any && slices.ContainsFunc(s.x.dialogs, s.x.isModal) {
 		r.Hint = "a modal dialog is open, and what lies behind it was left out"
 	}
-	want := read(strings.Join(append(describe(s.query.Text, s.x.syn).quotes, describe(s.query.Text, s.x.syn).text), " "))
+	d := describe(s.query.Text, s.x.syn)
+	want := read(strings.Join(append(d.quotes, d.text), " "))
 	var list []candidate
 	known := map[string]float64{}
 	for _, n := range s.x.serving(s.query.Action) {
 		best := 0.0
 		for _, l := range s.x.labelsOf(n) {
-			share, seen := known[l.text]
-			if !seen {
-				share = overlap(want, l.phrase)
-				known[l.text] = share
-			}
-			best = max(best, share)
+			best = max(best, memo(known, l.text, func() float64 { return overlap(want, l.phrase) }))
 		}
 		if best > 0 {
 			list = append(list, candidate{node: n, score: best * 0.5, why: "shares some words"})
@@ -137,7 +137,8 @@ func (s *search) notFound() error {
 
 // overlap is the share of characters in pairs that two phrases have in common.
 func overlap(a, b phrase) float64 {
-	x, y := pairs(a.joined), pairs(b.joined)
+	x := pairs(a.joined)
+	y := pairs(b.joined)
 	common := 0
 	for p := range x {
 		if y[p] {
@@ -167,7 +168,7 @@ func pairs(s string) map[[2]rune]bool {
 
 // Candidate describes an element for people.
 func (x *Index) show(c candidate) Candidate {
-	return Candidate{Ref: x.actOn(c.node), Role: c.node.Role, Name: x.called(c.node), Path: x.path(c.node), Score: round(c.score), Why: c.why}
+	return Candidate{Ref: x.actOn(c.node), Role: c.node.Role, Name: x.called(c.node), Path: x.Path(c.node), Score: round(c.score), Why: c.why}
 }
 
 func round(score float64) float64 { return float64(int(score*100+0.5)) / 100 }
@@ -175,30 +176,19 @@ func round(score float64) float64 { return float64(int(score*100+0.5)) / 100 }
 // called is the name that people would use for an element.
 func (x *Index) called(n *snapshot.Node) string {
 	if n.Name != "" {
-		return x.masked(n.Name)
+		return x.mask(n.Name)
 	}
 	if labels := x.labelsOf(n); len(labels) > 0 && n.Text == "" {
 		return x.shown(labels[0].phrase)
 	}
-	return x.masked(n.Text)
+	return x.mask(n.Text)
 }
 
-func (x *Index) masked(text string) string {
-	if x.mask == nil {
-		return text
-	}
-	return x.mask(text)
-}
+// shown is a text as the page writes it, masked.
+func (x *Index) shown(p phrase) string { return x.mask(cmp.Or(p.raw, p.text)) }
 
-// shown is a text of the page for people, as the page writes it. It is masked before it is cut:
-// then nobody could tell that it is a secret.
-func (x *Index) shown(p phrase) string { return x.masked(cmp.Or(p.raw, p.text)) }
-
-// Path is where an element stands, for people.
-func (x *Index) Path(n *snapshot.Node) string { return x.path(n) }
-
-// path is where an element stands: what holds it that has a name, and itself.
-func (x *Index) path(n *snapshot.Node) string {
+// Path is where an element is: the named parts of the page around it, and itself.
+func (x *Index) Path(n *snapshot.Node) string {
 	if n == nil {
 		return ""
 	}

@@ -1,10 +1,9 @@
-// Package find finds the element that somebody means: a description in Chinese or English,
-// or a selector, and a snapshot in; one element out, or a refusal that says why and names
-// what came near. It is pure.
+// Package find finds an element by a description in Chinese or English, or by a selector: a
+// snapshot in, one element out, or an error that says why and lists the nearest. It is pure.
 //
-// It never guesses. Every word of a description must be accounted for, by the element's own
-// name, by what holds it (row, dialog, group, heading, frame), or by the kind of element;
-// numbers and identifiers as a whole. Where two elements answer alike, none is chosen.
+// It never guesses. Every word of a description must match: the element's own name, what is
+// around it (row, dialog, group, heading, frame), or its kind; numbers and identifiers as a
+// whole. Where two elements match equally well, none is chosen.
 //
 //	hit, err := find.New(page, nil).Find(find.Query{Text: "李四的编辑按钮", Action: find.Click})
 //	// hit.Node.Ref, hit.Score, hit.Why; err is a *find.Error
@@ -39,7 +38,7 @@ type Hit struct {
 	label string
 }
 
-// Find returns the one element that the query means, or a *Refusal.
+// Find returns the one element that the query means, or a *Error.
 func (x *Index) Find(q Query) (*Hit, error) {
 	if sel, ok := ParseSelector(q.Text); ok {
 		return x.bySelector(q, sel)
@@ -50,7 +49,7 @@ func (x *Index) Find(q Query) (*Hit, error) {
 	if len(readings) == 0 {
 		return nil, &Error{Code: snapshot.StepInvalid, Query: q.Text, Hint: "say which element is meant"}
 	}
-	s := search{x: x, query: q, byName: map[nameKey][]candidate{}, byPlace: map[placeKey][]scope{}, chains: map[chainKey]grade{}, called: map[string]bool{}, calls: map[rowsKey]bool{}, labels: map[string]bool{}}
+	s := newSearch(x, q)
 	readings = askedIn(readings, d.asked(q))
 	for i := range readings {
 		if q.Nth != 0 {
@@ -58,15 +57,15 @@ func (x *Index) Find(q Query) (*Hit, error) {
 		}
 		s.read(&readings[i])
 	}
-	if s.top < isAlike-looseCost-splitCost && q.Action == Click { // plain text may be nearer than a control that only holds the words
+	if q.Action == Click && s.top < isAlike-2*looseCost { // plain text may be nearer than a control that only holds the words
 		for i := range readings {
 			s.readTexts(&readings[i])
 		}
 	}
 	hit, err := s.decide()
-	var refusal *Error
-	if q.Action == Any && errors.As(err, &refusal) && refusal.Code == snapshot.NotFound {
-		refusal.doubt(x, s.near(readings))
+	var noMatch *Error
+	if q.Action == Any && errors.As(err, &noMatch) && noMatch.Code == snapshot.NotFound {
+		noMatch.doubt(x, s.near(readings))
 	}
 	return hit, err
 }
@@ -89,10 +88,11 @@ func (x *Index) Count(q Query) int {
 }
 
 // rowNoun are the words for the rows of a table or the items of a list.
-var rowNoun = regexp.MustCompile(`^(?:表格|列表|数据|the |table |data |list )*(?:行|条|项|数据|记录|条目|rows?|records?|items?|entries)(?: (?:in|of) the (?:table|list))?$`)
+var rowNoun = regexp.MustCompile(`^(?:表格|列表|数据|the |table |data |list )*` +
+	`(?:行|条|项|数据|记录|条目|rows?|records?|items?|entries)(?: (?:in|of) the (?:table|list))?$`)
 
 func (x *Index) countRows(q Query) (count int) {
-	s := search{x: x, query: q, byPlace: map[placeKey][]scope{}}
+	s := newSearch(x, q)
 	var list []candidate
 	for _, n := range x.rows {
 		if !x.isHead(n) {
@@ -102,8 +102,7 @@ func (x *Index) countRows(q Query) (count int) {
 	return len(s.inPlaces(list, &reading{places: description{syn: x.syn}.asked(q)[0]}))
 }
 
-// asked are the places that the query names beside its text, in every way to read them, the
-// plainest first.
+// asked are the places that the query names besides its text, in every reading, the plainest first.
 func (d description) asked(q Query) [][]place {
 	list := [][]place{nil}
 	if q.Within != "" {
@@ -114,7 +113,8 @@ func (d description) asked(q Query) [][]place {
 		frame := describe(q.Frame, d.syn)
 		p := place{word: &placeWord{roles: []string{"iframe"}}, name: read(q.Frame)}
 		if n := grammar.Number(frame.text); n > 0 {
-			p.nth, p.name = n, phrase{}
+			p.nth = n
+			p.name = phrase{}
 		}
 		for i := range list {
 			list[i] = append(list[i], p)
@@ -125,11 +125,9 @@ func (d description) asked(q Query) [][]place {
 
 // askedIn are the readings in each of the places.
 func askedIn(readings []reading, asked [][]place) (list []reading) {
-	for i, places := range asked {
+	for _, places := range asked {
 		for _, r := range readings {
-			if r.places = slices.Concat(r.places, places); i > 0 && r.uncut == nil {
-				r.uncut = &asked[0][0]
-			}
+			r.places = slices.Concat(r.places, places)
 			list = append(list, r)
 		}
 	}

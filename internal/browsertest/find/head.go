@@ -6,15 +6,9 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// headRow is the row that heads a table: its own first one or, where the head stays while the
-// rows are scrolled, that of the table before, which has nothing else. nil for none.
+// headRow is the row that heads a table: its first, or that of a table of its own before it; nil for none.
 func (x *Index) headRow(owner *snapshot.Node) *snapshot.Node {
-	row, known := x.headRows[owner]
-	if !known {
-		row = x.readHeadRow(owner)
-		x.headRows[owner] = row
-	}
-	return row
+	return memo(x.headRows, owner, func() *snapshot.Node { return x.readHeadRow(owner) })
 }
 
 func (x *Index) readHeadRow(owner *snapshot.Node) *snapshot.Node {
@@ -28,42 +22,25 @@ func (x *Index) readHeadRow(owner *snapshot.Node) *snapshot.Node {
 	return x.rows[first-1]
 }
 
-// headLines are the rows that head tables.
-func (x *Index) headLines() []*snapshot.Node {
-	if x.heads == nil {
-		x.heads = []*snapshot.Node{}
-		for _, n := range x.rows {
-			if x.isHead(n) || x.mayHead(n) {
-				x.heads = append(x.heads, n)
-			}
-		}
-	}
-	return x.heads
-}
-
-// isHead tells whether a row heads a table. Older servers write its cells like any others;
-// there it is the only row of the first of several groups, without controls.
+// isHead tells whether a row heads a table. Older servers do not mark the cells of heads: there
+// it is the only row of the first of several groups, without controls.
 func (x *Index) isHead(row *snapshot.Node) bool {
-	heads, cells := 0, 0
+	heads := 0
 	for m := firstCell(row); m != nil; m = m.Next {
-		cells++
 		if m.Role == "columnheader" {
 			heads++
 		}
 	}
 	if heads > 0 {
-		return heads == cells
+		return heads == cells(row)
 	}
 	group := row.Parent
-	if group == nil || group.Role != "rowgroup" || group.First != row || row.Next != nil || group.Next == nil || group.Next.Role != "rowgroup" {
+	if group == nil || group.Role != "rowgroup" || group.Parent == nil || group.First != row || row.Next != nil {
 		return false
 	}
-	if group.Parent != nil {
-		for m := group.Parent.First; m != group; m = m.Next {
-			if m.Role == "rowgroup" {
-				return false
-			}
-		}
+	before := x.previous(group)
+	if group.Next == nil || group.Next.Role != "rowgroup" || before != nil && before.Role == "rowgroup" {
+		return false
 	}
 	for m := range x.page.Inside(row) {
 		if is(m, control) && m.Role != "checkbox" {
@@ -73,10 +50,8 @@ func (x *Index) isHead(row *snapshot.Node) bool {
 	return true
 }
 
-// mayHead tells whether a row looks like the head of its table, where the server does not say
-// which cells are heads: the first row, of texts alone, above rows of as many cells that have
-// something to press or fill. Its cells may name columns; but whether it counts as a row,
-// nobody knows.
+// mayHead tells whether a row looks like the head of its table, where the server does not mark heads:
+// the first row, of texts alone, above rows of as many cells with controls.
 func (x *Index) mayHead(row *snapshot.Node) bool {
 	if x.tellsHeads || row.Role != "row" || row.Name == "" || x.holdsControl(row) {
 		return false

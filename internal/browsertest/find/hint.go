@@ -1,15 +1,15 @@
 package find
 
 import (
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// Hint is what the page's source says about an element that has no name: what a snapshot
-// does not show.
+// Hint is what the page's source says about an element without a name.
 type Hint struct {
 	Selector string `json:"selector"` // addresses this element alone
 	Role     string `json:"role"`
@@ -21,30 +21,23 @@ type Hint struct {
 	Href     string `json:"href"` // of the link, or of the drawing that an icon uses
 }
 
-// tokens are the names that the source uses, each cut into its words at case, signs and digits.
+var (
+	camelCase = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
+	signs     = regexp.MustCompile(`[^\pL\d]+`)
+)
+
+// tokens are the names that the source uses, each cut into its words.
 func (h *Hint) tokens() (list [][]word) {
 	for s := range strings.FieldsSeq(strings.Join([]string{h.ID, h.Class, h.Name, h.TestID, h.Href, h.Title}, " ")) {
-		var b strings.Builder
-		lower := false
-		for _, r := range s {
-			if unicode.IsUpper(r) && lower {
-				b.WriteByte(' ')
-			}
-			lower = unicode.IsLower(r)
-			if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-				r = ' '
-			}
-			b.WriteRune(r)
-		}
-		list = append(list, read(b.String()).words)
+		s = camelCase.ReplaceAllString(s, "$1 $2")
+		list = append(list, read(signs.ReplaceAllString(s, " ")).words)
 	}
 	return list
 }
 
-// FindHint finds a nameless element by what the page's source calls it. All words of the
-// description must stand there, of one element alone.
-func FindHint(q Query, hints []Hint) (*Hint, error) {
-	found := map[int]bool{}
+// FindHint finds the one nameless element whose source has all words of the description; nil for none.
+func FindHint(q Query, hints []Hint) *Hint {
+	found := map[*Hint]bool{}
 	for _, r := range describe(q.Text, defaultSynonyms).readings() {
 		if r.name.empty() || r.nth != 0 || r.exact || len(r.places) > 0 {
 			continue
@@ -52,24 +45,17 @@ func FindHint(q Query, hints []Hint) (*Hint, error) {
 		for i := range hints {
 			node := snapshot.Node{Role: hints[i].Role, Pointer: true}
 			if r.role.accepts(&node) > 0 && fit(&node, q.Action) > 0 && hints[i].says(defaultSynonyms.variants(r.name, true)) {
-				found[i] = true
+				found[&hints[i]] = true
 			}
 		}
 	}
-	if len(found) == 1 {
-		for i := range found {
-			return &hints[i], nil
-		}
+	if len(found) != 1 {
+		return nil
 	}
-	code := snapshot.NotFound
-	if len(found) > 1 {
-		code = snapshot.Ambiguous
-	}
-	return nil, &Error{Code: code, Query: q.Text, Count: len(found)}
+	return slices.Collect(maps.Keys(found))[0]
 }
 
-// says tells whether the source has all words of one variant, and none in the same name that
-// makes another thing of them: btn-save-as is not "save".
+// says tells whether the source has all words of a variant, and none that changes them: btn-save-as.
 func (h *Hint) says(variants []phrase) bool {
 	tokens := h.tokens()
 	return slices.ContainsFunc(variants, func(v phrase) bool {

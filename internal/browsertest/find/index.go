@@ -9,24 +9,22 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// Index is a page made ready for look-ups. It is not safe for use by several goroutines:
-// it fills itself while it is asked.
+// Index is a page prepared for look-ups. It is not safe for concurrent use: it caches.
 type Index struct {
 	page       *snapshot.Page
 	syn        *synonyms
-	mask       func(string) string // nil: nothing is masked
+	mask       func(string) string
 	phrases    map[string]phrase
 	labels     [][]label
 	rowTexts   map[int][]phrase // of rows, by index
 	names      map[int]phrase   // of places, by index
 	usable     map[Action][]*snapshot.Node
 	headRows   map[*snapshot.Node]*snapshot.Node // of tables
-	heads      []*snapshot.Node                  // rows that head one; nil: not looked for yet
 	all        string                            // every text of the page, folded
 	known      map[string]bool                   // whether a word is in it
 	dialogs    []*snapshot.Node
 	frames     []*snapshot.Node
-	told       map[Doubt]Told // by the page itself
+	told       map[Question]Answer // by the page itself
 	rows       []*snapshot.Node
 	places     []*snapshot.Node // parts of the page that may have a name
 	tellsHeads bool             // cells that head columns are marked as such
@@ -42,11 +40,16 @@ type Options struct {
 
 // New makes an Index of a page; nil options are the defaults.
 func New(page *snapshot.Page, opts *Options) *Index {
-	x := &Index{page: page, syn: defaultSynonyms, labels: make([][]label, page.Len())}
-	x.phrases, x.rowTexts, x.names, x.usable, x.known, x.headRows = make(map[string]phrase, page.Len()/2), map[int][]phrase{}, map[int]phrase{}, map[Action][]*snapshot.Node{}, map[string]bool{}, map[*snapshot.Node]*snapshot.Node{}
-	x.told = map[Doubt]Told{}
+	x := &Index{
+		page: page, syn: defaultSynonyms, mask: func(text string) string { return text }, labels: make([][]label, page.Len()),
+		phrases:  make(map[string]phrase, page.Len()/2),
+		rowTexts: map[int][]phrase{}, names: map[int]phrase{}, usable: map[Action][]*snapshot.Node{}, known: map[string]bool{},
+		headRows: map[*snapshot.Node]*snapshot.Node{}, told: map[Question]Answer{},
+	}
 	if opts != nil {
-		x.mask = opts.Mask
+		if opts.Mask != nil {
+			x.mask = opts.Mask
+		}
 		if len(opts.Synonyms) > 0 {
 			x.syn = newSynonyms(opts.Synonyms...)
 		}
@@ -74,35 +77,39 @@ func New(page *snapshot.Page, opts *Options) *Index {
 	return x
 }
 
+// memo is the value of a key, computed once.
+func memo[K comparable, V any](values map[K]V, key K, compute func() V) V {
+	v, known := values[key]
+	if !known {
+		v = compute()
+		values[key] = v
+	}
+	return v
+}
+
 // defaultSynonyms is read-only.
 var defaultSynonyms = newSynonyms()
 
-// phrase reads a text once.
+// phrase is a text as it is compared: in lower case and cut into words. A run of Chinese characters is
+// one word, and so is an identifier or a number.
 func (x *Index) phrase(s string) phrase {
 	if s == "" {
 		return phrase{}
 	}
-	p, known := x.phrases[s]
-	if !known {
-		p = read(s)
+	return memo(x.phrases, s, func() phrase {
+		p := read(s)
 		p.raw = s
-		x.phrases[s] = p
-	}
-	return p
+		return p
+	})
 }
 
-// knows tells whether a word may stand anywhere on the page. Most readings of a sentence have
-// words that do not, and need no look at any element.
+// knows tells whether a word occurs on the page. Most readings have words that do not.
 func (x *Index) knows(w word) bool {
-	known, asked := x.known[w.text]
-	if !asked {
+	return memo(x.known, w.text, func() bool {
 		all := x.allText()
-		if known = strings.Contains(all, w.root()); !known && w.kind == han { // signs may part its characters
-			known = !strings.ContainsFunc(w.text, func(r rune) bool { return !strings.ContainsRune(all, r) })
-		}
-		x.known[w.text] = known
-	}
-	return known
+		missing := func(r rune) bool { return !strings.ContainsRune(all, r) }
+		return strings.Contains(all, w.root()) || w.kind == han && !strings.ContainsFunc(w.text, missing) // signs may part it
+	})
 }
 
 // allText is every text of the page, folded as words are.
@@ -127,8 +134,7 @@ func (x *Index) allText() string {
 	return x.all
 }
 
-// hasName tells whether a name or a short text of the page has a part. What explains how to use
-// the page names nothing.
+// hasName tells whether a name or a short text of the page contains a part.
 func (x *Index) hasName(part string) bool {
 	if !strings.Contains(x.allText(), part) {
 		return false
@@ -166,9 +172,8 @@ func (x *Index) serving(action Action) []*snapshot.Node {
 	return list
 }
 
-// Box is the ref of the box that a checkbox, radio button or switch is drawn in together with
-// its text; "" for none. The control itself often lies under what is drawn, where a click
-// does not reach it; a click on the box does.
+// Box is the ref of the box around a checkbox, radio button or switch and its text; "" for none. A
+// click on the control itself often does not reach it.
 func (x *Index) Box(n *snapshot.Node) string {
 	if !is(n, checkable) || n.Pointer {
 		return ""
@@ -188,8 +193,7 @@ func (x *Index) Box(n *snapshot.Node) string {
 	return box.Ref
 }
 
-// actOn is the ref to use for an element. A control that lies under a drawn one has none of
-// its own; then it is that of the box around it, when the box holds nothing else.
+// actOn is the ref to use for an element: its own, or that of a box with nothing else in it.
 func (x *Index) actOn(n *snapshot.Node) string {
 	if n.Ref != "" || !is(n, control) || n.Role == "option" {
 		return n.Ref

@@ -2,7 +2,6 @@ package find
 
 import (
 	"regexp"
-	"strings"
 
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
@@ -16,27 +15,14 @@ type label struct {
 type source uint8
 
 const (
-	byName     source = iota
-	byText            // own text, placeholder
-	byNearby          // text beside it
-	byCaption         // what else is written at a field that has a name: text beside it, a placeholder
-	byContent         // the text that is inside
-	byContents        // all of several texts that are inside
+	byName    source = iota
+	byText           // own text, placeholder
+	byNearby         // text beside it
+	byCaption        // text beside a field that has a name
+	byContent        // the text inside
 )
 
-var sourceCost = [...]float64{byName: 0, byText: 0.02, byNearby: 0.03, byCaption: 0.03, byContent: 0.02, byContents: 0.02}
-
-var sourceNames = [...]string{byName: "name", byText: "text", byNearby: "text beside it", byCaption: "caption", byContent: "content", byContents: "content"}
-
-// answers tells whether a match by a label of the source says enough. A card that holds the
-// words is not what they name, nor is a field whose caption has them among others.
-func (s source) answers(m *match, score float64) bool {
-	switch s {
-	case byContent: // who says a part of it means that part
-		return score >= isEqual
-	}
-	return true
-}
+var sourceNames = [...]string{byName: "name", byText: "text", byNearby: "text beside it", byCaption: "caption", byContent: "content"}
 
 // labelsOf are the texts that an element goes by, its name first.
 func (x *Index) labelsOf(n *snapshot.Node) []label {
@@ -59,19 +45,11 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 			add(text, byCaption)
 		}
 	}
-	if strings.ContainsAny(n.Name, ")）],，") {
-		if m := badge.FindStringSubmatch(n.Name); m != nil {
-			add(m[1]+m[2], byText)
-		}
+	if m := badge.FindStringSubmatch(n.Name); m != nil {
+		add(m[1]+m[2], byText)
 	}
 	prompting := isField && (n.Name == "" || n.Name == n.Placeholder) // the name is no label, but says what to do
-	if n.Placeholder != "" && n.Placeholder != n.Name {
-		from := byText
-		if n.Name != "" { // "search by name or email" is no e-mail field
-			from = byCaption
-		}
-		add(n.Placeholder, from)
-	}
+	add(n.Placeholder, byText)
 	if !isField && n.Text != "" && n.Text != n.Name {
 		add(n.Text, byText)
 	}
@@ -95,8 +73,7 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 // badge is a count after a name: Cart (3), 消息（99+）; Cart, 2 items.
 var badge = regexp.MustCompile(`^(.*\S)\s*[(（\[]\s*\d+\+?\s*[)）\]]$|^([^,，\d]*\pL)[,，]\s*\d+\+?(?:\s*(?:items?|new|unread|[件条个项]))?$`)
 
-// beside are the texts that label a field without being bound to it: the text before it,
-// of a checkbox the text after it, and the head of its column.
+// beside are the texts next to a field: before it, after a checkbox, or at the head of its column.
 func (x *Index) beside(n *snapshot.Node) (texts []string) {
 	if is(n, checkable) {
 		if n.Next != nil && x.plainText(n.Next) {
@@ -117,7 +94,7 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 		}
 		if before != nil {
 			text := x.page.Content(before, 100)
-			ofOther := x.told[Doubt{n.Ref, LabelOwner, text}].Others
+			ofOther := x.told[Question{n.Ref, LabelOwner, text}].Others
 			if !before.Pointer && x.plainText(before) && !sentence.MatchString(text) && !ofOther {
 				texts = append(texts, text)
 			}

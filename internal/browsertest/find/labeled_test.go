@@ -36,13 +36,13 @@ func TestLabeledQueriesFindTheirElementAndNeverAnother(t *testing.T) {
 		}
 		all++
 		hit, err := find.New(recordedPage(t, c.Page), nil).Find(find.Query{Text: c.Query, Action: c.Action})
-		var refusal *find.Error
+		var noMatch *find.Error
 		switch {
 		case err == nil && hit.Node.Ref == c.Expect.Ref:
 			right++
 		case err == nil:
 			t.Errorf("%s, %q: wrong element %s %q (%.2f, %s)", c.Page, c.Query, hit.Node.Ref, hit.Node.Name, hit.Score, hit.Why)
-		case errors.As(err, &refusal) && refusal.Code == c.Expect.Error:
+		case errors.As(err, &noMatch) && noMatch.Code == c.Expect.Error:
 			right++
 		default:
 			t.Logf("%s, %q: %v", c.Page, c.Query, err)

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// The scores. Each step is wider than the lead that a winner needs, so that what is equal
-// in kind is ambiguous, however long its label is.
+// The scores. Each step is wider than lead, so that equally good matches are ambiguous.
 const (
 	isEqual   = 1.00 // the label is the name
 	isAlike   = 0.90 // but for endings and words that say nothing
@@ -21,10 +20,8 @@ const (
 	isWeak    = 0.62 // the rest of the name are words that say nothing
 	isOnlyOne = 0.60 // no name was given, only a kind of element
 
-	synonymCost = 0.02
-	looseCost   = 0.05 // a second choice for the action or the role word
-	partCost    = 0.10 // a place that only has the words among its own
-	lead        = 0.04
+	looseCost = 0.05 // a second choice for the action or the role word
+	lead      = 0.04
 )
 
 // match is how a label answers to a name.
@@ -56,7 +53,7 @@ func (r *reading) compare(l phrase) match {
 			m = m.synonym(l)
 		}
 		if m.score == isSynonym && best.score == isWithin && !best.rival {
-			m.score += lead + synonymCost // it has the words, and means nothing more
+			m.score += lead // it has the words, and means nothing more
 		}
 		if m.score > best.score {
 			best = m
@@ -73,7 +70,6 @@ func (r *reading) compare(l phrase) match {
 		if rest, found := v.cutEnd(core); found && !particular(l, v) {
 			best = match{score: isAround, why: "part of the words are its name", rest: rest, number: isNumber(l)}
 			if i > 0 {
-				best.score -= synonymCost
 				best.why += ", by a synonym"
 				said, _ := r.name.cut(phraseOf(rest))
 				best.said = phraseOf(said)
@@ -92,14 +88,10 @@ func (p phrase) core() phrase {
 			words = append(words, w)
 		}
 	}
-	if len(words) == len(p.words) {
-		return p
-	}
 	return phraseOf(words)
 }
 
-// withoutStops is a name without the words that join the others; the name itself when it
-// is made of nothing else.
+// withoutStops is a name without stop words; the name itself when little is left.
 func (p phrase) withoutStops() phrase {
 	words := slices.DeleteFunc(slices.Clone(p.words), func(w word) bool { return stopWords[w.text] })
 	if len(words) < 2 || len(words) == len(p.words) {
@@ -117,7 +109,7 @@ func compareOne(l, name phrase) match {
 	if !found {
 		rest, found = l.cut(name.withoutStops())
 	}
-	if !found && len(l.words) > 1 && len(name.words) == 1 && l.allHan() { // 同意《协议》 is one run for those who speak
+	if !found && len(l.words) > 1 && len(name.words) == 1 { // 同意《协议》 is one run for those who speak
 		l = phraseOf([]word{{l.joined, han}})
 		rest, found = l.cut(name)
 	}
@@ -126,7 +118,7 @@ func compareOne(l, name phrase) match {
 	}
 	turned := match{score: isRival, why: "its name turns the words", rival: true}
 	switch {
-	case negates(l.words[0]) && indexOf(name.words, l.words[0]) < 0 && !meaningless(name.words):
+	case negating[l.words[0].text] && indexOf(name.words, l.words[0]) < 0 && !meaningless(name.words):
 		return turned // "No smoking" is not "smoking"
 	case meaningless(name.words):
 	case !slices.ContainsFunc(rest, func(w word) bool { return !stopWords[w.text] }):
@@ -148,9 +140,8 @@ func compareOne(l, name phrase) match {
 	return match{score: isWithin, why: "its name holds the words", does: does(l, name), rival: rival}
 }
 
-// particular tells whether the label or the name ends in a small word that makes another verb
-// of the one before it, and that the other lacks: "Save as" is not "Save". "Move to…" may be
-// called "Move", but not the other way round.
+// particular tells whether the label or the name ends in a particle that the other lacks: "Save as"
+// is not "Save".
 func particular(l, name phrase) bool {
 	return l.endsApart(name, particles) || name.endsApart(l, saidParticles)
 }
@@ -161,13 +152,7 @@ func (p phrase) endsApart(q phrase, words map[string]bool) bool {
 	return len(p.words) > 1 && words[last.text] && indexOf(q.words, last) < 0
 }
 
-var (
-	particles     = set("as in on")
-	saidParticles = set("as in on to")
-)
-
-// lengthens tells whether a label is the name but for one more character at its end, which
-// mostly makes another noun of it: 新建文件夹 is not 新建文件.
+// lengthens tells whether a label is the name and one more character: 新建文件夹 is not 新建文件.
 func lengthens(l, name phrase) bool {
 	last := name.words[len(name.words)-1]
 	return last.kind == han && slices.ContainsFunc(l.words, func(v word) bool {
@@ -176,9 +161,8 @@ func lengthens(l, name phrase) bool {
 	})
 }
 
-// goesOn tells whether a label goes on after the name and so is another thing: "Personal data
-// export" is no personal data, and "Save and close" does more than "Save". What is done may say
-// to what: "Delete project" is "Delete".
+// goesOn tells whether a label continues after the name and so is another thing: "Save and close" is
+// not "Save", but "Delete project" is "Delete".
 func goesOn(l, name phrase) bool {
 	size := len(name.words)
 	if len(l.words) <= size || !slices.EqualFunc(l.words[:size], name.words, word.same) {
@@ -191,8 +175,7 @@ func goesOn(l, name phrase) bool {
 	return next.kind == latin && !stopWords[next.text] && !weakWords[next.text] && !kindNouns[next.text]
 }
 
-// apart tells whether a name's words stand in a label, but not together: "delete John" is not
-// "delete all messages from John".
+// apart tells whether the words of a name are in a label, but not together.
 func apart(l, name phrase) bool {
 	if len(name.words) < 2 || slices.ContainsFunc(name.words, func(w word) bool { return w.kind == han }) {
 		return false
@@ -202,12 +185,7 @@ func apart(l, name phrase) bool {
 	return !inOrder(l.words, words) && !inOrder(plain, words)
 }
 
-// modifiers may be left out from between the words of a label: who confirms a password means
-// the field "Confirm new password", where there is no other.
-var modifiers = set("all new this selected current your my every each full")
-
-// synonym is a match by synonyms, which must be of the whole label: a synonym of one word
-// among others is mostly another thing.
+// synonym is a match by synonyms, which must be of the whole label.
 func (m match) synonym(l phrase) match {
 	if m.score < isAlike {
 		return match{}

@@ -1,25 +1,20 @@
 package find
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/toolfit/toolfit/internal/browsertest/grammar"
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// callsRow tells whether a row may be called by a small number alone: it is the first thing
-// written in it, or written there with words.
+// callsRow tells whether a small number may name a row: it is the first text in it.
 func (x *Index) callsRow(of *snapshot.Node, name phrase) bool {
 	if !isNumber(name) {
 		return true
 	}
-	for i := of.Index + 1; i < of.End; i++ {
-		m := x.page.Node(i)
-		text := m.Name
-		if text == "" {
-			text = m.Text
-		}
-		if p := x.phrase(text); !p.empty() && !is(m, control) {
+	for m := range x.page.Inside(of) {
+		if p := x.phrase(cmp.Or(m.Name, m.Text)); !p.empty() && !is(m, control) {
 			return p.equal(name)
 		}
 	}
@@ -29,8 +24,7 @@ func (x *Index) callsRow(of *snapshot.Node, name phrase) bool {
 // fewestDays is more numbers than a pager shows side by side.
 const fewestDays = 28
 
-// inPager tells whether a number stands among others of which two follow each other, as the
-// numbers of pages do. The days of a month do so, too, but there are many of them.
+// inPager tells whether a number is among others that count up, but fewer than the days of a month.
 func (x *Index) inPager(n *snapshot.Node) bool {
 	at := n
 	for range 3 {

@@ -16,11 +16,9 @@ type Offered struct {
 // maxOffered bounds what somebody who chooses has to look at.
 const maxOffered = 40
 
-// Offer is what somebody else, such as a model, may choose from where the words have been
-// refused. What the words say for certain holds for all of it: each element serves the
-// action and has every number, identifier and quoted text of the description, and of two
-// that look the same none is there. Where the words mean several elements alike, only those
-// are. Where they count (第2个), or name a place by itself, there is nothing to choose.
+// Offer is what a model may choose from where the words did not lead to one element: elements that
+// serve the action, have every number, identifier and quoted text of the description, and can be
+// told apart. It is empty where the words count (第2个) or name a place.
 func (x *Index) Offer(q Query, r *Error) []Offered {
 	if _, isSelector := ParseSelector(q.Text); isSelector || q.Action == Any || q.Within != "" || q.Frame != "" || q.Nth != 0 {
 		return nil
@@ -50,8 +48,7 @@ func (x *Index) Offer(q Query, r *Error) []Offered {
 	return x.distinct(list, alike)
 }
 
-// distinct are the elements that can be told apart: by where they stand or, where the words
-// are used up, by their names alone.
+// distinct are the elements that differ: by where they are or, with byName, by their names alone.
 func (x *Index) distinct(list []candidate, byName bool) (out []Offered) {
 	seen := map[[3]string]int{}
 	look := func(c Candidate) [3]string {
@@ -94,8 +91,7 @@ func certainties(d description) (c certain) {
 	return c
 }
 
-// keeps tells whether all that is certain stands with an element: in its own labels, its
-// row, or the names of what holds it.
+// keeps tells whether the labels, the row or the places of an element have all that is certain.
 func (x *Index) keeps(n *snapshot.Node, c certain) bool {
 	if len(c.idents) == 0 && len(c.quotes) == 0 {
 		return true
@@ -127,8 +123,7 @@ func (x *Index) keeps(n *snapshot.Node, c certain) bool {
 	return numbersFit(texts, c.text)
 }
 
-// numbersFit tells whether each small number stands in a text beside a word that it stands
-// beside in the description: "order 5" is not the order 3 with five things in it.
+// numbersFit tells whether each small number is next to the same word as in the description.
 func numbersFit(texts []phrase, said phrase) bool {
 	words := telling(said.words)
 	for i, w := range words {

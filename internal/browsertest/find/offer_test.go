@@ -78,7 +78,8 @@ func TestWhatWordsMeanAlikeIsToldApartByNameOrNotAtAll(t *testing.T) {
 		}
 	}
 	for _, q := range []find.Query{
-		{Text: "buy", Action: find.Click, Within: "Order"}, {Text: "buy", Action: find.Click, Frame: "1"}, {Text: "buy", Action: find.Click, Nth: 1},
+		{Text: "buy", Action: find.Click, Within: "Order"}, {Text: "buy", Action: find.Click, Frame: "1"},
+		{Text: "buy", Action: find.Click, Nth: 1},
 	} {
 		if got := offered(x, q, &find.Error{Code: snapshot.NotFound}); got != "" {
 			t.Errorf("%+v: got %q", q, got)

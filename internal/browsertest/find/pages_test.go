@@ -12,7 +12,7 @@ import (
 )
 
 // A page file holds what it is about, a snapshot, and queries: action | query | ref, or the
-// kind of refusal.
+// code of the error.
 func TestWrittenPagesAnswerTheirQueries(t *testing.T) {
 	right, all := 0, 0
 	indexes := map[string]*find.Index{} // of pages: runs ask one index many times, too
@@ -34,7 +34,7 @@ func TestWhatIsGoneIsNotReplacedByAnother(t *testing.T) {
 	replaced, all := 0, 0
 	writtenQueries(t, "testdata/*.page", func(tree, query string) {
 		parts := strings.Split(query, " | ")
-		if strings.ToUpper(parts[2]) == parts[2] { // a refusal
+		if strings.ToUpper(parts[2]) == parts[2] { // an error
 			return
 		}
 		all++
@@ -114,12 +114,12 @@ func answers(t *testing.T, x *find.Index, line string) bool {
 	parts := strings.Split(line, " | ")
 	hit, err := x.Find(find.Query{Action: find.Action(parts[0]), Text: parts[1]})
 	got := ""
-	var refusal *find.Error
+	var noMatch *find.Error
 	switch {
 	case err == nil:
 		got = hit.Ref
-	case errors.As(err, &refusal):
-		got = strings.TrimPrefix(string(refusal.Code), "ELEMENT_")
+	case errors.As(err, &noMatch):
+		got = strings.TrimPrefix(string(noMatch.Code), "ELEMENT_")
 	}
 	if got == parts[2] {
 		return true

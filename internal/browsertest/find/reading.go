@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// reading is one way to understand a description. Names hold the same words that connect
-// names ("Sign in", 我的订单), so a description is read in every way that it allows.
+// reading is one way to understand a description. Names hold the same words that connect names
+// ("Sign in", 我的订单), so there are several.
 type reading struct {
 	name     phrase
 	variants []phrase // the name, then its forms with synonyms
@@ -24,7 +24,6 @@ type reading struct {
 	places   []place // all must hold the element
 	seam     string  // the words around the cut before the place
 	uncut    *place  // what the places are parts of, as one name; nil where they are no parts
-	cost     float64 // what this way of reading takes off the score
 }
 
 // place is where the element is said to stand.
@@ -82,32 +81,15 @@ func describe(text string, syn *synonyms) description {
 	return d
 }
 
-func isQuote(s string) bool {
-	r, _ := utf8.DecodeRuneInString(s)
-	return r >= quoteMark && r < quoteMark+maxQuotes
-}
-
-// leads are words before a name that say what to do with it.
-var leads = regexp.MustCompile(`^(?:请|点击|单击|双击|勾选|选择|选中|输入|填写|在|名为|名叫|标有|写着|(?:please|click on|click|press|tap|select|check|hover over|labell?ed|named|called)\s)+`)
-
 var articles = regexp.MustCompile(`^(?:the|a|an|this|that)\s+`)
 
-// named are words between a role and its quoted name, or between the name and its role.
-var named = regexp.MustCompile(`(?:名为|名叫|叫做|标有|写着|文字为|文本为|\b(?:labell?ed|named|called|with (?:the )?(?:text|name|label))\s)\s*([\x{e000}-\x{e007}])\s*的?|([\x{e000}-\x{e007}])的`)
+// naming are words that only say that a quoted text is a name.
+var naming = regexp.MustCompile(`名为|名叫|叫做|标有|写着|文字为|文本为|\b(?:labell?ed|named|called|with (?:the )?(?:text|name|label))\b`)
 
 // readings are the ways to understand the description, the plainest first.
 func (d description) readings() []reading {
 	text := strings.Trim(d.text, " 。.!！,，;；")
-	if len(d.quotes) > 0 {
-		plain := named.ReplaceAllString(text, "$1$2 ")
-		if rest, role := takeRole(strings.TrimSpace(plain)); role != nil && isQuote(rest) {
-			text = plain // "“Save”的按钮" is a button, not something inside of Save
-		}
-	}
-	list := d.split(articles.ReplaceAllString(text, ""), 0)
-	if rest := leads.ReplaceAllString(text, ""); rest != text && rest != "" {
-		list = append(list, d.split(articles.ReplaceAllString(rest, ""), leadCost)...)
-	}
+	list := d.split(articles.ReplaceAllString(text, ""))
 	for i := range list {
 		list[i].variants = []phrase{list[i].name}
 		if !list[i].exact {
@@ -117,22 +99,18 @@ func (d description) readings() []reading {
 	return list
 }
 
-const (
-	leadCost  = 0.05 // for a word that may belong to the name
-	splitCost = 0.05
-	nthCost   = 0.05
-	maxSplits = 24
-)
+const maxSplits = 24
 
 // split reads the text as one name, and as a name with places.
-func (d description) split(text string, cost float64) []reading {
-	list := d.target(text, cost)
+func (d description) split(text string) []reading {
+	list := d.target(text)
 	for _, s := range d.splits(text) {
 		places := d.places(s.place, s)
-		for _, r := range d.target(s.target, cost+splitCost) {
+		for _, r := range d.target(s.target) {
 			r.seam = s.seam
 			for i, p := range places {
-				if r.places = p; i > 0 {
+				r.places = p
+				if i > 0 {
 					r.uncut = &places[0][0]
 				}
 				list = append(list, r)
@@ -146,24 +124,20 @@ func (d description) split(text string, cost float64) []reading {
 }
 
 // target reads a part that has no places: an ordinal, a name, a role.
-func (d description) target(text string, cost float64) []reading {
+func (d description) target(text string) []reading {
 	text = strings.TrimSpace(articles.ReplaceAllString(text, ""))
 	if text == "" {
 		return nil
 	}
-	list := d.roles(text, reading{cost: cost})
-	if thing := d.place(text, splitAt{}); d.looks && (thing.word != nil && !thing.word.column || thing.row) {
-		list = append(list, reading{cost: cost, thing: &thing, name: thing.name, exact: thing.exact})
+	list := d.roles(text, reading{})
+	if thing := d.place(text, splitAt{}); d.looks && (thing.word != nil || thing.row) {
+		list = append(list, reading{thing: &thing, name: thing.name, exact: thing.exact})
 	}
 	if r, rest, found := ordinal(text); found {
-		r.cost = cost + nthCost
 		list = append(list, d.roles(rest, r)...)
 	}
 	if m := pageNth.FindStringSubmatch(text); m != nil {
-		list = append(list, d.roles(strings.TrimSpace(m[1]+m[2]+" "+m[3]), reading{cost: cost, page: true})...)
-	}
-	if m := dayNth.FindStringSubmatch(text); m != nil {
-		list = append(list, d.roles(m[1], reading{cost: cost})...)
+		list = append(list, d.roles(strings.TrimSpace(m[1]+m[2]+" "+m[3]), reading{page: true})...)
 	}
 	return list
 }
@@ -201,32 +175,32 @@ func (r *reading) setName(d description, text string) {
 	}
 	r.exact = true
 	r.name = read(quoted[len(quoted)-1])
-	r.extra = read(strings.Join(append(quoted[:len(quoted)-1], outside.String()), " "))
+	r.extra = read(strings.Join(append(quoted[:len(quoted)-1], naming.ReplaceAllString(outside.String(), " ")), " "))
 	if !strings.ContainsFunc(r.extra.text, func(c rune) bool { return isWord(c) || isHan(c) }) {
 		r.extra = phrase{}
 	}
 }
 
 var (
-	zhNth      = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*[个项条处张枚]\s*`)
-	zhLast     = regexp.MustCompile(`^最后一?[个项条]\s*`)
+	zhNth      = regexp.MustCompile(`^(?:(倒数)?第\s*(` + grammar.Numeral + `)\s*|最后一?)[个项条处张枚]\s*`)
 	enNth      = regexp.MustCompile(`^(` + grammar.Ordinals + `|last|\d+(?:st|nd|rd|th))\s+`)
-	enFromLast = regexp.MustCompile(`^(?:(` + grammar.Ordinals + `)[ -](?:(?:to|from)[ -](?:the[ -])?)?last|penultimate|next[ -]to[ -]last)\s+`)
-	pageNth    = regexp.MustCompile(`^(?:第\s*(\d+)\s*页|page (\d+))\s*(.*)$`)
-	dayNth     = regexp.MustCompile(`^(\d+)\s*[号日]$`)
+	enFromLast = regexp.MustCompile(
+		`^(?:(` + grammar.Ordinals + `)[ -](?:(?:to|from)[ -](?:the[ -])?)?last|penultimate|next[ -]to[ -]last)\s+`)
+	pageNth = regexp.MustCompile(`^(?:第\s*(\d+)\s*页|page (\d+))\s*(.*)$`)
 )
 
 // ordinal takes "第二个" or "second" off the front.
 func ordinal(text string) (r reading, rest string, found bool) {
 	if m := zhNth.FindStringSubmatch(text); m != nil {
-		r.nth = grammar.Number(m[2])
-		if m[1] != "" {
-			r.nth = -r.nth
+		switch n := grammar.Number(m[2]); {
+		case m[2] == "":
+			r.nth = -1
+		case m[1] != "":
+			r.nth = -n
+		default:
+			r.nth = n
 		}
 		return r, text[len(m[0]):], r.nth != 0
-	}
-	if m := zhLast.FindString(text); m != "" {
-		return reading{nth: -1}, text[len(m):], true
 	}
 	// "First line" and "last page" are names, too, so there must be something to count.
 	if m := enFromLast.FindStringSubmatch(text); m != nil {

@@ -43,12 +43,13 @@ var traits = readTraits(map[trait]string{
 	checkable: "checkbox radio switch menuitemcheckbox menuitemradio",
 	pressable: "button link checkbox radio switch tab menuitem menuitemcheckbox menuitemradio option treeitem",
 	field:     "textbox searchbox spinbutton combobox slider listbox",
-	landmark:  "navigation banner main contentinfo complementary search form region group dialog alertdialog toolbar tabpanel table grid treegrid list menu menubar tree tablist radiogroup figure iframe listbox",
-	row:       "row listitem article treeitem",
-	dialog:    "dialog alertdialog",
-	cell:      "cell gridcell",
-	table:     "table grid treegrid",
-	heading:   "heading",
+	landmark: "navigation banner main contentinfo complementary search form region group dialog alertdialog toolbar tabpanel " +
+		"table grid treegrid list menu menubar tree tablist radiogroup figure iframe listbox",
+	row:     "row listitem article treeitem",
+	dialog:  "dialog alertdialog",
+	cell:    "cell gridcell",
+	table:   "table grid treegrid",
+	heading: "heading",
 })
 
 func readTraits(roles map[trait]string) map[string]trait {
@@ -124,36 +125,17 @@ type roleWord struct {
 	loose  []string // roles that people call so, too
 }
 
-// iconWords mean something drawn rather than written.
-const iconWords = "图标 icon"
-
 // isIcon tells whether the word means something drawn.
 func (w *roleWord) isIcon() bool { return w != nil && w.words[0] == "图标" }
 
 // roleWords are tried in order, so that the longer of two words comes first.
-var roleWords = []roleWord{
-	{entriesOf("复选框 多选框 勾选框 checkbox, check box, tick box"), strings.Fields("checkbox"), strings.Fields("switch menuitemcheckbox")},
-	{entriesOf("单选框 单选按钮 单选项 radio, radio button, radio option"), strings.Fields("radio"), strings.Fields("menuitemradio")},
-	{entriesOf("下拉选择框 下拉列表 下拉菜单 下拉框 选择框 选择器 下拉 dropdown, drop down, dropdown list, select, select box, combobox, combo box, listbox, picker"), strings.Fields("combobox listbox"), strings.Fields("textbox button")},
-	{entriesOf("搜索输入框 搜索框 search box, search field, search input, searchbox"), strings.Fields("searchbox"), strings.Fields("textbox combobox")},
-	{entriesOf("文本输入框 文本框 输入框 输入栏 编辑框 字段 textbox, text box, text field, textfield, input, input box, input field, field, 框"), strings.Fields("textbox searchbox spinbutton combobox slider"), strings.Fields("generic")},
-	{entriesOf("数字输入框 数字框 步进器 number field, number input, number box, spin button, spinbutton, stepper"), strings.Fields("spinbutton"), strings.Fields("textbox")},
-	{entriesOf("多行文本框 多行输入框 文本域 text area, textarea"), nil, strings.Fields("textbox")},
-	{entriesOf("滑块 滑动条 slider"), strings.Fields("slider"), nil},
-	{entriesOf("开关 switch, toggle, toggle switch"), strings.Fields("switch"), strings.Fields("checkbox button")},
-	{entriesOf("标签页 选项卡 页签 标签 tab"), strings.Fields("tab"), strings.Fields("link button radio generic listitem")},
-	{entriesOf("菜单项 menu item, menuitem, menuitemcheckbox, menuitemradio"), strings.Fields("menuitem menuitemcheckbox menuitemradio"), strings.Fields("link button treeitem listitem generic")},
-	{entriesOf("菜单 menu"), nil, strings.Fields("menuitem menuitemcheckbox menuitemradio link button treeitem listitem generic")}, // by its name alone a menu is a place
-	{entriesOf("选项 option, choice"), strings.Fields("option radio menuitemradio"), strings.Fields("menuitem checkbox listitem generic")},
-	{entriesOf("树节点 节点 tree item, treeitem, tree node, node"), strings.Fields("treeitem"), strings.Fields("generic listitem")},
-	{entriesOf("超链接 链接 link, hyperlink"), strings.Fields("link"), strings.Fields("button generic")},
-	{entriesOf("图标按钮 icon button"), strings.Fields("button link"), strings.Fields("img generic")},
-	{entriesOf("按钮 按键 button, btn"), strings.Fields("button"), strings.Fields("link menuitem tab generic switch radio")},
-	{entriesOf(iconWords), strings.Fields("button img generic"), strings.Fields("link tab menuitem")},
-	{entriesOf("图片 图像 image, picture, img, photo"), strings.Fields("img"), strings.Fields("link button")},
-	{entriesOf("标题 heading, title"), strings.Fields("heading"), nil},
-	{entriesOf("单元格 cell, gridcell"), strings.Fields("cell gridcell rowheader columnheader"), nil},
-}
+var roleWords = func() (list []roleWord) {
+	for _, line := range wordLists["roles"] {
+		parts := strings.Split(line, " | ")
+		list = append(list, roleWord{entriesOf(parts[0]), strings.Fields(parts[1]), strings.Fields(parts[2])})
+	}
+	return list
+}()
 
 // accepts says how the element serves the word: 2 it is one, 1 people call it so, 0 it is none.
 func (w *roleWord) accepts(n *snapshot.Node) int {
@@ -164,16 +146,6 @@ func (w *roleWord) accepts(n *snapshot.Node) int {
 		return 1
 	}
 	return 0
-}
-
-// takeRole cuts a role word off the words of a name. It never takes a word out of the middle.
-func takeRole(name string) (rest string, found *roleWord) {
-	for i := range roleWords {
-		if rest, ok := takeWord(name, roleWords[i].words); ok {
-			return rest, &roleWords[i]
-		}
-	}
-	return name, nil
 }
 
 // takePlace cuts the longest word for a kind of place off the words of a context.
@@ -191,7 +163,6 @@ func takePlace(name string) (rest string, found *placeWord) {
 func takeWord(text string, words []string) (rest string, found bool) {
 	best := ""
 	for _, w := range words {
-		w = strings.TrimSpace(w)
 		for _, form := range [...]string{w, w + "s"} {
 			if len(form) > len(best) && endsWith(text, form) {
 				best = form
@@ -202,9 +173,8 @@ func takeWord(text string, words []string) (rest string, found bool) {
 		return strings.TrimSpace(text[:len(text)-len(best)]), true
 	}
 	for _, w := range words {
-		w = strings.TrimSpace(w)
 		after, ok := strings.CutPrefix(text, w)
-		if ok && (strings.HasPrefix(after, " ") || after != "" && isQuote(after)) {
+		if ok && strings.HasPrefix(after, " ") {
 			return strings.TrimSpace(after), true
 		}
 	}

@@ -7,8 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// pieces are the texts of a row: its cells and what is written in it, without its buttons
-// and without rows inside it.
+// pieces are the texts of a row, without its buttons and the rows inside it.
 func (x *Index) pieces(of *snapshot.Node) []phrase {
 	if list, known := x.rowTexts[of.Index]; known {
 		return list
@@ -67,8 +66,7 @@ func covers(pieces []phrase, name phrase, exact bool) grade {
 	return part
 }
 
-// strung tells whether a Chinese run is several texts one behind the other: 研发部王芳 is who
-// is called 王芳 in the row and of the 研发部.
+// strung tells whether a Chinese run is several texts in a row: 研发部王芳.
 func strung(texts []phrase, w word) bool {
 	if w.kind != han {
 		return false
@@ -76,18 +74,18 @@ func strung(texts []phrase, w word) bool {
 	for rest := w.text; ; {
 		next := ""
 		for _, p := range texts {
-			if len(p.words) == 1 && p.words[0].kind == han && !isHanSign(p.text) && len(p.text) > len(next) && strings.HasPrefix(rest, p.text) {
+			if !p.empty() && !isHanSign(p.text) && len(p.text) > len(next) && strings.HasPrefix(rest, p.text) {
 				next = p.text
 			}
 		}
-		if rest = rest[len(next):]; next == "" || rest == "" {
+		rest = rest[len(next):]
+		if next == "" || rest == "" {
 			return next != "" && next != w.text
 		}
 	}
 }
 
-// told tells whether texts say the words as they were said: together in one of them, or text
-// by text. John Smith is not in the row of John Miller whose manager is Anna Smith.
+// told tells whether texts have the words together: John Smith is not John Miller and Anna Smith.
 func told(texts []phrase, words []word) bool {
 	if len(words) < 2 {
 		return true // it was seen in one of them
@@ -113,8 +111,7 @@ func longest(texts []phrase, words []word) (most int) {
 	return most
 }
 
-// inOrder tells whether words stand together in a text, in their order, but for words that
-// say nothing.
+// inOrder tells whether a text has the words together and in order, stop words aside.
 func inOrder(text, words []word) bool {
 	text = telling(text)
 	for i := 0; i+len(words) <= len(text); i++ {
@@ -131,11 +128,7 @@ func inOrder(text, words []word) bool {
 	return false
 }
 
-// structural words speak of the page rather than of what is on it.
-var structural = set("row line section area item 行 区域 栏 一栏 那一行 那行")
-
-// holdsWord tells whether a text has the word as a whole. Inside a longer Chinese run it is
-// mostly another one: 张三 is not 张三丰.
+// holdsWord tells whether a text has the word as a whole: 张三 is not 张三丰.
 func holdsWord(p phrase, w word) bool { return slices.ContainsFunc(p.words, w.same) }
 
 // rowsOf is the table or the list that a row is one of.
@@ -147,32 +140,28 @@ func rowsOf(row *snapshot.Node) *snapshot.Node {
 	return owner
 }
 
+// byOwner groups rows by the table or list that they are in.
+func byOwner(rows []*snapshot.Node) (groups [][]*snapshot.Node) {
+	at := map[*snapshot.Node]int{}
+	for _, n := range rows {
+		i := memo(at, rowsOf(n), func() int {
+			groups = append(groups, nil)
+			return len(groups) - 1
+		})
+		groups[i] = append(groups[i], n)
+	}
+	return groups
+}
+
 // numbered are the nth rows of every table and list.
 func (x *Index) numbered(nth int) (list []scope) {
-	byOwner := map[*snapshot.Node][]*snapshot.Node{}
-	var owners []*snapshot.Node
-	for _, n := range x.rows {
-		if x.isHead(n) || n.Role == "treeitem" { // who counts rows means a table or a list
+	uncounted := func(n *snapshot.Node) bool { return x.isHead(n) || n.Role == "treeitem" }
+	for _, rows := range byOwner(slices.DeleteFunc(slices.Clone(x.rows), uncounted)) {
+		i := nthOf(nth, len(rows))
+		if i < 0 || nth > 0 && x.mayHead(rows[0]) { // the first row, or the one below it?
 			continue
 		}
-		owner := rowsOf(n)
-		if byOwner[owner] == nil {
-			owners = append(owners, owner)
-		}
-		byOwner[owner] = append(byOwner[owner], n)
-	}
-	for _, owner := range owners {
-		all := byOwner[owner]
-		if nth > 0 && x.mayHead(all[0]) {
-			continue // the first row, or the one below it?
-		}
-		i := nth - 1
-		if nth < 0 {
-			i = len(all) + nth
-		}
-		if i >= 0 && i < len(all) {
-			list = append(list, scope{from: all[i].Index, to: all[i].End, grade: whole})
-		}
+		list = append(list, scope{from: rows[i].Index, to: rows[i].End, grade: whole})
 	}
 	return list
 }

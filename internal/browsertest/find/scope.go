@@ -29,14 +29,12 @@ const (
 // scopes are the parts of the page that a place may mean. Many readings share a place.
 func (s *search) scopes(p place) []scope {
 	key := placeKey{p.name.text, p.exact, p.word, p.row, p.nth, p.near}
-	list, known := s.byPlace[key]
-	if !known {
-		if s.x.knowsAll(p.name) || !p.cell.value.empty() && s.x.knowsAll(p.cell.value) {
-			list = s.x.scopes(p)
+	return memo(s.byPlace, key, func() []scope {
+		if !s.x.knowsAll(p.name) && (p.cell.value.empty() || !s.x.knowsAll(p.cell.value)) {
+			return nil
 		}
-		s.byPlace[key] = list
-	}
-	return list
+		return s.x.scopes(p)
+	})
 }
 
 type placeKey struct {
@@ -54,8 +52,6 @@ func (x *Index) scopes(p place) []scope {
 		return slices.DeleteFunc(x.headed(p), func(s scope) bool { return s.grade != whole })
 	case p.row && p.nth != 0:
 		return x.numbered(p.nth)
-	case p.word != nil && p.word.column && !p.name.empty():
-		return x.columns(p.name)
 	case p.word != nil:
 		return x.kindScopes(p)
 	}
@@ -75,8 +71,7 @@ func (x *Index) scopes(p place) []scope {
 	return append(list, bestNamed(append(parts, x.headed(p)...))...)
 }
 
-// bestNamed are the places that are called just so; only where there are none, those that have
-// the words among theirs. Who names a place that is there does not mean another.
+// bestNamed are the places with exactly that name; where there are none, those that contain it.
 func bestNamed(list []scope) []scope {
 	if !slices.ContainsFunc(list, func(s scope) bool { return s.grade == whole }) {
 		return list
@@ -87,30 +82,21 @@ func bestNamed(list []scope) []scope {
 // rowScopes are the rows that a place may mean: of each table and list the best named.
 func (x *Index) rowScopes(p place) (list []scope) {
 	column := x.columnNames(p.cell.column)
-	var owners []*snapshot.Node
-	byOwner := map[*snapshot.Node][]scope{}
-	for _, n := range x.rows {
-		g := covers(x.pieces(n), p.name, p.exact)
-		if !p.row && !x.callsRow(n, p.name) {
-			g = none
+	for _, rows := range byOwner(x.rows) {
+		var named []scope
+		for _, n := range rows {
+			g := covers(x.pieces(n), p.name, p.exact)
+			if g != whole && len(column) > 0 {
+				g = none // "to is London" is not said of what comes from London
+				if x.hasCell(n, column, p.cell.value) {
+					g = whole
+				}
+			}
+			if g != none && !x.isHead(n) {
+				named = append(named, scope{from: n.Index, to: n.End, grade: g})
+			}
 		}
-		if g != whole && len(column) > 0 {
-			g = none // "to is London" is not said of what comes from London
-		}
-		if g == none && x.hasCell(n, column, p.cell.value) {
-			g = whole
-		}
-		if g == none || x.isHead(n) {
-			continue
-		}
-		owner := rowsOf(n)
-		if byOwner[owner] == nil {
-			owners = append(owners, owner)
-		}
-		byOwner[owner] = append(byOwner[owner], scope{from: n.Index, to: n.End, grade: g})
-	}
-	for _, owner := range owners {
-		list = append(list, bestNamed(byOwner[owner])...)
+		list = append(list, bestNamed(named)...)
 	}
 	return list
 }
@@ -130,26 +116,19 @@ func (x *Index) kindScopes(p place) (list []scope) {
 			list = append(list, scope{from: n.Index, to: n.End, grade: g})
 		}
 	}
-	if list = bestNamed(list); p.nth == 0 {
+	list = bestNamed(list)
+	if p.nth == 0 {
 		return list
 	}
-	i := p.nth - 1
-	if p.nth < 0 {
-		i = len(list) + p.nth
-	}
-	if i < 0 || i >= len(list) {
+	if p.nth > len(list) {
 		return nil
 	}
-	return list[i : i+1]
+	return list[p.nth-1 : p.nth]
 }
 
-// kindGrade compares what a place of a kind is called: by its name or, where it has none, by
-// the heading that it stands under or the region or figure that holds it. Headed are the sections that
-// the place may mean.
+// kindGrade compares the name of a place of a kind, or that of the heading above it. Headed are the
+// sections that the place may mean.
 func (x *Index) kindGrade(n *snapshot.Node, p place, headed []scope) grade {
-	if is(n, row) {
-		return covers(x.pieces(n), p.name, p.exact)
-	}
 	name := x.placeName(n)
 	g := nameGrade(name, p)
 	for _, l := range x.labelsOf(n) {
@@ -157,11 +136,6 @@ func (x *Index) kindGrade(n *snapshot.Node, p place, headed []scope) grade {
 	}
 	if g != none || !name.empty() || is(n, dialog) {
 		return g
-	}
-	for a := n.Parent; a != nil; a = a.Parent {
-		if (a.Role == "region" || a.Role == "figure") && nameGrade(x.placeName(a), p) == whole {
-			return whole
-		}
 	}
 	if slices.ContainsFunc(headed, func(s scope) bool { return s.grade == whole && s.holds(n) }) {
 		return whole
@@ -188,9 +162,6 @@ func nameGrade(name phrase, p place) grade {
 			return none
 		}
 		return part
-	}
-	if rest, found := p.name.cut(name); found && meaningless(rest) {
-		return whole
 	}
 	return none
 }

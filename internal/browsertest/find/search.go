@@ -17,7 +17,14 @@ type candidate struct {
 	label string // the text beside it that it goes by; "": a name of its own
 }
 
-// search is one look-up under way.
+func newSearch(x *Index, q Query) *search {
+	return &search{
+		x: x, query: q, byName: map[nameKey][]candidate{}, byPlace: map[placeKey][]scope{}, chains: map[chainKey]grade{},
+		called: map[string]bool{}, calls: map[rowsKey]bool{}, labels: map[string]bool{},
+	}
+}
+
+// search is one look-up.
 type search struct {
 	x     *Index
 	query Query
@@ -42,9 +49,6 @@ func (s *search) read(r *reading) {
 		return
 	}
 	list := s.inPlaces(s.named(r), r)
-	for i := range list {
-		list[i].score -= r.cost
-	}
 	if r.nth != 0 {
 		list = s.counted(list, r)
 	} else {
@@ -63,24 +67,21 @@ func (s *search) keep(list []candidate) {
 	}
 }
 
-// named are the elements that answer to a reading's name and role, wherever they stand.
-// Many readings differ in the place alone, so the list is shared: read-only.
+// named are the elements with the name and role of a reading, anywhere. The list is shared: read-only.
 func (s *search) named(r *reading) []candidate {
 	if r.thing != nil {
 		return s.things(*r.thing)
 	}
 	key := nameKey{r.name.text, r.extra.text, r.exact, r.page, r.role}
-	list, known := s.byName[key]
-	if !known {
-		memo := map[labelKey]*match{}
+	return memo(s.byName, key, func() (list []candidate) {
+		matches := map[labelKey]*match{}
 		for _, n := range s.x.serving(s.query.Action) {
-			if c, ok := s.candidate(n, r, memo); ok {
+			if c, ok := s.candidate(n, r, matches); ok {
 				list = append(list, c)
 			}
 		}
-		s.byName[key] = list
-	}
-	return list
+		return list
+	})
 }
 
 type labelKey struct {
@@ -95,7 +96,7 @@ type nameKey struct {
 }
 
 // candidate scores one element by its own labels, its role and what the action needs.
-func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*match) (candidate, bool) {
+func (s *search) candidate(n *snapshot.Node, r *reading, matches map[labelKey]*match) (candidate, bool) {
 	role := r.role.accepts(n)
 	if role == 0 {
 		return candidate{}, false
@@ -105,24 +106,23 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*matc
 		if role < 2 {
 			return c, false
 		}
-		c.score, c.why = isOnlyOne, "is of that kind"
+		c.score = isOnlyOne
+		c.why = "is of that kind"
 	}
 	for _, l := range s.x.labelsOf(n) {
 		if r.name.empty() {
 			break
 		}
-		key := labelKey{l.text, l.source}
-		m, known := memo[key]
-		if !known {
-			m = s.compare(l, r)
-			memo[key] = m
-		}
-		score, why, rival := m.score, m.why, m.rival
+		m := memo(matches, labelKey{l.text, l.source}, func() *match { return s.compare(l, r) })
+		score := m.score
+		why := m.why
+		rival := m.rival
 		if score == 0 || score == isWithin && !s.mayBePart(n, r, m) || !s.mayClick(n, r, m, l.source) {
 			continue
 		}
 		if score == isWithin && s.isOther(n, r, m, l) {
-			score, rival = isRival, true
+			score = isRival
+			rival = true
 		}
 		if m.weak && s.query.Action != Fill && s.query.Action != Select {
 			score = isWithin
@@ -130,14 +130,14 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*matc
 		if m.rest != nil {
 			score, why = s.around(n, r.name, m)
 		}
-		if !l.source.answers(m, score) {
-			continue
+		if l.source == byContent && score < isEqual {
+			continue // who says a part of it means that part
 		}
 		if s.query.Action == Click && r.role == nil && l.source == byNearby && is(n, checkable) {
 			score -= 2 * looseCost // what is clicked by its text is mostly the text, or a button called so
 		}
-		if score -= sourceCost[l.source]; score > c.score {
-			c.score, c.why, c.rival, c.label = score, why, rival, ""
+		if score > c.score {
+			c = candidate{node: n, score: score, why: why, rival: rival}
 			if l.source == byNearby || l.source == byCaption && l.raw != n.Placeholder {
 				c.label = l.raw
 			}
@@ -153,7 +153,7 @@ func (s *search) candidate(n *snapshot.Node, r *reading, memo map[labelKey]*matc
 		c.score -= looseCost
 	}
 	c.kind = r.role != nil
-	return c, s.extra(&c, r)
+	return c, s.extra(n, r)
 }
 
 // compare holds a label against a reading; a label that many elements share is compared once.
@@ -162,16 +162,13 @@ func (s *search) compare(l label, r *reading) *match {
 	if m.why != "" {
 		m.why += " by its " + sourceNames[l.source]
 	}
-	if left, some := m.missing(); some {
-		m.left, m.absent = left, !s.x.knowsAll(left)
-	}
+	m.left = phraseOf(telling(m.rest))
+	m.absent = !s.x.knowsAll(m.left)
 	return &m
 }
 
-// isOther tells whether an element whose label has the words is another thing, all the same: it
-// does something with what is said, another element is labeled just so, or it is a choice of
-// two words of which one was said: "America" is not "South America". Who clicks "Issue 14" does
-// not mean the box to select it.
+// isOther tells whether an element whose label has the words is another thing: it does something with
+// the name, another element has exactly that label, or "America" was said of "South America".
 func (s *search) isOther(n *snapshot.Node, r *reading, m *match, l label) bool {
 	switch {
 	case is(n, field): // "Zip / postal code" has two names, but an instance is no "Instance group"
@@ -183,8 +180,7 @@ func (s *search) isOther(n *snapshot.Node, r *reading, m *match, l label) bool {
 	return m.does
 }
 
-// mayBePart tells whether an element may be called by a part of its name alone. Who clicks by
-// one word of a field's name, or calls a switch a button besides, mostly means something else.
+// mayBePart tells whether an element may be named by a part of its name.
 func (s *search) mayBePart(n *snapshot.Node, r *reading, m *match) bool {
 	switch {
 	case is(n, field):
@@ -195,8 +191,7 @@ func (s *search) mayBePart(n *snapshot.Node, r *reading, m *match) bool {
 	return true
 }
 
-// mayClick tells whether an element may be meant by a click. Who clicks rather than fills
-// means a button, unless it is the field's own name that was said.
+// mayClick tells whether a click may mean an element: a field only by its own name.
 func (s *search) mayClick(n *snapshot.Node, r *reading, m *match, from source) bool {
 	if s.query.Action != Click || r.role != nil || !is(n, field) {
 		return true
@@ -205,21 +200,14 @@ func (s *search) mayClick(n *snapshot.Node, r *reading, m *match, from source) b
 }
 
 // extra holds the words beside a quoted name against what is around the element.
-func (s *search) extra(c *candidate, r *reading) bool {
+func (s *search) extra(n *snapshot.Node, r *reading) bool {
 	if r.extra.empty() {
 		return true
 	}
 	if !s.x.knowsAll(r.extra) {
 		return false
 	}
-	switch s.chain(c.node, r.extra) {
-	case whole:
-		return true
-	case inRow:
-		c.score -= partCost
-		return true
-	}
-	return false
+	return s.chain(n, r.extra) != none
 }
 
 // inPlaces keeps the candidates that stand in every place of the reading, in a list of its own.
@@ -228,10 +216,7 @@ func (s *search) inPlaces(list []candidate, r *reading) []candidate {
 		return slices.Clone(list)
 	}
 	for _, p := range r.places {
-		if len(list) == 0 {
-			break
-		}
-		var kept []candidate
+		var matching []candidate
 		scopes := s.scopes(p)
 		for _, c := range list {
 			g := none
@@ -243,16 +228,13 @@ func (s *search) inPlaces(list []candidate, r *reading) []candidate {
 			if g == none {
 				continue
 			}
-			if g == part {
-				c.score -= partCost
-			}
 			c.why += ", in its place"
-			kept = append(kept, c)
+			matching = append(matching, c)
 		}
-		if len(kept) == 0 && len(scopes) == 0 { // else the place is there, and it is not in it
-			kept = s.aboutText(list, p)
+		if len(matching) == 0 && len(scopes) == 0 { // else the place is there, and it is not in it
+			matching = s.aboutText(list, p)
 		}
-		list = kept
+		list = matching
 	}
 	return list
 }
@@ -265,12 +247,15 @@ func (s *search) readTexts(r *reading) {
 	}
 	var list []candidate
 	for n := range s.x.page.All() {
-		if n.Ref == "" || fit(n, Click) > 0 || n.Index == 0 || is(n, heading|landmark) || r.role.accepts(n) == 0 || inControl(n) || s.x.behind(n) {
+		if n.Ref == "" || n.First != nil || fit(n, Click) > 0 || is(n, heading|landmark) {
 			continue
 		}
-		c := candidate{node: n, score: isText - r.cost, why: "its text is exactly that"}
+		if r.role.accepts(n) == 0 || inControl(n) || s.x.behind(n) {
+			continue
+		}
+		c := candidate{node: n, score: isText, why: "its text is exactly that"}
 		called := func(l label) bool { return l.equal(r.name) }
-		if slices.ContainsFunc(s.x.labelsOf(n), called) && !s.x.isTitleOf(n) && !s.x.holdsHeading(n) && s.extra(&c, r) {
+		if slices.ContainsFunc(s.x.labelsOf(n), called) && !s.x.isTitleOf(n) && s.extra(n, r) {
 			list = append(list, c)
 		}
 	}

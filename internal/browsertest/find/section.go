@@ -6,11 +6,10 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// readSections finds what each heading heads: the largest box in which no other heading is
-// of its rank or a higher one; where the next such heading stands right beside it, all up to
-// that one.
+// readSections finds what each heading heads: the largest box without another heading of its rank or
+// a higher one, or all up to the next such heading.
 func (x *Index) readSections(list []*snapshot.Node) {
-	list = slices.DeleteFunc(list, inHeading)
+	list = slices.DeleteFunc(list, func(h *snapshot.Node) bool { return holder(h, heading) != nil })
 	for _, h := range list {
 		x.headings = append(x.headings, h.Index)
 	}
@@ -18,7 +17,8 @@ func (x *Index) readSections(list []*snapshot.Node) {
 		s := scope{from: h.Index, to: x.page.Len(), name: x.phrase(x.page.Content(h, 200)), level: h.Level}
 		box := h.Parent
 		for depth := 0; box != nil && depth < 6 && x.rivals(h, box) < 0; depth++ {
-			s.from, s.to = box.Index, box.End
+			s.from = box.Index
+			s.to = box.End
 			box = box.Parent
 		}
 		if box == h.Parent { // headings side by side
@@ -33,15 +33,13 @@ func (x *Index) readSections(list []*snapshot.Node) {
 	}
 }
 
-// inHeading tells whether a heading is the title in a bar that is marked as a heading, too.
-func inHeading(h *snapshot.Node) bool { return holder(h, heading) != nil }
-
-// rivals is where in the box the first heading after h stands that ends what h heads; -1 when
-// the box has none, before or after.
+// rivals is where the box has the next heading that ends the section of h; -1 when it has none at all.
 func (x *Index) rivals(h, box *snapshot.Node) int {
-	from, to := 0, x.page.Len()
+	from := 0
+	to := x.page.Len()
 	if box != nil {
-		from, to = box.Index, box.End
+		from = box.Index
+		to = box.End
 	}
 	first, _ := slices.BinarySearch(x.headings, from)
 	before := -1
@@ -59,15 +57,9 @@ func (x *Index) rivals(h, box *snapshot.Node) int {
 	return before
 }
 
-// placeName is what a part of the page is called: its name, its caption, or the first
-// heading in it.
+// placeName is the name of a part of the page: its own, its caption, or its first heading.
 func (x *Index) placeName(n *snapshot.Node) phrase {
-	name, known := x.names[n.Index]
-	if !known {
-		name = x.readPlaceName(n)
-		x.names[n.Index] = name
-	}
-	return name
+	return memo(x.names, n.Index, func() phrase { return x.readPlaceName(n) })
 }
 
 func (x *Index) readPlaceName(n *snapshot.Node) phrase {
@@ -89,8 +81,7 @@ func (x *Index) readPlaceName(n *snapshot.Node) phrase {
 	return phrase{}
 }
 
-// oneOfSeveral tells whether a node is a part of the page beside others of its kind, such as
-// the items of a list.
+// oneOfSeveral tells whether a node has siblings of its kind, such as the items of a list.
 func (x *Index) oneOfSeveral(n *snapshot.Node) bool {
 	if !is(n, row|landmark) && n.Role != "article" || n.Parent == nil {
 		return false
@@ -126,9 +117,8 @@ func (x *Index) sectionOf(n *snapshot.Node) scope {
 	return best
 }
 
-// titled are the boxes that begin with a text as their title, as pages build dialogs and
-// cards of plain boxes: for each text the smallest that has something to press or fill in it;
-// and where that is only the bar at the top of a box, the box.
+// titled are the boxes that begin with a text as their title: the smallest with controls in them, and
+// around them those of which they are only the top bar.
 func (x *Index) titled(p place) (list, around []*snapshot.Node) {
 	for _, title := range x.anchors(p) {
 		if (is(title, control|heading|row) || title.Pointer) && !isTitle(title) {
@@ -149,8 +139,7 @@ func (x *Index) titled(p place) (list, around []*snapshot.Node) {
 	return list, around
 }
 
-// isBar tells whether a box is the bar at the top of another: it has the title and controls
-// alone, and what follows does not begin with a title of its own, as the next card would.
+// isBar tells whether a box is the top bar of another: it has the title and controls alone.
 func (x *Index) isBar(box, title *snapshot.Node) bool {
 	if box.Parent.First != box || box.Next == nil || box.Parent.Parent == nil {
 		return false
@@ -168,8 +157,7 @@ func (x *Index) isBar(box, title *snapshot.Node) bool {
 	return true
 }
 
-// holdsOther tells whether there is something to press or fill in a box beside its title,
-// which may be a link.
+// holdsOther tells whether a box has a control besides its title.
 func (x *Index) holdsOther(box, title *snapshot.Node) bool {
 	for m := range x.page.Inside(box) {
 		if (is(m, control) || m.Pointer) && !(is(title, control) && title.Holds(m)) {
@@ -180,16 +168,6 @@ func (x *Index) holdsOther(box, title *snapshot.Node) bool {
 }
 
 func (x *Index) holdsControl(box *snapshot.Node) bool { return x.holdsOther(box, box) }
-
-// holdsHeading tells whether there is a heading in a box: it is read, and not pressed.
-func (x *Index) holdsHeading(box *snapshot.Node) bool {
-	for m := range x.page.Inside(box) {
-		if is(m, heading) {
-			return true
-		}
-	}
-	return false
-}
 
 // isTitleOf tells whether a text is the name of the dialog that it stands in.
 func (x *Index) isTitleOf(n *snapshot.Node) bool {

@@ -10,25 +10,26 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// Selector is a text that addresses an element by form rather than by meaning. The parts
-// that a snapshot shows can be resolved on it; ids and classes only by the browser.
+// Selector is a text that addresses an element by form. A snapshot can resolve some; the browser all.
 type Selector struct {
-	Text     string
-	readable bool
-	roles    []string // any of these; none: any role
-	name     string   // the accessible name
-	text     string   // what is written in it
-	holder   string   // the placeholder
-	url      string
-	exact    bool
-	nth      int // from 1; -1 the last; 0 must be the only one
+	Text        string
+	readable    bool
+	roles       []string // any of these; none: any role
+	name        string   // the accessible name
+	text        string   // what is written in it
+	placeholder string
+	exact       bool
+	nth         int // from 1; -1 the last; 0 must be the only one
 }
 
 var (
-	selectorForm = regexp.MustCompile(`^(?:#[A-Za-z_-][\w-]*|\.[A-Za-z_-][\w-]*|\[[A-Za-z_][\w-]*(?:[~^$*|]?=|\])|\(?//|css=|xpath=|text=|id=|role=|data-testid=|data-test=|getBy[A-Z]\w*\(|locator\(|frameLocator\(|[a-z][a-z0-9-]*(?:\[[\w-]+|\.[A-Za-z_-][\w-]*(?:$|[ .:#\[>])|#[A-Za-z_-]|:(?:has-text|text|nth-|not|first|last)))`)
-	cssChild     = regexp.MustCompile(`^[a-z][\w-]*\S* > [a-z.#\[*]`)
-	fileForm     = regexp.MustCompile(`^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)*\.(?:pdf|png|jpe?g|gif|svg|webp|mp[34]|txt|md|csv|tsv|xlsx?|docx?|pptx?|zip|t?gz|tar|json|ya?ml|xml|html?|css|js|ts|go|py|log|sql|exe|dmg|apk|com|cn|org|net|io)(?:$|\s)`)
-	refForm      = regexp.MustCompile(`^(?:f\d+)?e\d+$`)
+	selectorForm = regexp.MustCompile(`^(?:#[A-Za-z_-][\w-]*|\.[A-Za-z_-][\w-]*|\[[A-Za-z_][\w-]*(?:[~^$*|]?=|\])|\(?//` +
+		`|css=|xpath=|text=|id=|role=|data-testid=|data-test=|getBy[A-Z]\w*\(|locator\(|frameLocator\(` +
+		`|[a-z][a-z0-9-]*(?:\[[\w-]+|\.[A-Za-z_-][\w-]*(?:$|[ .:#\[>])|#[A-Za-z_-]|:(?:has-text|text|nth-|not|first|last)))`)
+	cssChild = regexp.MustCompile(`^[a-z][\w-]*\S* > [a-z.#\[*]`)
+	fileForm = regexp.MustCompile(`^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)*\.(?:pdf|png|jpe?g|gif|svg|webp|mp[34]|txt|md|csv|tsv|xlsx?|docx?` +
+		`|pptx?|zip|t?gz|tar|json|ya?ml|xml|html?|css|js|ts|go|py|log|sql|exe|dmg|apk|com|cn|org|net|io)(?:$|\s)`)
+	refForm = regexp.MustCompile(`^(?:f\d+)?e\d+$`)
 )
 
 // ParseSelector reads a selector; false when the text is a description.
@@ -54,15 +55,15 @@ var (
 	nameOption  = regexp.MustCompile(`name:\s*(?:'([^']*)'|"([^"]*)")`)
 	exactOption = regexp.MustCompile(`exact:\s*true`)
 	roleEngine  = regexp.MustCompile(`^role=([a-z]+)(?:\[name=(?:"([^"]*)"|'([^']*)')\])?$`)
-	attrForm    = regexp.MustCompile(`^([a-z][a-z0-9-]*)?\[(placeholder|aria-label|alt|title|href|role)=(?:"([^"]*)"|'([^']*)'|([\w-]+))\]$`)
+	textEngine  = regexp.MustCompile(`^text=(.+)$`)
 	hasText     = regexp.MustCompile(`^([a-z][a-z0-9-]*):has-text\((?:"([^"]*)"|'([^']*)')\)$`)
 )
 
 // tagRoles are the roles that a tag may show as.
 var tagRoles = map[string][]string{
-	"button": {"button"}, "a": {"link"}, "input": {"textbox", "searchbox", "spinbutton", "slider", "checkbox", "radio", "button", "combobox"},
-	"textarea": {"textbox"}, "select": {"combobox", "listbox"}, "img": {"img"}, "li": {"listitem", "option", "menuitem", "treeitem", "tab"}, "option": {"option"},
-	"h1": {"heading"}, "h2": {"heading"}, "h3": {"heading"},
+	"button": {"button"}, "a": {"link"}, "textarea": {"textbox"}, "select": {"combobox", "listbox"}, "img": {"img"}, "option": {"option"},
+	"input": {"textbox", "searchbox", "spinbutton", "slider", "checkbox", "radio", "button", "combobox"},
+	"li":    {"listitem", "option", "menuitem", "treeitem", "tab"}, "h1": {"heading"}, "h2": {"heading"}, "h3": {"heading"},
 }
 
 // read fills in what a snapshot can answer.
@@ -71,40 +72,44 @@ func (s *Selector) read(text string) {
 		text = m[1]
 		s.setNth(m[2]+m[4], m[3])
 	}
+	var m []string
+	is := func(form *regexp.Regexp) bool {
+		m = form.FindStringSubmatch(text)
+		return m != nil
+	}
+	s.readable = true
 	switch {
-	case roleCall.MatchString(text):
-		m := roleCall.FindStringSubmatch(text)
-		s.readable, s.roles = true, []string{m[1]}
-		if n := nameOption.FindStringSubmatch(m[2]); n != nil {
-			s.name = n[1] + n[2]
-		} else if m[2] != "" {
-			s.readable = false // options that are not understood
-		}
+	case is(roleCall):
+		s.roles = m[1:2]
 		s.exact = exactOption.MatchString(m[2])
-	case otherCall.MatchString(text):
-		m := otherCall.FindStringSubmatch(text)
-		s.readable, s.exact = true, exactOption.MatchString(m[4])
+		name := nameOption.FindStringSubmatch(m[2])
+		if name != nil {
+			s.name = name[1] + name[2]
+		}
+		s.readable = name != nil || m[2] == "" // else it has options that are not understood
+	case is(otherCall):
+		s.exact = exactOption.MatchString(m[4])
 		switch m[1] {
 		case "Text":
 			s.text = m[2] + m[3]
 		case "Placeholder":
-			s.holder = m[2] + m[3]
+			s.placeholder = m[2] + m[3]
 		default:
 			s.name = m[2] + m[3]
 		}
-	case roleEngine.MatchString(text):
-		m := roleEngine.FindStringSubmatch(text)
-		s.readable, s.roles, s.name, s.exact = true, []string{m[1]}, m[2]+m[3], true
-	case strings.HasPrefix(text, "text="):
-		value := text[len("text="):]
-		s.readable, s.text = value != "", strings.Trim(value, `"'`)
-		s.exact = s.text != value
-	case attrForm.MatchString(text):
-		s.attribute(attrForm.FindStringSubmatch(text))
-	case hasText.MatchString(text):
-		m := hasText.FindStringSubmatch(text)
-		s.roles, s.text = tagRoles[m[1]], m[2]+m[3]
+	case is(roleEngine):
+		s.roles = m[1:2]
+		s.name = m[2] + m[3]
+		s.exact = true
+	case is(textEngine):
+		s.text = strings.Trim(m[1], `"'`)
+		s.exact = s.text != m[1]
+	case is(hasText):
+		s.roles = tagRoles[m[1]]
+		s.text = m[2] + m[3]
 		s.readable = s.roles != nil
+	default:
+		s.readable = false
 	}
 }
 
@@ -122,41 +127,16 @@ func (s *Selector) setNth(index, word string) {
 	}
 }
 
-func (s *Selector) attribute(m []string) {
-	value := m[3] + m[4] + m[5]
-	s.exact = true
-	if m[1] != "" {
-		if s.roles = tagRoles[m[1]]; s.roles == nil {
-			return
-		}
-	}
-	s.readable = true
-	switch m[2] {
-	case "placeholder":
-		s.holder = value
-	case "href":
-		s.url = value
-	case "role":
-		s.roles = []string{value}
-	default:
-		s.name = value
-	}
-}
-
 // matches tells whether an element is what the selector addresses.
 func (s *Selector) matches(n *snapshot.Node) bool {
 	if len(s.roles) > 0 && !slices.Contains(s.roles, n.Role) {
 		return false
 	}
-	holder := n.Placeholder
-	if holder == "" && is(n, field) {
-		holder = n.Name // a field without a label is named by its placeholder
+	placeholder := n.Placeholder
+	if placeholder == "" && is(n, field) {
+		placeholder = n.Name // a field without a label is named by its placeholder
 	}
-	text := n.Name
-	if text == "" {
-		text = n.Text
-	}
-	return s.says(n.Name, s.name) && s.says(holder, s.holder) && s.says(text, s.text) && (s.url == "" || s.url == n.URL)
+	return s.says(n.Name, s.name) && s.says(placeholder, s.placeholder) && s.says(cmp.Or(n.Name, n.Text), s.text)
 }
 
 func (s *Selector) says(have, want string) bool {
@@ -174,14 +154,14 @@ func (x *Index) bySelector(q Query, sel Selector) (*Hit, error) {
 	if !sel.readable {
 		return nil, &Error{Code: snapshot.NotFound, Query: q.Text, NeedsPage: true, Hint: "only the browser can resolve this selector"}
 	}
-	s := search{x: x, query: q, byPlace: map[placeKey][]scope{}}
+	s := newSearch(x, q)
 	var list []candidate
 	for n := range x.page.All() {
 		if (q.Action == Any || n.Ref != "" && !x.behind(n)) && n.Role != "text" && sel.matches(n) {
 			list = append(list, candidate{node: n, score: isEqual, why: "is what the selector says"})
 		}
 	}
-	list = s.inPlaces(s.innermost(list), &reading{places: description{syn: x.syn}.asked(q)[0]})
+	list = s.inPlaces(list, &reading{places: description{syn: x.syn}.asked(q)[0]})
 	if nth := cmp.Or(sel.nth, q.Nth); nth != 0 {
 		list = s.counted(list, &reading{nth: nth})
 	}

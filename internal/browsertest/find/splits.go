@@ -18,38 +18,21 @@ type splitAt struct {
 // joint connects a place with what stands there. Chinese names the place first, English last.
 type joint struct {
 	text string
-	row  bool
-	near bool
-	kind bool // only after a word for a kind of place
+	kind string // row, near or in
 }
 
-var zhJoints = joints(
-	"row: 那一行的 那行的 这一行的 该行的 一行的 行里的 行中的 行的 那一条的 那条的 所在行的",
-	"near: 旁边的 右边的 右侧的 左边的 左侧的 附近的 下面的 下方的 后面的 后边的 上面的 上方的 前面的 边上的",
-	"in: 里面的 里边的 里的 中的 内的 上的 下的 之下的 一栏的 的",
-	"kind: 里面 里 中 内 上",
-)
-
-var enJoints = joints(
-	"row: |in the row of|in the row for|in the row with|in the row containing|in the row where|in the row whose|in the line of|on the row of|for the row|of row|in row",
-	"near: |next to|near|beside|below|under|beneath|above|after|to the right of|to the left of|right of|left of",
-	"in: |in|of|for|from|within|inside|on|at",
-)
-
-// joints reads "kind: word word" or, for words with spaces, "kind: |word|word".
-func joints(lines ...string) (list []joint) {
-	for _, line := range lines {
+var joints = func() (list []joint) {
+	for _, line := range wordLists["joints"] {
 		kind, words, _ := strings.Cut(line, ": ")
-		parts := strings.Fields(words)
-		if strings.HasPrefix(words, "|") {
-			parts = strings.Split(words[1:], "|")
-		}
-		for _, w := range parts {
-			list = append(list, joint{w, kind == "row", kind == "near", kind == "kind"})
+		for _, w := range entriesOf(words) {
+			if ascii(w) {
+				w = " " + w + " "
+			}
+			list = append(list, joint{w, kind})
 		}
 	}
 	return list
-}
+}()
 
 var (
 	rowPrefix  = regexp.MustCompile(`^((?:倒数)?第\s*` + grammar.Numeral + `\s*行|最后一行|首行)\s*(.+)$`)
@@ -61,20 +44,21 @@ var (
 // splits are the ways to cut the text into a place and what stands there.
 func (d description) splits(text string) (list []splitAt) {
 	add := func(s splitAt) {
-		s.place, s.target = strings.TrimSpace(s.place), strings.TrimSpace(s.target)
+		s.place = strings.TrimSpace(s.place)
+		s.target = strings.TrimSpace(s.target)
 		if s.place != "" && s.target != "" && !slices.Contains(list, s) {
 			list = append(list, s)
 		}
 	}
 	for _, re := range []*regexp.Regexp{rowPrefix, idRow, rowAfter} {
 		if m := re.FindStringSubmatch(text); m != nil {
-			add(splitAt{m[1], strings.TrimPrefix(m[2], "的"), true, false, ""})
+			add(splitAt{place: m[1], target: strings.TrimPrefix(m[2], "的"), row: true})
 		}
 	}
 	if m := possessive.FindStringSubmatch(text); m != nil {
 		add(splitAt{place: m[1], target: m[2]})
 	}
-	for _, j := range zhJoints {
+	for _, j := range joints {
 		for from := 0; ; {
 			i := strings.Index(text[from:], j.text)
 			if i < 0 {
@@ -82,31 +66,20 @@ func (d description) splits(text string) (list []splitAt) {
 			}
 			at := from + i
 			from = at + len(j.text)
-			if j.kind {
-				if _, word := takePlace(strings.TrimSpace(text[:at])); word == nil {
-					continue
-				}
+			s := splitAt{place: text[:at], target: text[from:], row: j.kind == "row", near: j.kind == "near"}
+			if ascii(j.text) {
+				from-- // the space may begin the next one
+				s.place = text[from:]
+				s.target = text[:at]
+				s.seam = seam(text[:at], j.text, text[from:])
 			}
-			add(splitAt{text[:at], text[from:], j.row, j.near, ""})
-		}
-	}
-	for _, j := range enJoints {
-		word := " " + j.text + " "
-		for from := 0; ; {
-			i := strings.Index(text[from:], word)
-			if i < 0 {
-				break
-			}
-			at := from + i
-			from = at + len(word) - 1
-			add(splitAt{text[from:], text[:at], j.row, j.near, seam(text[:at], word, text[from:])})
+			add(s)
 		}
 	}
 	return list
 }
 
-// seam is where a text was cut, with a word to each side. Where a name of the page has it, the
-// cut went through that name: "Crash on startup".
+// seam is the words around a cut. Where the page has them, the cut went through a name: "Crash on startup".
 func seam(before, joint, after string) string {
 	after = strings.TrimSpace(after)
 	lead := placeLeads.FindString(after) // "save in the" says nothing of what it is in
@@ -117,7 +90,7 @@ func seam(before, joint, after string) string {
 // rowOf is a numbered row of something that is named before it: 表格第3行, 订单列表的最后一行.
 var rowOf = regexp.MustCompile(`^(.+?)(?:里的|中的|的|里|中)?((?:倒数)?第\s*` + grammar.Numeral + `\s*行|最后一行)$`)
 
-// places reads a place, which may itself stand in another, in every way.
+// places reads a place in every way.
 func (d description) places(text string, s splitAt) [][]place {
 	list := [][]place{{d.place(text, s)}}
 	if p := list[0][0]; p.word != nil && p.nth == 0 && !p.exact { // 用户列表 may be a name
@@ -128,23 +101,15 @@ func (d description) places(text string, s splitAt) [][]place {
 	if m := rowOf.FindStringSubmatch(text); m != nil {
 		list = append(list, []place{d.place(m[1], splitAt{}), d.place(m[2], splitAt{row: true})})
 	}
-	for i, outer := range d.splits(text) {
-		if i == 3 {
-			break
-		}
-		inner := d.place(outer.target, splitAt{row: s.row, near: s.near})
-		list = append(list, []place{d.place(outer.place, outer), inner})
-	}
 	return list
 }
 
 var (
 	placeLeads = regexp.MustCompile(`^(?:在\s*|(?:the|a|an|this|that)\s+)`)
 	rowNth     = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*行?$`)
-	enRowNth   = regexp.MustCompile(`^(?:row (\d+)|(\d+(?:st|nd|rd|th)|last|` + grammar.Ordinals + `) row|(` + grammar.Ordinals + `)[ -](?:to[ -])?last row)$`)
-	itemNth    = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*[个条项张件](?:商品|记录|结果|数据|卡片|项目|条目|订单|帖子|消息)?$`)
-	enItemNth  = regexp.MustCompile(`^(last|` + grammar.Ordinals + `) (?:item|result|card|product|entry|record|post|message)$`)
-	rowWords   = regexp.MustCompile(`^(?:row|line|item)\s+(?:of|for|with|containing)\s+(?:the\s+)?|\s+(?:row|line)$|(?:那|这|该)?一?行$`)
+	enRowNth   = regexp.MustCompile(`^(?:row (\d+)|(\d+(?:st|nd|rd|th)|last|` + grammar.Ordinals + `) row` +
+		`|(` + grammar.Ordinals + `)[ -](?:to[ -])?last row)$`)
+	itemNth = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*[个条项张件](?:商品|记录|结果|数据|卡片|项目|条目|订单|帖子|消息)?$`)
 )
 
 // place reads one place.
@@ -152,35 +117,24 @@ func (d description) place(text string, s splitAt) place {
 	p := place{row: s.row, near: s.near}
 	text = strings.TrimSpace(placeLeads.ReplaceAllString(text, ""))
 	if n := rowNumber(text, s.row); n != 0 {
-		p.nth, p.row = n, true
+		p.nth = n
+		p.row = true
 		return p
 	}
-	if !p.near {
-		if rest := rowWords.ReplaceAllString(text, ""); rest != text && rest != "" {
-			p.row, text = true, rest
-		}
-	}
 	if !p.row {
-		whole := text
 		if rest, word := takePlace(text); word != nil {
-			p.word, text = word, strings.TrimSpace(strings.TrimSuffix(rest, "的"))
-			if r, rest, found := ordinal(text + " "); found && strings.TrimSpace(rest) == "" {
-				p.nth, text = r.nth, ""
-			} else if n := grammar.Number(text); n > 0 && ascii(text) {
-				if p.nth, text = n, ""; word.box { // frame 1 is the first; but "Section 1" is a name
-					p.nth, p.word, text = 0, nil, whole
-				}
+			p.word = word
+			text = strings.TrimSpace(strings.TrimSuffix(rest, "的"))
+			if n := grammar.Number(text); n > 0 && ascii(text) { // frame 1
+				p.nth = n
+				text = ""
 			}
-		}
-	}
-	if p.near { // "next to the user name field" means what is called user name
-		if rest, role := takeRole(text); role != nil && rest != "" {
-			text = rest
 		}
 	}
 	var r reading
 	r.setName(d, text)
-	p.name, p.exact = r.name, r.exact
+	p.name = r.name
+	p.exact = r.exact
 	if !p.exact && p.word == nil {
 		p.cell = readCellOf(text)
 	}
@@ -189,25 +143,24 @@ func (d description) place(text string, s splitAt) place {
 
 // rowNumber reads "第3行", "row 3" and "第一个商品"; 0 for anything else.
 func rowNumber(text string, row bool) int {
-	if text == "最后一行" || text == "最后一" && row || text == "最后一个" || text == "最后一条" {
+	if text == "最后一行" || text == "最后一条" {
 		return -1
 	}
 	if text == "首行" {
 		return 1
 	}
-	for _, re := range []*regexp.Regexp{rowNth, itemNth} {
-		if m := re.FindStringSubmatch(text); m != nil && (row || re == itemNth || strings.HasSuffix(text, "行")) {
-			if m[1] != "" {
-				return -grammar.Number(m[2])
-			}
-			return grammar.Number(m[2])
-		}
+	m := itemNth.FindStringSubmatch(text)
+	if m == nil && (row || strings.HasSuffix(text, "行")) {
+		m = rowNth.FindStringSubmatch(text)
+	}
+	if m != nil && m[1] != "" {
+		return -grammar.Number(m[2])
+	}
+	if m != nil {
+		return grammar.Number(m[2])
 	}
 	if m := enRowNth.FindStringSubmatch(text); m != nil {
 		return grammar.Number(m[1]) + grammar.Ordinal(m[2]) - grammar.Ordinal(m[3])
-	}
-	if m := enItemNth.FindStringSubmatch(text); m != nil {
-		return grammar.Ordinal(m[1])
 	}
 	return 0
 }

@@ -12,9 +12,11 @@ func (s *search) things(p place) (list []candidate) {
 		c := candidate{node: s.x.page.Node(sc.from), score: isEqual, why: "is called so, and of that kind", kind: true}
 		switch {
 		case p.name.empty() && !p.row:
-			c.score, c.why = isOnlyOne, "is of that kind"
+			c.score = isOnlyOne
+			c.why = "is of that kind"
 		case sc.grade != whole:
-			c.score, c.why = isWithin, "is of that kind, and has the words"
+			c.score = isWithin
+			c.why = "is of that kind, and has the words"
 		}
 		list = append(list, c)
 	}
@@ -30,9 +32,8 @@ func (s *search) boxes(p place) (list []candidate) {
 	return list
 }
 
-// near are the elements that may be meant where none was found for certain: those that the
-// finder doubts, and those of the same name that only lack the kind that was said, as what
-// pages build of plain boxes does. A name in quotes leaves no doubt.
+// near are the elements that may be meant where none was found: doubtful ones, and those of the same
+// name but another kind. A quoted name leaves no doubt.
 func (s *search) near(readings []reading) (list []candidate) {
 	list = slices.Clone(s.found)
 	for i := range readings {
@@ -41,9 +42,11 @@ func (s *search) near(readings []reading) (list []candidate) {
 			continue
 		}
 		ofThing := r.thing != nil
-		r.role, r.thing, r.variants = nil, nil, s.x.syn.variants(r.name, false)
+		r.role = nil
+		r.thing = nil
+		r.variants = s.x.syn.variants(r.name, false)
 		for _, c := range s.inPlaces(s.named(&r), &r) {
-			plain := c.node.Role == "generic" || c.node.Role == "text" || c.node.Role == "paragraph" || ofThing && !is(c.node, control)
+			plain := slices.Contains([]string{"generic", "text", "paragraph"}, c.node.Role) || ofThing && !is(c.node, control)
 			if plain && c.score >= isAlike-2*looseCost {
 				list = append(list, c)
 			}

@@ -1,7 +1,6 @@
 package find
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,9 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// phrase is a text as it is compared: folded to lower case and compatible forms, cut into
-// words. Chinese and Japanese have no spaces, so a run of their characters is one word, and
-// an identifier or a number is one word whatever stands inside it.
+// phrase is a text as it is compared: in lower case and cut into words. A run of Chinese characters is
+// one word, and so is an identifier or a number.
 type phrase struct {
 	text   string // the words with single spaces between them
 	joined string // the words without spaces
@@ -78,29 +76,14 @@ func phraseOf(words []word) phrase {
 	if len(words) == 1 {
 		return phrase{text: words[0].text, joined: words[0].text, words: words}
 	}
-	size := 0
-	for _, w := range words {
-		size += len(w.text) + 1
-	}
-	var text, joined strings.Builder
-	text.Grow(size)
-	joined.Grow(size)
+	texts := make([]string, len(words))
 	for i, w := range words {
-		if i > 0 {
-			text.WriteByte(' ')
-		}
-		text.WriteString(w.text)
-		joined.WriteString(w.text)
+		texts[i] = w.text
 	}
-	return phrase{text: text.String(), joined: joined.String(), words: words}
+	return phrase{text: strings.Join(texts, " "), joined: strings.Join(texts, ""), words: words}
 }
 
 func (p phrase) empty() bool { return len(p.words) == 0 }
-
-// allHan tells whether there are Chinese words alone.
-func (p phrase) allHan() bool {
-	return !slices.ContainsFunc(p.words, func(w word) bool { return w.kind != han })
-}
 
 // equal tells whether two phrases say the same, spaces and punctuation aside.
 func (p phrase) equal(q phrase) bool {
@@ -122,13 +105,15 @@ func isHan(r rune) bool {
 
 // isWord tells whether a character is part of a word of an alphabet.
 func isWord(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r >= 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)) && !isHan(r)
+	if r < 0x80 {
+		return r >= 'a' && r <= 'z' || isDigit(r)
+	}
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r)) && !isHan(r)
 }
 
 func isDigit(r rune) bool { return r >= '0' && r <= '9' }
 
-// runEnd is where the run of word characters and what joins them ends. Last is the
-// character before i.
+// runEnd is the end of a run of word characters and what joins them; last is the one before i.
 func runEnd(s string, i int, last rune) int {
 	for i < len(s) {
 		r, size := utf8.DecodeRuneInString(s[i:])
@@ -172,8 +157,7 @@ func appendRun(words []word, text string) []word {
 	return words
 }
 
-// stem takes the ending of the plural off an English word. Other endings make other words: who
-// says "connect" does not mean what is "connected", nor by "account" the "accounting".
+// stem removes the plural ending of an English word. Other endings make other words.
 func stem(s string) string {
 	switch n := len(s); {
 	case n > 4 && strings.HasSuffix(s, "ies"):
@@ -200,9 +184,7 @@ func (w word) same(v word) bool {
 	return w.kind == latin && v.kind == latin && stem(w.text) == stem(v.text)
 }
 
-// cut takes the words of part out of p and returns what is left. A Chinese word may stand
-// at the beginning or the end of a longer run, never in its middle, where it would mostly
-// be two halves of other words.
+// cut removes the words of part and returns the rest. A Chinese word may begin or end a longer run.
 func (p phrase) cut(part phrase) (rest []word, found bool) {
 	for _, w := range part.words {
 		if indexOf(p.words, w) < 0 {

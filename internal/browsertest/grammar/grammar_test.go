@@ -41,7 +41,8 @@ func TestNumbersAndOrdinalsAreReadInBothLanguages(t *testing.T) {
 }
 
 func TestAPersonsNameIsNoOrdinal(t *testing.T) {
-	for text, want := range map[string]bool{"First name": true, "last names": true, "given name": true, "first button": false, "first nameless": false} {
+	for text, want := range map[string]bool{"First name": true, "last names": true, "given name": true, "first button": false,
+		"first nameless": false} {
 		if grammar.IsPersonName(text) != want {
 			t.Errorf("%s: not %v", text, want)
 		}

@@ -49,7 +49,9 @@ func label(lang locale.Language, word string) string {
 }
 
 // marks tell how something ended also to those who do not see colors.
-var marks = map[run.Status]string{run.Passed: "✓", run.Failed: "✗", run.Broken: "!", run.Skipped: "–", run.Flaky: "↻", run.Healed: "+", run.Noted: "~"}
+var marks = map[run.Status]string{
+	run.Passed: "✓", run.Failed: "✗", run.Broken: "!", run.Skipped: "–", run.Flaky: "↻", run.Healed: "+", run.Noted: "~",
+}
 
 func bad(s run.Status) bool { return s == run.Failed || s == run.Broken }
 
@@ -72,16 +74,18 @@ type CallLine struct {
 // CallLines are the calls of a step, as few as show them all.
 func CallLines(list []run.CallRecord) (lines []CallLine) {
 	for _, c := range list {
-		line := CallLine{Tool: c.Tool, Before: compact(c.Before), After: compact(c.After), Error: c.Error, Times: 1, Duration: c.Duration.Duration}
+		line := CallLine{Tool: c.Tool, Before: compact(c.Before), After: compact(c.After), Error: c.Error}
 		if line.After == line.Before {
 			line.After = ""
 		}
-		if n := len(lines); n > 0 && sameCall(lines[n-1], line) {
-			lines[n-1].Times++
-			lines[n-1].Duration += line.Duration
-			continue
+		n := len(lines)
+		same := n > 0 && line == CallLine{Tool: lines[n-1].Tool, Before: lines[n-1].Before, After: lines[n-1].After, Error: lines[n-1].Error}
+		if !same {
+			lines = append(lines, line)
+			n++
 		}
-		lines = append(lines, line)
+		lines[n-1].Times++
+		lines[n-1].Duration += c.Duration.Duration
 	}
 	return lines
 }
@@ -93,10 +97,6 @@ func compact(raw json.RawMessage) string {
 		return string(raw)
 	}
 	return b.String()
-}
-
-func sameCall(a, b CallLine) bool {
-	return a.Tool == b.Tool && a.Before == b.Before && a.After == b.After && a.Error == b.Error
 }
 
 // failedCase is where to find what went wrong.
@@ -127,7 +127,8 @@ func HTML(w io.Writer, results []*run.Result) error {
 			}
 		}
 	}
-	data.When, data.Took = first.Format("2006-01-02 15:04:05 MST"), last.Sub(first)
+	data.When = first.Format("2006-01-02 15:04:05 MST")
+	data.Took = last.Sub(first)
 	if err := tmpl.Execute(w, data); err != nil {
 		return fmt.Errorf("write HTML report: %w", err)
 	}

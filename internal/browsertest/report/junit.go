@@ -13,8 +13,8 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/run"
 )
 
-// The elements are those that the schemas of build servers have in common; what these leave
-// no place for (healed, flaky, found by a model) is among the properties of the suite.
+// The elements are those that all build servers read; healed, flaky and found by a model are
+// properties of the suite.
 type junitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
 	Tests    int          `xml:"tests,attr"`
@@ -25,15 +25,15 @@ type junitSuites struct {
 }
 
 type junitSuite struct {
-	Name       string           `xml:"name,attr"`
-	Tests      int              `xml:"tests,attr"`
-	Failures   int              `xml:"failures,attr"`
-	Errors     int              `xml:"errors,attr"`
-	Skipped    int              `xml:"skipped,attr"`
-	Time       string           `xml:"time,attr"`
-	Timestamp  string           `xml:"timestamp,attr"`
-	Properties *junitProperties `xml:"properties"`
-	Cases      []junitCase      `xml:"testcase"`
+	Name       string          `xml:"name,attr"`
+	Tests      int             `xml:"tests,attr"`
+	Failures   int             `xml:"failures,attr"`
+	Errors     int             `xml:"errors,attr"`
+	Skipped    int             `xml:"skipped,attr"`
+	Time       string          `xml:"time,attr"`
+	Timestamp  string          `xml:"timestamp,attr"`
+	Properties []junitProperty `xml:"properties>property,omitempty"`
+	Cases      []junitCase     `xml:"testcase"`
 }
 
 type junitCase struct {
@@ -46,10 +46,6 @@ type junitCase struct {
 	Flaky   []junitProblem `xml:"flakyFailure"` // of a case that passed at last
 	Rerun   []junitProblem `xml:"rerunFailure"` // of one that did not
 	Out     string         `xml:"system-out,omitempty"`
-}
-
-type junitProperties struct {
-	List []junitProperty `xml:"property"`
 }
 
 type junitProperty struct {
@@ -91,8 +87,12 @@ func JUnit(w io.Writer, results []*run.Result) error {
 
 func suiteOf(r *run.Result) junitSuite {
 	t := Count([]*run.Result{r})
-	s := junitSuite{Name: legal(r.File), Tests: t.Tests, Failures: t.Failed, Errors: t.Errors, Skipped: t.Skipped, Time: timeOf(r.Duration.Duration), Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05")}
-	class, seen := legal(className(r.File)), map[string]int{}
+	s := junitSuite{
+		Name: legal(r.File), Tests: t.Tests, Failures: t.Failed, Errors: t.Errors, Skipped: t.Skipped,
+		Time: timeOf(r.Duration.Duration), Timestamp: r.Started.UTC().Format("2006-01-02T15:04:05"),
+	}
+	class := legal(className(r.File))
+	seen := map[string]int{}
 	for i := range r.Cases {
 		c := &r.Cases[i]
 		one := caseOf(class, c, r.Language)
@@ -109,8 +109,7 @@ func suiteOf(r *run.Result) junitSuite {
 	return s
 }
 
-// className is a file as the name of a class in packages: cases of one name in files of one
-// name stay apart.
+// className is a file as the name of a class, so that files of one name in two folders differ.
 func className(file string) string {
 	path := strings.TrimSuffix(filepath.ToSlash(filepath.Clean(file)), filepath.Ext(file))
 	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == ':' })
@@ -120,13 +119,9 @@ func className(file string) string {
 
 // note says something of a case where that holds.
 func (s *junitSuite) note(what, name string, holds bool) {
-	if !holds {
-		return
+	if holds {
+		s.Properties = append(s.Properties, junitProperty{what, name})
 	}
-	if s.Properties == nil {
-		s.Properties = &junitProperties{}
-	}
-	s.Properties.List = append(s.Properties.List, junitProperty{what, name})
 }
 
 func caseOf(class string, c *run.CaseResult, lang locale.Language) junitCase {
@@ -142,7 +137,8 @@ func caseOf(class string, c *run.CaseResult, lang locale.Language) junitCase {
 		out.Flaky = earlier
 	case run.Failed, run.Broken:
 		p := problemOf(c.Error, failureText(c, lang))
-		if out.Rerun = earlier; c.Status == run.Failed {
+		out.Rerun = earlier
+		if c.Status == run.Failed {
 			out.Failure = &p
 		} else {
 			out.Error = &p

@@ -19,11 +19,13 @@ import (
 type element struct{ must, may, holds []string }
 
 var junitSchema = map[string]element{
-	"testsuites":   {nil, []string{"name", "time", "tests", "failures", "errors"}, []string{"testsuite"}},
-	"testsuite":    {[]string{"name", "tests", "failures", "errors"}, []string{"time", "skipped", "timestamp"}, []string{"properties", "testcase"}},
-	"properties":   {nil, nil, []string{"property"}},
-	"property":     {[]string{"name", "value"}, nil, nil},
-	"testcase":     {[]string{"name", "classname"}, []string{"time"}, []string{"skipped", "error", "failure", "flakyFailure", "rerunFailure", "system-out"}},
+	"testsuites": {nil, []string{"name", "time", "tests", "failures", "errors"}, []string{"testsuite"}},
+	"testsuite": {[]string{"name", "tests", "failures", "errors"}, []string{"time", "skipped", "timestamp"},
+		[]string{"properties", "testcase"}},
+	"properties": {nil, nil, []string{"property"}},
+	"property":   {[]string{"name", "value"}, nil, nil},
+	"testcase": {[]string{"name", "classname"}, []string{"time"},
+		[]string{"skipped", "error", "failure", "flakyFailure", "rerunFailure", "system-out"}},
 	"skipped":      {nil, []string{"message"}, nil},
 	"failure":      {[]string{"type"}, []string{"message"}, nil},
 	"error":        {[]string{"type"}, []string{"message"}, nil},
@@ -123,7 +125,8 @@ func TestJUnitIsXMLThatBuildServersRead(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	cases := got.Suites[0].Cases
-	if len(cases) != 5 || cases[0].Class != "tests.login" || cases[1].Failure == nil || cases[1].Failure.Type != "ELEMENT_NOT_FOUND" || !strings.Contains(cases[1].Failure.Text, "candidate: ") || cases[2].Error == nil || cases[3].Skipped == nil {
+	if len(cases) != 5 || cases[0].Class != "tests.login" || cases[1].Failure == nil || cases[1].Failure.Type != "ELEMENT_NOT_FOUND" ||
+		!strings.Contains(cases[1].Failure.Text, "candidate: ") || cases[2].Error == nil || cases[3].Skipped == nil {
 		t.Errorf("%+v", cases)
 	}
 	if len(cases[4].Flaky) != 1 || !strings.Contains(cases[4].Out, "found by a model") {
@@ -143,7 +146,8 @@ func TestNoTwoCasesOfJUnitAreOfOneName(t *testing.T) {
 	one := run.CaseResult{Name: "sign in", Status: run.Passed, Duration: run.Took{Duration: 100 * time.Hour}}
 	seen := map[string]bool{}
 	for _, s := range writeJUnit(t, []*run.Result{
-		{File: "a/login.yaml", Cases: []run.CaseResult{one, one, {Name: "sign in (2)", Status: run.Passed}, one}}, {File: "./b/login.yaml", Cases: []run.CaseResult{one}},
+		{File: "a/login.yaml", Cases: []run.CaseResult{one, one, {Name: "sign in (2)", Status: run.Passed}, one}},
+		{File: "./b/login.yaml", Cases: []run.CaseResult{one}},
 		{File: "../login.v2.yaml", Cases: []run.CaseResult{one}}, {File: "/srv/测试/login.md", Cases: []run.CaseResult{one}},
 	}).Suites {
 		for _, c := range s.Cases {

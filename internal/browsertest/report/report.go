@@ -1,7 +1,7 @@
-// Package report writes what a run of browser tests brought: JUnit XML for build servers,
-// JSON for programs, and one HTML page for people, with its pictures inside.
+// Package report writes the results of browser tests: JUnit XML for build servers, JSON for
+// programs, and one HTML page with its pictures for people.
 //
-// It only writes: secrets were masked when the results were made.
+// It only writes: secrets are already masked in the results.
 //
 //	err := report.JUnit(file, results)
 package report
@@ -37,25 +37,23 @@ func (t *Totals) Add(more Totals) {
 
 // Count adds up results.
 func Count(results []*run.Result) (t Totals) {
-	for _, r := range results {
-		for _, c := range r.Cases {
-			t.Tests++
-			switch c.Status {
-			case run.Failed:
-				t.Failed++
-			case run.Broken:
-				t.Errors++
-			case run.Skipped:
-				t.Skipped++
-			case run.Flaky:
-				t.Flaky++
-				t.Passed++
-			default:
-				t.Passed++
-			}
-			if c.Healed {
-				t.Healed++
-			}
+	for c := range run.Cases(results) {
+		t.Tests++
+		switch c.Status {
+		case run.Failed:
+			t.Failed++
+		case run.Broken:
+			t.Errors++
+		case run.Skipped:
+			t.Skipped++
+		case run.Flaky:
+			t.Flaky++
+			t.Passed++
+		default:
+			t.Passed++
+		}
+		if c.Healed {
+			t.Healed++
 		}
 	}
 	return t

@@ -17,11 +17,14 @@ import (
 const nasty = "<script>alert(1)</script>\x00\x1b ]]> \"'&\xff"
 
 func results() []*run.Result {
-	e := &run.Error{Type: "ELEMENT_NOT_FOUND", Message: "no element is " + nasty, Details: run.Details{RunID: "r", Code: snapshot.NotFound, ExpectedFormat: nasty}}
+	e := &run.Error{Type: "ELEMENT_NOT_FOUND", Message: "no element is " + nasty,
+		Details: run.Details{RunID: "r", Code: snapshot.NotFound, ExpectedFormat: nasty}}
 	return []*run.Result{{
 		RunID: "r", File: "tests/login.yaml", Name: "登录" + nasty, Started: time.Unix(0, 0), Duration: run.Took{Duration: 1500 * time.Millisecond},
 		Cases: []run.CaseResult{
-			{Name: "good", Status: run.Passed, Healed: true, Attempts: 1, Steps: []run.StepResult{{Text: "点击 登录", Action: steps.Click, Status: run.Healed, Warnings: []string{nasty}, Element: &run.Element{Role: "button", Name: "登录", Score: 1}}}},
+			{Name: "good", Status: run.Passed, Healed: true, Attempts: 1,
+				Steps: []run.StepResult{{Text: "点击 登录", Action: steps.Click, Status: run.Healed, Warnings: []string{nasty},
+					Element: &run.Element{Role: "button", Name: "登录", Score: 1}}}},
 			{Name: "bad", Status: run.Failed, Attempts: 1, Error: e, Steps: []run.StepResult{{
 				Text: nasty, File: "tests/login.yaml", Line: 3, Action: steps.Click, Status: run.Failed, Error: e, Failures: []string{nasty},
 				Candidates: []find.Candidate{{Role: "button", Name: nasty, Path: "dialog > button " + nasty, Score: 0.4, Why: "shares some words"}},
@@ -30,7 +33,8 @@ func results() []*run.Result {
 			}}},
 			{Name: "broken", Status: run.Broken, Attempts: 1, Error: e},
 			{Name: "left out", Status: run.Skipped, Reason: "not ready", Attempts: 1},
-			{Name: "flaky", Status: run.Flaky, Attempts: 2, Earlier: []*run.Error{e}, Steps: []run.StepResult{{Text: "click More", Status: run.Healed, Element: &run.Element{Role: "button", By: run.ByModel}}}},
+			{Name: "flaky", Status: run.Flaky, Attempts: 2, Earlier: []*run.Error{e},
+				Steps: []run.StepResult{{Text: "click More", Status: run.Healed, Element: &run.Element{Role: "button", By: run.ByModel}}}},
 		},
 	}}
 }
@@ -46,7 +50,8 @@ func TestHTMLStandsAloneAndEscapesEverything(t *testing.T) {
 			t.Errorf("the page holds %q", bad)
 		}
 	}
-	for _, want := range []string{"data:image/png;base64,cG5n", "点击 登录", "shares some words", "browser_click", "2 of 5 passed", "&lt;script&gt;", "it failed before", "found by a model"} {
+	for _, want := range []string{"data:image/png;base64,cG5n", "点击 登录", "shares some words", "browser_click", "2 of 5 passed",
+		"&lt;script&gt;", "it failed before", "found by a model"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -70,7 +75,8 @@ func TestJSONHasTheErrorForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := got.Results[0].Cases[1].Error
-	if got.Totals != (report.Totals{Tests: 5, Passed: 2, Failed: 1, Errors: 1, Skipped: 1, Flaky: 1, Healed: 1}) || e["type"] != "ELEMENT_NOT_FOUND" || e["details"].(map[string]any)["code"] != "ELEMENT_NOT_FOUND" {
+	if got.Totals != (report.Totals{Tests: 5, Passed: 2, Failed: 1, Errors: 1, Skipped: 1, Flaky: 1, Healed: 1}) ||
+		e["type"] != "ELEMENT_NOT_FOUND" || e["details"].(map[string]any)["code"] != "ELEMENT_NOT_FOUND" {
 		t.Errorf("%s", b.String())
 	}
 	b.Reset()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,7 +17,9 @@ import (
 // run runs one step with its repetitions and fallbacks.
 func (r *Runner) run(ctx context.Context, s *steps.Step) StepResult {
 	out := StepResult{Text: s.Text, File: s.File, Line: s.Line, Action: s.Action, Status: Passed}
-	r.step, r.learned, r.about = &out, map[string]Remembered{}, nil
+	r.step = &out
+	r.learned = map[string]Remembered{}
+	r.about = nil
 	started := r.opts.Now()
 	until := r.deadline(s)
 	err := r.attempt(ctx, s, s, until)
@@ -29,13 +32,16 @@ func (r *Runner) run(ctx context.Context, s *steps.Step) StepResult {
 	if err != nil {
 		err = endedBy(ctx, r.fallBack(ctx, s, err, until))
 	}
-	switch {
-	case err == nil:
-		r.remember()
-	case s.Optional && ctx.Err() == nil:
-		out.Status, out.Error = Noted, r.errorOf(err, s)
-	default:
-		out.Status, out.Error = Failed, r.errorOf(err, s)
+	if err == nil {
+		for key, known := range r.learned {
+			r.opts.Memory.Put(key, known)
+		}
+	} else {
+		out.Error = r.errorOf(err, s)
+		out.Status = Failed
+		if s.Optional && ctx.Err() == nil {
+			out.Status = Noted
+		}
 	}
 	if err != nil && r.opts.Screenshots != "off" || r.opts.Screenshots == "always" {
 		r.picture(ctx, &out)
@@ -47,9 +53,8 @@ func (r *Runner) run(ctx context.Context, s *steps.Step) StepResult {
 	return out
 }
 
-// fallBack tries the step's alternatives after a failure that is known not to have acted, each
-// in what is left of the step's time: when that is over, on the page as it is. The first error
-// is the one that counts.
+// fallBack tries the step's fallbacks after an error that is known not to have acted, each in what is
+// left of the step's timeout. It returns the first error.
 func (r *Runner) fallBack(ctx context.Context, s *steps.Step, first error, until *deadline) error {
 	r.step.Failures = append(r.step.Failures, r.said(first))
 	err := first
@@ -83,8 +88,7 @@ func (r *Runner) heal(how string) {
 	r.step.Warnings = append(r.step.Warnings, r.tell(how))
 }
 
-// attempt does what a step says, and then looks at what it expects. Of is the step, where this
-// is a fallback of one.
+// attempt carries out a step and checks its expectations. Of is the step that s is a fallback of, or s.
 func (r *Runner) attempt(ctx context.Context, s, of *steps.Step, until *deadline) error {
 	filled, err := r.filled(s)
 	if err != nil {
@@ -100,17 +104,17 @@ func (r *Runner) attempt(ctx context.Context, s, of *steps.Step, until *deadline
 		return nil
 	}
 	if s.Action != steps.Expect {
-		until = r.deadline(of) // what an action brings has a time of its own
+		until = r.deadline(of) // the effect of an action has its own timeout
 	}
 	err = r.expect(ctx, filled.Expect, until)
-	var f *failure
+	var f *stepError
 	if errors.As(err, &f) && s.Action != steps.Expect {
 		f.acted = true
 	}
 	return err
 }
 
-// filled is the step with its variables filled in. Targets are filled when they are looked up.
+// filled is the step with its variables filled in; targets are filled when they are looked up.
 func (r *Runner) filled(s *steps.Step) (*steps.Step, error) {
 	c := *s
 	var failed error
@@ -127,23 +131,18 @@ func (r *Runner) filled(s *steps.Step) (*steps.Step, error) {
 		c.Values = append(c.Values, fill(v))
 	}
 	if s.Wait != nil {
-		w := *s.Wait
-		w.Text, w.Gone, w.URL = fill(w.Text), fill(w.Gone), fill(w.URL)
-		c.Wait = &w
+		c.Wait = &steps.Wait{Time: s.Wait.Time, Text: fill(s.Wait.Text), Gone: fill(s.Wait.Gone), URL: fill(s.Wait.URL)}
 	}
 	if s.Dialog != nil {
-		d := *s.Dialog
-		d.Text = fill(d.Text)
-		c.Dialog = &d
+		c.Dialog = &steps.Dialog{Accept: s.Dialog.Accept, Text: fill(s.Dialog.Text)}
 	}
 	if s.Tab != nil {
-		t := *s.Tab
-		t.URL, t.Title = fill(t.URL), fill(t.Title)
-		c.Tab = &t
+		c.Tab = &steps.Tab{New: s.Tab.New, URL: fill(s.Tab.URL), Select: s.Tab.Select, Title: fill(s.Tab.Title), Close: s.Tab.Close}
 	}
 	c.Expect = nil
 	for _, e := range s.Expect {
-		e.Value, e.Text = fill(e.Value), r.shown(e.Text)
+		e.Value = fill(e.Value)
+		e.Text = r.shown(e.Text)
 		if err := vain(&e); err != nil && failed == nil {
 			failed = err
 		}
@@ -155,21 +154,27 @@ func (r *Runner) filled(s *steps.Step) (*steps.Step, error) {
 	return &c, failed
 }
 
-// do is the action alone.
+// elementCalls are the actions that are one call with one element.
+var elementCalls = map[steps.Action]struct {
+	action find.Action
+	tool   string
+	args   map[string]any
+}{
+	steps.Click:      {find.Click, "browser_click", nil},
+	steps.DblClick:   {find.Click, "browser_click", map[string]any{"doubleClick": true}},
+	steps.RightClick: {find.Click, "browser_click", map[string]any{"button": "right"}},
+	steps.Hover:      {find.Click, "browser_hover", nil},
+	steps.Clear:      {find.Fill, "browser_type", map[string]any{"text": ""}},
+}
+
+// do carries out the action alone.
 func (r *Runner) do(ctx context.Context, s *steps.Step, until *deadline) error {
+	if c, ok := elementCalls[s.Action]; ok {
+		return r.onElement(ctx, s, c.action, c.tool, c.args, until)
+	}
 	switch s.Action {
-	case steps.Click:
-		return r.onElement(ctx, s, find.Click, "browser_click", nil, until)
-	case steps.DblClick:
-		return r.onElement(ctx, s, find.Click, "browser_click", map[string]any{"doubleClick": true}, until)
-	case steps.RightClick:
-		return r.onElement(ctx, s, find.Click, "browser_click", map[string]any{"button": "right"}, until)
-	case steps.Hover:
-		return r.onElement(ctx, s, find.Click, "browser_hover", nil, until)
 	case steps.Fill:
 		return r.fill(ctx, s, until)
-	case steps.Clear:
-		return r.onElement(ctx, s, find.Fill, "browser_type", map[string]any{"text": ""}, until)
 	case steps.Type:
 		return r.onElement(ctx, s, find.Fill, "browser_type", map[string]any{"text": s.Value, "slowly": true}, until)
 	case steps.Select:
@@ -190,9 +195,10 @@ func (r *Runner) do(ctx context.Context, s *steps.Step, until *deadline) error {
 	return r.onPage(ctx, s, until)
 }
 
-// onElement finds the step's element and makes one call with it. A stale ref or a covered
-// element is looked up once more; nothing else is repeated.
-func (r *Runner) onElement(ctx context.Context, s *steps.Step, action find.Action, tool string, args map[string]any, until *deadline) error {
+// onElement makes one call with the step's element. It looks a stale or covered element up once more.
+func (r *Runner) onElement(
+	ctx context.Context, s *steps.Step, action find.Action, tool string, args map[string]any, until *deadline,
+) error {
 	for again := 0; ; again++ {
 		loc, err := r.locate(ctx, s.Target, action, until)
 		if err != nil {
@@ -201,29 +207,27 @@ func (r *Runner) onElement(ctx context.Context, s *steps.Step, action find.Actio
 		if tool == "browser_click" && loc.node != nil && r.page != nil {
 			loc.address = cmp.Or(r.page.index.Box(loc.node), loc.address)
 		}
-		err = r.use(ctx, tool, loc, args)
-		if err == nil {
-			if again > 0 {
-				r.metrics.Recoveries.count(true)
-			}
-			if loc.healed != "" {
-				r.heal(loc.healed)
-			}
-			return nil
+		r.chosen = loc.node
+		all := map[string]any{"element": loc.words, "target": loc.address}
+		maps.Copy(all, args)
+		err = r.act(ctx, tool, all)
+		if err != nil && r.mayRepeat(ctx, err, loc, again, s.Idempotent, until) {
+			r.page = nil
+			continue
 		}
-		if !r.mayRepeat(ctx, err, loc, again, s.Idempotent, until) {
-			if again > 0 {
-				r.metrics.Recoveries.count(false)
-			}
-			r.tellCandidates(err)
-			return err
+		if again > 0 {
+			r.metrics.Recoveries.count(err == nil)
 		}
-		r.page = nil
+		if err == nil && loc.healed != "" {
+			r.heal(loc.healed)
+		}
+		r.listCandidates(err)
+		return err
 	}
 }
 
-// tellCandidates keeps the elements that the server names for a selector of several.
-func (r *Runner) tellCandidates(err error) {
+// listCandidates reports the elements that the server lists for an ambiguous selector.
+func (r *Runner) listCandidates(err error) {
 	var f *snapshot.Error
 	if !errors.As(err, &f) || f.Code != snapshot.Ambiguous {
 		return
@@ -231,19 +235,9 @@ func (r *Runner) tellCandidates(err error) {
 	r.metrics.Ambiguous++
 	r.step.Candidates = nil
 	for _, locator := range f.Candidates {
-		r.step.Candidates = append(r.step.Candidates, find.Candidate{Path: r.mask(locator), Score: 1, Why: "the selector means it, too"})
+		c := find.Candidate{Path: r.mask(locator), Score: 1, Why: "the selector means it, too"}
+		r.step.Candidates = append(r.step.Candidates, c)
 	}
-}
-
-// use makes the call with the element's address.
-func (r *Runner) use(ctx context.Context, tool string, loc located, args map[string]any) error {
-	r.chosen = loc.node
-	all := map[string]any{"element": loc.words, "target": loc.address}
-	for k, v := range args {
-		all[k] = v
-	}
-	_, err := r.call(ctx, tool, all)
-	return err
 }
 
 // mayRepeat tells whether a call that failed may be made again with the element looked up anew.
@@ -263,30 +257,30 @@ func (r *Runner) mayRepeat(ctx context.Context, err error, loc located, again in
 	return false
 }
 
-// log writes the one line of a step. Given is the command that it was, before anything was
-// made of it.
+// log writes the one line of a step. Given is the command as it came.
 func (r *Runner) log(ctx context.Context, out *StepResult, given string) {
-	tool, before, after := "", "", ""
-	if n := len(out.Calls); n > 0 {
-		last := lastAction(out.Calls)
-		tool, before, after = last.Tool, string(last.Before), string(last.After)
-	}
+	call := lastAction(out.Calls)
+	before := string(call.Before)
 	if given != "" {
 		before = r.mask(given)
 	}
-	attrs := []any{"run", r.opts.ID, "step", strings.TrimSpace(out.Text), "action", string(out.Action), "tool", tool, "before", before, "after", after, "outcome", string(out.Status), "ms", out.Duration.Milliseconds()}
+	attrs := []any{
+		"run", r.opts.ID, "step", strings.TrimSpace(out.Text), "action", string(out.Action), "tool", call.Tool,
+		"before", before, "after", string(call.After), "outcome", string(out.Status), "ms", out.Duration.Milliseconds(),
+	}
 	if out.Error != nil {
 		attrs = append(attrs, "code", string(out.Error.Details.Code), "error", out.Error.Message)
 	}
 	r.opts.Log.InfoContext(ctx, "step", attrs...)
 }
 
-// lastAction is the call that did something, rather than looked.
-func lastAction(calls []CallRecord) CallRecord {
-	for i := len(calls) - 1; i >= 0; i-- {
-		if c := calls[i]; c.Tool != "browser_snapshot" && c.Tool != "browser_take_screenshot" && !strings.Contains(string(c.Before), asked) {
+// lastAction is the last call that acted; of none, the last call.
+func lastAction(calls []CallRecord) (last CallRecord) {
+	for _, c := range slices.Backward(calls) {
+		if c.Tool != "browser_snapshot" && c.Tool != "browser_take_screenshot" && !strings.Contains(string(c.Before), asked) {
 			return c
 		}
+		last = calls[len(calls)-1]
 	}
-	return calls[len(calls)-1]
+	return last
 }

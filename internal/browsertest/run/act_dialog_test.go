@@ -58,7 +58,8 @@ func TestAFileChooserDoesNotStayOpen(t *testing.T) {
 }
 
 func TestAddressesThatCannotBeOpenedSayWhatToWrite(t *testing.T) {
-	for value, want := range map[string]string{"/a": "add base", "file:///etc/passwd": "serve: FOLDER", "file://h/x": "serve: FOLDER", "http://": "no address"} {
+	for value, want := range map[string]string{"/a": "add base", "file:///etc/passwd": "serve: FOLDER", "file://h/x": "serve: FOLDER",
+		"http://": "no address"} {
 		b := &fakeBrowser{tree: page(loginPage)}
 		c, _ := one(b, run.Options{}, "- navigate: "+value+"\n")
 		if c.Error == nil || c.Error.Details.Code != snapshot.BadValue || !strings.Contains(c.Error.Message, want) || len(b.acted()) != 0 {

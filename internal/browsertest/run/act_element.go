@@ -16,7 +16,8 @@ import (
 // fill writes a value. Of a list, whose options are all that it can hold, it chooses one.
 func (r *Runner) fill(ctx context.Context, s *steps.Step, until *deadline) error {
 	choice := *s
-	choice.Values, choice.Value = []string{s.Value}, ""
+	choice.Values = []string{s.Value}
+	choice.Value = ""
 	if r.isList(ctx, s.Target) {
 		return r.selectOption(ctx, &choice, until)
 	}
@@ -27,8 +28,7 @@ func (r *Runner) fill(ctx context.Context, s *steps.Step, until *deadline) error
 	return err
 }
 
-// isList tells whether the page as it was last seen has a list of options that the words
-// mean, and nothing to write into.
+// isList tells whether the words mean a list of options on the last snapshot, and no text field.
 func (r *Runner) isList(ctx context.Context, t *steps.Target) bool {
 	node := r.sees(ctx, t, find.Select)
 	return node != nil && node.First != nil && node.First.Role == "option" && r.sees(ctx, t, find.Fill) == nil
@@ -40,7 +40,7 @@ func (r *Runner) sees(ctx context.Context, t *steps.Target, action find.Action) 
 	if err != nil {
 		return nil
 	}
-	if _, isSelector := find.ParseSelector(q.Text); isSelector {
+	if selector(q.Text) {
 		return nil
 	}
 	hit, err := r.lookUp(ctx, q, false)
@@ -59,16 +59,16 @@ func (r *Runner) looksLikeList(ctx context.Context, t *steps.Target) bool {
 	return node != nil && (node.Role == "textbox" || node.Role == "searchbox" || node.Role == "button")
 }
 
-// selectOption chooses options. What looks like a list but is made of boxes is opened and
-// its option clicked: the server says that it is no list before it does anything.
+// selectOption chooses options. A list that is made of plain boxes is opened and its option clicked.
 func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadline) error {
 	if len(s.Values) == 1 && r.looksLikeList(ctx, s.Target) {
 		return r.openAndChoose(ctx, s, nil, until)
 	}
 	err := r.onElement(ctx, s, find.Select, "browser_select_option", map[string]any{"values": s.Values}, until)
 	var f *snapshot.Error
-	var refusal *find.Error
-	custom := errors.As(err, &f) && f.Code == snapshot.NotInteractable && f.Detail == "kind" || errors.As(err, &refusal) && refusal.Code == snapshot.NotFound
+	var noMatch *find.Error
+	isOther := errors.As(err, &f) && f.Code == snapshot.NotInteractable && f.Detail == "kind"
+	custom := isOther || errors.As(err, &noMatch) && noMatch.Code == snapshot.NotFound
 	if errors.As(err, &f) && f.Code == snapshot.OptionNotFound {
 		return r.withOptions(s, err)
 	}
@@ -78,8 +78,8 @@ func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadlin
 	return r.openAndChoose(ctx, s, err, until)
 }
 
-// openAndChoose clicks what opens the options, and then the one that is called so. First is
-// what went wrong before; where nothing can be opened, that is what there is to say.
+// openAndChoose clicks what opens the options, and then the option. First is the error to return
+// where nothing can be opened.
 func (r *Runner) openAndChoose(ctx context.Context, s *steps.Step, first error, until *deadline) error {
 	if err := r.onElement(ctx, s, find.Click, "browser_click", nil, r.soon()); err != nil {
 		return cmp.Or(first, err)
@@ -87,7 +87,7 @@ func (r *Runner) openAndChoose(ctx context.Context, s *steps.Step, first error, 
 	option := *s
 	option.Target = &steps.Target{Text: `"` + s.Values[0] + `"`}
 	if err := r.onElement(ctx, &option, find.Click, "browser_click", nil, until); err != nil {
-		return &failure{code: codeOf(err), message: "choose " + s.Values[0] + ": " + err.Error(), acted: true}
+		return &stepError{code: codeOf(err), message: "choose " + s.Values[0] + ": " + err.Error(), acted: true}
 	}
 	return nil
 }
@@ -111,7 +111,8 @@ func (r *Runner) withOptions(s *steps.Step, err error) error {
 		shown += fmt.Sprintf(" and %d more", len(names)-most)
 	}
 	wanted := strings.Join(s.Values, ", ")
-	return &failure{code: snapshot.OptionNotFound, message: fmt.Sprintf("no option is %q; there are: %s", wanted, shown), expected: shown, actual: wanted}
+	message := fmt.Sprintf("no option is %q; there are: %s", wanted, shown)
+	return &stepError{code: snapshot.OptionNotFound, message: message, expected: shown, actual: wanted}
 }
 
 // soon is a deadline for what is there already.
@@ -119,26 +120,26 @@ func (r *Runner) soon() *deadline {
 	return &deadline{r: r, end: r.opts.Now(), gap: firstGap}
 }
 
-// check ticks a box, or takes the tick off, when it is not so already.
+// check ticks or clears a box that is not in that state already.
 func (r *Runner) check(ctx context.Context, s *steps.Step, until *deadline) error {
-	loc, err := r.locate(ctx, s.Target, find.Check, until)
-	if err != nil {
-		return err
-	}
-	want := s.Action == steps.Check
-	is, err := r.isChecked(ctx, loc, until)
-	if err != nil || is == want {
+	now, err := r.stateOf(ctx, s.Target, find.Check, until)
+	if err != nil || now.Checked == (s.Action == steps.Check) {
 		return err
 	}
 	return r.onElement(ctx, s, find.Check, "browser_click", nil, until)
 }
 
-func (r *Runner) isChecked(ctx context.Context, loc located, until *deadline) (bool, error) {
-	if loc.node != nil {
-		return loc.node.Checked == snapshot.On, nil
+// stateOf is the state of the element of a step.
+func (r *Runner) stateOf(ctx context.Context, t *steps.Target, action find.Action, until *deadline) (state, error) {
+	loc, err := r.locate(ctx, t, action, until)
+	if err != nil {
+		return state{}, err
 	}
-	state, err := r.theOne(ctx, loc.address, until)
-	return state.Checked, err
+	if loc.node != nil {
+		return nodeState(loc.tree, loc.node), nil
+	}
+	found, err := r.theOne(ctx, loc.address, until)
+	return found.state, err
 }
 
 func (r *Runner) drag(ctx context.Context, s *steps.Step, until *deadline) error {
@@ -151,7 +152,9 @@ func (r *Runner) drag(ctx context.Context, s *steps.Step, until *deadline) error
 		if err != nil {
 			return err
 		}
-		_, err = r.call(ctx, "browser_drag", map[string]any{"startElement": from.words, "startTarget": from.address, "endElement": to.words, "endTarget": to.address})
+		err = r.act(ctx, "browser_drag", map[string]any{
+			"startElement": from.words, "startTarget": from.address, "endElement": to.words, "endTarget": to.address,
+		})
 		if err == nil || again > 0 || codeOf(err) != snapshot.StaleRef {
 			return err
 		}
@@ -166,8 +169,7 @@ func (r *Runner) press(ctx context.Context, s *steps.Step, until *deadline) erro
 			return err
 		}
 	}
-	_, err := r.call(ctx, "browser_press_key", map[string]any{"key": s.Value})
-	return err
+	return r.act(ctx, "browser_press_key", map[string]any{"key": s.Value})
 }
 
 // upload answers the file chooser, which a click on the target opens.
@@ -193,7 +195,7 @@ func (r *Runner) upload(ctx context.Context, s *steps.Step, until *deadline) err
 		}
 		paths = append(paths, full)
 	}
-	_, err := r.call(ctx, "browser_file_upload", map[string]any{"paths": paths})
+	err := r.act(ctx, "browser_file_upload", map[string]any{"paths": paths})
 	if err != nil {
 		r.call(ctx, "browser_file_upload", nil) // a chooser that stays open blocks every step after this one
 	}
@@ -204,36 +206,21 @@ func (r *Runner) upload(ctx context.Context, s *steps.Step, until *deadline) err
 func (r *Runner) scroll(ctx context.Context, s *steps.Step, until *deadline) error {
 	switch s.Value {
 	case "down", "up":
-		_, err := r.call(ctx, "browser_press_key", map[string]any{"key": map[string]string{"down": "PageDown", "up": "PageUp"}[s.Value]})
-		return err
+		return r.act(ctx, "browser_press_key", map[string]any{"key": map[string]string{"down": "PageDown", "up": "PageUp"}[s.Value]})
 	case "top":
 		return r.evaluate(ctx, "() => { scrollTo(0, 0); return true; }", new(bool))
 	case "bottom":
 		return r.evaluate(ctx, "() => { scrollTo(0, document.documentElement.scrollHeight); return true; }", new(bool))
 	}
-	return r.onElement(ctx, s, find.Any, "browser_evaluate", map[string]any{"function": "(e) => { e.scrollIntoView({ block: 'center' }); return true; }"}, until)
+	const into = "(e) => { e.scrollIntoView({ block: 'center' }); return true; }"
+	return r.onElement(ctx, s, find.Any, "browser_evaluate", map[string]any{"function": into}, until)
 }
 
-// save keeps an element's value or text in a variable.
+// save puts the value or the text of an element into a variable.
 func (r *Runner) save(ctx context.Context, s *steps.Step, until *deadline) error {
-	loc, err := r.locate(ctx, s.Target, find.Any, until)
+	now, err := r.stateOf(ctx, s.Target, find.Any, until)
 	if err != nil {
 		return err
 	}
-	text := ""
-	if loc.node != nil {
-		text = valueOf(loc.node)
-		if text == "" {
-			text = r.page.tree.Content(loc.node, maxText)
-		}
-	} else {
-		state, err := r.theOne(ctx, loc.address, until)
-		if err != nil {
-			return err
-		}
-		if text = state.Value; text == "" {
-			text = state.Text
-		}
-	}
-	return r.vars.SetText(s.Value, text)
+	return r.vars.SetText(s.Value, cmp.Or(now.Value, now.Text))
 }

@@ -1,8 +1,10 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,8 +21,7 @@ func (r *Runner) onPage(ctx context.Context, s *steps.Step, until *deadline) err
 		return r.openWithin(ctx, r.where.url, r.limit(s))
 	case steps.Back:
 		return within(ctx, r.limit(s), "the page before", func(ctx context.Context) error {
-			_, err := r.call(ctx, "browser_navigate_back", nil)
-			return err
+			return r.act(ctx, "browser_navigate_back", nil)
 		})
 	case steps.WaitFor:
 		return r.wait(ctx, s.Wait, until)
@@ -42,14 +43,9 @@ func (r *Runner) onPage(ctx context.Context, s *steps.Step, until *deadline) err
 		if !r.opts.Eval {
 			return fail(snapshot.StepInvalid, "eval is switched off: it runs any code in the page")
 		}
-		_, err := r.call(ctx, "browser_evaluate", map[string]any{"function": s.Value})
-		return err
+		return r.act(ctx, "browser_evaluate", map[string]any{"function": s.Value})
 	case steps.Tool:
-		args := s.Arguments
-		if len(args) == 0 {
-			args = []byte("{}")
-		}
-		_, err := r.callRaw(ctx, Call{s.Tool, args})
+		_, err := r.callRaw(ctx, Call{s.Tool, s.Arguments})
 		return err
 	}
 	return fail(snapshot.StepInvalid, "unknown action %q", s.Action)
@@ -66,14 +62,11 @@ func (r *Runner) set(vars map[string]string) error {
 
 // address is a step's address with its base and scheme.
 func (r *Runner) address(value string) string {
-	base := r.opts.Base
-	if base == "" {
-		base = r.suite.Base
-	}
+	base := cmp.Or(r.opts.Base, r.suite.Base)
 	switch {
 	case strings.Contains(value, "://"), strings.HasPrefix(value, "about:"), strings.HasPrefix(value, "data:"):
 		return value
-	case strings.HasPrefix(value, "/"), strings.HasPrefix(value, "?"), strings.HasPrefix(value, "#"), base != "" && !looksLikeHost(value):
+	case value != "" && strings.Contains("/?#", value[:1]), base != "" && !looksLikeHost(value):
 		return strings.TrimSuffix(base, "/") + "/" + strings.TrimPrefix(value, "/")
 	case strings.HasPrefix(value, "localhost"), strings.HasPrefix(value, "127.0.0.1"):
 		return "http://" + value
@@ -83,19 +76,19 @@ func (r *Runner) address(value string) string {
 
 func looksLikeHost(value string) bool {
 	host, _, _ := strings.Cut(value, "/")
-	return strings.Contains(host, ".") && !strings.HasSuffix(host, ".html") && !strings.HasSuffix(host, ".htm") || strings.HasPrefix(host, "localhost")
+	isFile := strings.HasSuffix(host, ".html") || strings.HasSuffix(host, ".htm")
+	return strings.Contains(host, ".") && !isFile || strings.HasPrefix(host, "localhost")
 }
 
-// openWithin goes to an address for as long as somebody has said; 0 leaves it to the server.
-// A browser that is still to be started has its own time for that.
+// openWithin goes to an address within a limit, without the browser's start; 0 leaves it to the server.
 func (r *Runner) openWithin(ctx context.Context, to string, limit time.Duration) error {
 	if limit > 0 && !r.awake {
-		r.call(ctx, "browser_snapshot", nil) // one that cannot be started says so once more below
+		r.call(ctx, "browser_snapshot", nil) // its error comes again below
 	}
 	return within(ctx, limit, to, func(ctx context.Context) error { return r.navigate(ctx, to) })
 }
 
-// within opens a page, and gives up when it is not there in time. 0 sets no time.
+// within opens a page within a limit; 0 for none.
 func within(ctx context.Context, limit time.Duration, what string, open func(context.Context) error) error {
 	if limit == 0 {
 		return open(ctx)
@@ -109,7 +102,7 @@ func within(ctx context.Context, limit time.Duration, what string, open func(con
 	return err
 }
 
-// noAddress says why something cannot be opened, and what to write instead; "" when it can.
+// noAddress says why an address cannot be opened, and what to write instead; "" when it can.
 func noAddress(to string) string {
 	u, err := url.Parse(to)
 	switch {
@@ -123,16 +116,15 @@ func noAddress(to string) string {
 	return ""
 }
 
-// navigate goes to an address and sees that the browser went there: some failures come as
-// success. What was interrupted by the page before is tried again: its error page may still be
-// on the way.
+// navigate goes to an address and checks that the browser went there, since servers report some
+// errors as success. It retries when the page before interrupts it.
 func (r *Runner) navigate(ctx context.Context, to string) error {
 	if why := noAddress(to); why != "" {
-		return &failure{code: snapshot.BadValue, message: why, expected: "https://… or /path with a base", actual: to}
+		return &stepError{code: snapshot.BadValue, message: why, expected: "https://… or /path with a base", actual: to}
 	}
 	before := r.where.url
 	answer, err := r.call(ctx, "browser_navigate", map[string]any{"url": to})
-	for tries := 0; err != nil && tries < 2 && codeOf(err) == snapshot.NavigationFailed && again(err.Error()); tries++ {
+	for tries := 0; tries < 2 && isTransient(err); tries++ {
 		if r.opts.Sleep(ctx, 2*firstGap) != nil {
 			break
 		}
@@ -143,37 +135,39 @@ func (r *Runner) navigate(ctx context.Context, to string) error {
 	case err != nil:
 		return err
 	case answer.Modal != nil && answer.URL == before && before != "":
-		return &snapshot.Error{Code: snapshot.DialogOpen, Message: "the page did not move: a dialog is open: " + modalText(answer.Modal), Modal: answer.Modal}
+		return dialogOpen("the page did not move: a dialog is open: ", answer.Modal)
 	case strings.HasPrefix(r.where.url, "chrome-error:"):
 		return &snapshot.Error{Code: snapshot.NavigationFailed, Message: "the browser could not open " + to}
 	}
 	return nil
 }
 
-// again tells whether a failed navigation is worth another try.
-func again(message string) bool {
-	for _, s := range []string{"interrupted by another navigation", "ERR_CONNECTION", "ERR_NETWORK_CHANGED", "ERR_EMPTY_RESPONSE"} {
-		if strings.Contains(message, s) {
-			return true
-		}
+// transient are the texts of a failed navigation that is worth another try.
+var transient = []string{"interrupted by another navigation", "ERR_CONNECTION", "ERR_NETWORK_CHANGED", "ERR_EMPTY_RESPONSE"}
+
+func isTransient(err error) bool {
+	if err == nil || codeOf(err) != snapshot.NavigationFailed {
+		return false
 	}
-	return false
+	return slices.ContainsFunc(transient, func(s string) bool { return strings.Contains(err.Error(), s) })
 }
 
-// longest is what the server waits in one call; it cuts longer times without a word.
+// longest is what the server waits in one call; it shortens longer times silently.
 const longest = 30 * time.Second
 
 func (r *Runner) wait(ctx context.Context, w *steps.Wait, until *deadline) error {
-	switch {
-	case w.Text != "":
-		return r.expect(ctx, []steps.Expectation{{Kind: steps.Text, Match: steps.Contains, Value: w.Text, Text: "text " + w.Text, Waited: true}}, until)
-	case w.Gone != "":
-		return r.expect(ctx, []steps.Expectation{{Kind: steps.NoText, Match: steps.Contains, Value: w.Gone, Text: "no text " + w.Gone, Waited: true}}, until)
-	case w.URL != "":
-		return r.expect(ctx, []steps.Expectation{{Kind: steps.URL, Match: steps.Contains, Value: w.URL, Text: "address with " + w.URL}}, until)
+	for _, e := range []steps.Expectation{
+		{Kind: steps.Text, Value: w.Text, Text: "text " + w.Text, Waited: true},
+		{Kind: steps.NoText, Value: w.Gone, Text: "no text " + w.Gone, Waited: true},
+		{Kind: steps.URL, Value: w.URL, Text: "address with " + w.URL},
+	} {
+		if e.Value != "" {
+			e.Match = steps.Contains
+			return r.expect(ctx, []steps.Expectation{e}, until)
+		}
 	}
 	for left := w.Time; left > 0; left -= longest {
-		if _, err := r.call(ctx, "browser_wait_for", map[string]any{"time": min(left, longest).Seconds()}); err != nil {
+		if err := r.act(ctx, "browser_wait_for", map[string]any{"time": min(left, longest).Seconds()}); err != nil {
 			return err
 		}
 	}
@@ -184,13 +178,12 @@ func (r *Runner) tab(ctx context.Context, s *steps.Step, until *deadline) error 
 	t := s.Tab
 	switch {
 	case t.New:
-		if _, err := r.call(ctx, "browser_tabs", map[string]any{"action": "new"}); err != nil || t.URL == "" {
+		if err := r.act(ctx, "browser_tabs", map[string]any{"action": "new"}); err != nil || t.URL == "" {
 			return err
 		}
 		return r.openWithin(ctx, r.address(t.URL), r.limit(s))
 	case t.Close:
-		_, err := r.call(ctx, "browser_tabs", map[string]any{"action": "close"})
-		return err
+		return r.act(ctx, "browser_tabs", map[string]any{"action": "close"})
 	}
 	for {
 		err := r.switchTo(ctx, t)
@@ -201,36 +194,27 @@ func (r *Runner) tab(ctx context.Context, s *steps.Step, until *deadline) error 
 }
 
 func (r *Runner) switchTo(ctx context.Context, t *steps.Tab) error {
-	switch {
-	case t.Title != "":
-		index, err := r.tabCalled(ctx, t.Title)
-		if err != nil {
-			return err
-		}
-		return r.selectTab(ctx, index)
-	case t.Select < 0:
+	index := t.Select - 1
+	if t.Title != "" || t.Select < 0 {
 		answer, err := r.call(ctx, "browser_tabs", map[string]any{"action": "list"})
 		if err != nil {
 			return err
 		}
-		return r.selectTab(ctx, len(answer.Tabs)-1)
+		index = len(answer.Tabs) - 1
+		if t.Title != "" {
+			index, err = tabCalled(answer.Tabs, t.Title)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return r.selectTab(ctx, t.Select-1)
-}
-
-func (r *Runner) selectTab(ctx context.Context, index int) error {
-	_, err := r.call(ctx, "browser_tabs", map[string]any{"action": "select", "index": index})
-	return err
+	return r.act(ctx, "browser_tabs", map[string]any{"action": "select", "index": index})
 }
 
 // tabCalled finds the one tab whose title or address holds the words.
-func (r *Runner) tabCalled(ctx context.Context, words string) (int, error) {
-	answer, err := r.call(ctx, "browser_tabs", map[string]any{"action": "list"})
-	if err != nil {
-		return 0, err
-	}
+func tabCalled(tabs []snapshot.Tab, words string) (int, error) {
 	var hits []int
-	for _, t := range answer.Tabs {
+	for _, t := range tabs {
 		if strings.Contains(strings.ToLower(t.Title), strings.ToLower(words)) || strings.Contains(t.URL, words) {
 			hits = append(hits, t.Index)
 		}
@@ -244,8 +228,7 @@ func (r *Runner) tabCalled(ctx context.Context, words string) (int, error) {
 	return 0, fail(snapshot.Ambiguous, "%d tabs are called %q", len(hits), words)
 }
 
-// pathOf is an address without host, query and numbers, so that a memory of one order's
-// page serves for the next.
+// pathOf is an address without host, query and numbers, so that it is the same for every order.
 func pathOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/toolfit/toolfit/internal/browsertest/find"
 )
@@ -11,31 +10,22 @@ import (
 // asked stands for the words of an element that no step names.
 const asked = "what is asked about"
 
-// questions are what the page is asked about an element, by what a snapshot leaves open.
-var questions = map[find.Asked]string{
-	find.FrameNames: `(e) => {
-  const ids = (e.getAttribute('aria-labelledby') || '').split(/\s+/).map((id) => id && e.getRootNode().getElementById(id));
-  const caption = e.closest('figure') && e.closest('figure').querySelector('figcaption');
-  return { names: [e.title, e.getAttribute('name'), e.getAttribute('aria-label'), ...[...ids, caption].map((c) => c && c.textContent)].map((n) => (n || '').trim()).filter(Boolean) };
-}`,
-	find.ModalKind: `(e) => ({ inert: e.matches(':modal'), modal: e.getAttribute('aria-modal') === 'true' })`,
-	find.LabelOwner: `(e) => {
-  const text = (s) => (s || '').replace(/\s+/g, '');
-  const labels = [...e.getRootNode().querySelectorAll('label')].filter((l) => text(l.textContent) === text(%s));
-  return { others: labels.length > 0 && labels.every((l) => l.htmlFor && l.control !== e) };
-}`,
+// questions are the functions that answer what a snapshot does not show.
+var questions = map[find.Topic]string{
+	find.FrameNames: script("frame"),
+	find.ModalKind:  `(e) => ({ inert: e.matches(':modal'), modal: e.getAttribute('aria-modal') === 'true' })`,
+	find.LabelOwner: script("label"),
 }
 
-// find looks an element up, once per snapshot. What the snapshot leaves open and the answer
-// hangs on, the page is asked.
+// find looks an element up, once per snapshot. It asks the page what the snapshot does not show.
 func (p *page) find(ctx context.Context, r *Runner, q find.Query) (*find.Hit, error) {
 	if f, known := p.found[q]; known {
 		r.metrics.CacheHits++
 		return f.hit, f.err
 	}
-	r.ask(ctx, p, p.index.Doubts(q, nil, nil))
+	r.ask(ctx, p, p.index.Questions(q, nil, nil))
 	hit, err := p.index.Find(q)
-	for r.ask(ctx, p, p.index.Doubts(q, hit, err)) { // each question once, so this ends
+	for r.ask(ctx, p, p.index.Questions(q, hit, err)) { // each question once, so this ends
 		hit, err = p.index.Find(q)
 	}
 	p.found[q] = found{hit, err}
@@ -43,22 +33,21 @@ func (p *page) find(ctx context.Context, r *Runner, q find.Query) (*find.Hit, er
 }
 
 // ask tells the index what the page answers. A page that does not answer says nothing.
-func (r *Runner) ask(ctx context.Context, p *page, doubts []find.Doubt) bool {
+func (r *Runner) ask(ctx context.Context, p *page, doubts []find.Question) bool {
 	for _, d := range doubts {
 		function := questions[d.About]
 		if d.About == find.LabelOwner {
-			text, _ := json.Marshal(d.Label) // a string
-			function = fmt.Sprintf(function, text)
+			function = "(e) => (" + function + ")(e, " + quotedJSON(d.Label) + ")"
 		}
-		var told find.Told
+		var told find.Answer
 		answer, err := r.call(ctx, "browser_evaluate", map[string]any{"function": function, "element": asked, "target": d.Ref})
 		if err == nil {
 			err = json.Unmarshal([]byte(answer.Result), &told)
 		}
 		if err != nil {
-			told = find.Told{}
+			told = find.Answer{}
 		}
-		p.index.Tell(d, told)
+		p.index.SetAnswer(d, told)
 		r.page = p // the question has changed nothing
 	}
 	return len(doubts) > 0

@@ -19,8 +19,7 @@ type place struct {
 	modal      *snapshot.Modal
 }
 
-// page is the last snapshot with what was looked up in it. It is good for a moment and
-// until the next call that may change the page: a ref of an older one means another element.
+// page is the last snapshot with its look-ups, valid until the next call that may change the page.
 type page struct {
 	index *find.Index
 	tree  *snapshot.Page
@@ -36,31 +35,37 @@ type found struct {
 // maxAge is how long a snapshot is used without a new one. The page may move by itself.
 const maxAge = time.Second
 
-// patience is how long a page may take to answer, also where the step has less time left:
-// a busy machine is no reason to fail.
-const patience = 15 * time.Second
+// minPageWait is how long a page may take to answer even where the step has less time left.
+const minPageWait = 15 * time.Second
 
-// reads are the calls that leave the page and its refs as they are.
+// reads are the calls that leave the page and its refs unchanged.
 var reads = []string{"browser_snapshot", "browser_take_screenshot", "browser_console_messages", "browser_network_requests", "browser_find"}
 
-// moves are the calls that use no element, so that the server looks at the page only when the
-// page is there. With an element it looks before, too.
+// moves are the calls without an element: the server takes its snapshot only after them.
 var moves = []string{"browser_navigate", "browser_navigate_back"}
 
-// call makes one call: fitted, recorded, read. The error is a *snapshot.Error when the
-// server answered that it did not work.
+// act makes a call whose answer does not matter.
+func (r *Runner) act(ctx context.Context, tool string, args map[string]any) error {
+	_, err := r.call(ctx, tool, args)
+	return err
+}
+
+// call fits, records and makes one call. The error is a *snapshot.Error when the server sent one.
 func (r *Runner) call(ctx context.Context, tool string, args map[string]any) (snapshot.Answer, error) {
-	raw := json.RawMessage("{}")
-	if args != nil {
-		var err error
-		if raw, err = json.Marshal(args); err != nil {
-			return snapshot.Answer{}, fail(snapshot.BadParameters, "arguments of %s: %v", tool, err)
-		}
+	if args == nil {
+		return r.callRaw(ctx, Call{Tool: tool})
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return snapshot.Answer{}, fail(snapshot.BadParameters, "arguments of %s: %v", tool, err)
 	}
 	return r.callRaw(ctx, Call{tool, raw})
 }
 
 func (r *Runner) callRaw(ctx context.Context, c Call) (snapshot.Answer, error) {
+	if len(c.Arguments) == 0 {
+		c.Arguments = json.RawMessage("{}")
+	}
 	rec := CallRecord{Tool: c.Tool, Before: r.maskJSON(c.Arguments)}
 	started := r.opts.Now()
 	fitted, err := r.fit(ctx, c)
@@ -68,7 +73,7 @@ func (r *Runner) callRaw(ctx context.Context, c Call) (snapshot.Answer, error) {
 	if err != nil {
 		rec.Error = r.said(err)
 		r.record(rec)
-		return snapshot.Answer{}, &failure{code: snapshot.BadParameters, message: err.Error(), actual: string(c.Arguments)}
+		return snapshot.Answer{}, &stepError{code: snapshot.BadParameters, message: err.Error(), actual: string(c.Arguments)}
 	}
 	rec.Tool, rec.After = fitted.Tool, r.maskJSON(fitted.Arguments)
 	if !slices.Contains(reads, fitted.Tool) {
@@ -84,10 +89,8 @@ func (r *Runner) callRaw(ctx context.Context, c Call) (snapshot.Answer, error) {
 }
 
 func (r *Runner) send(ctx context.Context, asked, fitted Call) (snapshot.Answer, error) {
-	if len(r.tools) > 0 {
-		if _, known := r.tools[fitted.Tool]; !known {
-			return snapshot.Answer{}, fail(snapshot.ToolMissing, "the browser server has no tool %s", fitted.Tool)
-		}
+	if _, known := r.tools[fitted.Tool]; !known && len(r.tools) > 0 {
+		return snapshot.Answer{}, fail(snapshot.ToolMissing, "the browser server has no tool %s", fitted.Tool)
 	}
 	raw, err := r.browser.Call(ctx, asked, fitted)
 	r.metrics.Calls.count(err == nil)
@@ -97,16 +100,16 @@ func (r *Runner) send(ctx context.Context, asked, fitted Call) (snapshot.Answer,
 	answer := snapshot.ReadAnswer(raw)
 	r.awake = true
 	r.look(answer)
-	if f := answer.Failure; f != nil && f.Detail == snapshot.NotSeen && slices.Contains(moves, fitted.Tool) {
+	if f := answer.Err; f != nil && f.Detail == snapshot.NotSeen && slices.Contains(moves, fitted.Tool) {
 		r.warn("the server had no time to look at the page afterwards")
-		answer.Failure = nil
+		answer.Err = nil
 	}
-	if answer.Failure != nil {
+	if answer.Err != nil {
 		r.metrics.Calls.OK--
 		if none := notStarted(raw); none != nil {
 			return answer, none
 		}
-		return answer, answer.Failure
+		return answer, answer.Err
 	}
 	return answer, nil
 }
@@ -127,8 +130,8 @@ func (r *Runner) look(a snapshot.Answer) {
 		r.where.tabs = a.Tabs
 	}
 	r.where.modal = a.Modal
-	if a.Failure != nil && a.Failure.Modal != nil {
-		r.where.modal = a.Failure.Modal
+	if a.Err != nil && a.Err.Modal != nil {
+		r.where.modal = a.Err.Modal
 	}
 }
 
@@ -169,7 +172,7 @@ func (r *Runner) snapshot(ctx context.Context, fresh bool) (*page, error) {
 	}
 	r.metrics.Snapshots++
 	if answer.Modal != nil {
-		return nil, &snapshot.Error{Code: snapshot.DialogOpen, Message: "a dialog is open: " + modalText(answer.Modal), Modal: answer.Modal}
+		return nil, dialogOpen("a dialog is open: ", answer.Modal)
 	}
 	tree := answer.Page
 	if tree == nil {
@@ -178,7 +181,8 @@ func (r *Runner) snapshot(ctx context.Context, fresh bool) (*page, error) {
 	if tree.Partial {
 		return nil, fail(snapshot.CallFailed, "the server answered with a part of the page where the whole was asked for")
 	}
-	r.page = &page{tree: tree, index: find.New(tree, &find.Options{Synonyms: r.opts.Synonyms, Mask: r.mask}), at: r.opts.Now(), found: map[find.Query]found{}}
+	index := find.New(tree, &find.Options{Synonyms: r.opts.Synonyms, Mask: r.mask})
+	r.page = &page{tree: tree, index: index, at: r.opts.Now(), found: map[find.Query]found{}}
 	r.metrics.SnapshotBytes += answer.Size
 	return r.page, nil
 }
@@ -188,7 +192,7 @@ func (r *Runner) lookAtPage(ctx context.Context) (snapshot.Answer, error) {
 	if !r.awake {
 		return r.call(ctx, "browser_snapshot", nil)
 	}
-	limit := max(patience, r.until.Sub(r.opts.Now()))
+	limit := max(minPageWait, r.until.Sub(r.opts.Now()))
 	looking, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	answer, err := r.call(looking, "browser_snapshot", nil)

@@ -47,7 +47,11 @@ cases:
 func TestACaseThatPassesWhenRepeatedIsFlaky(t *testing.T) {
 	b := &fakeBrowser{}
 	visits := 0
-	b.on = map[string]func(map[string]any) (string, bool){"browser_navigate": func(map[string]any) (string, bool) { visits++; return "", false }}
+	b.on = map[string]func(map[string]any) (string, bool){
+		"browser_navigate": func(map[string]any) (string, bool) {
+			visits++
+			return "", false
+		}}
 	b.tree = func() string {
 		if visits < 2 {
 			return "- generic"
@@ -62,7 +66,9 @@ func TestACaseThatPassesWhenRepeatedIsFlaky(t *testing.T) {
 
 func TestVariablesAreSetAndSaved(t *testing.T) {
 	b := &fakeBrowser{tree: page(loginPage)}
-	c, _ := one(b, run.Options{Vars: map[string]string{"a": "1"}}, "vars: {a: \"0\", b: \"${a}-x\"}\nsteps:\n  - save: {target: 城市, as: city}\n  - set: {c: \"${city}/${b}\"}\n  - 在用户名输入 \"${c}\"\n  - 在用户名输入 \"${nope}\"\n")
+	c, _ := one(b, run.Options{Vars: map[string]string{"a": "1"}},
+		"vars: {a: \"0\", b: \"${a}-x\"}\nsteps:\n  - save: {target: 城市, as: city}\n  - set: {c: \"${city}/${b}\"}\n  - 在用户名输入 "+
+			"\"${c}\"\n  - 在用户名输入 \"${nope}\"\n")
 	if want := `browser_type {"element":"用户名","target":"e18","text":"北京/1-x"}`; !slices.Contains(b.acted(), want) {
 		t.Errorf("%v", b.acted())
 	}
@@ -72,7 +78,8 @@ func TestVariablesAreSetAndSaved(t *testing.T) {
 }
 
 func TestAddressesGetTheirBase(t *testing.T) {
-	for value, want := range map[string]string{"/a": "http://h:1/x/a", "b.html": "http://h:1/x/b.html", "https://c/d": "https://c/d", "example.com/e": "https://example.com/e", "localhost:3/f": "http://localhost:3/f"} {
+	for value, want := range map[string]string{"/a": "http://h:1/x/a", "b.html": "http://h:1/x/b.html", "https://c/d": "https://c/d",
+		"example.com/e": "https://example.com/e", "localhost:3/f": "http://localhost:3/f"} {
 		b := &fakeBrowser{tree: page(loginPage)}
 		one(b, run.Options{Base: "http://h:1/x/"}, "- navigate: "+value+"\n")
 		if got := b.acted(); len(got) != 1 || got[0] != `browser_navigate {"url":"`+want+`"}` {
@@ -80,7 +87,8 @@ func TestAddressesGetTheirBase(t *testing.T) {
 		}
 	}
 	b := &fakeBrowser{tree: page(loginPage)}
-	if c, _ := one(b, run.Options{}, "- navigate: /a\n"); c.Error == nil || c.Error.Details.Code != snapshot.BadValue || !strings.Contains(c.Error.Message, "the file has no base: add base") {
+	if c, _ := one(b, run.Options{}, "- navigate: /a\n"); c.Error == nil || c.Error.Details.Code != snapshot.BadValue ||
+		!strings.Contains(c.Error.Message, "the file has no base: add base") {
 		t.Errorf("a path without a base: %+v", c.Error)
 	}
 }
@@ -101,7 +109,8 @@ func TestWhatWasFoundBeforeIsFoundAgainWhenTheWordsFail(t *testing.T) {
 	if raw, _ := json.Marshal(known); strings.Contains(string(raw), "e2") {
 		t.Errorf("a ref is remembered: %s", raw)
 	}
-	b = &fakeBrowser{tree: page("- region \"B\" [ref=e1]:\n  - button \"保存\" [ref=e2]\n- region \"A\" [ref=e3]:\n  - button \"保存\" [ref=e4]\n")}
+	b = &fakeBrowser{tree: page("- region \"B\" [ref=e1]:\n  - button \"保存\" [ref=e2]\n- region \"A\" [ref=e3]:\n  - button \"保存\" " +
+		"[ref=e4]\n")}
 	c, _ := one(b, run.Options{Memory: known}, "- {click: 保存, timeout: 1s}\n")
 	if c.Steps[0].Status != run.Healed || !strings.Contains(strings.Join(b.acted(), ""), `"e4"`) {
 		t.Errorf("%+v %v", c.Error, b.acted())
@@ -128,13 +137,15 @@ func TestARunThatIsEndedSaysWhereAndLeavesTheRest(t *testing.T) {
 	defer cancel()
 	b := &fakeBrowser{tree: page(loginPage)}
 	b.on = map[string]func(map[string]any) (string, bool){"browser_click": func(map[string]any) (string, bool) { cancel(); return "", true }}
-	suite, err := steps.Parse("t.yaml", []byte("teardown: [截图]\ncases:\n  - {name: a, retries: 3, steps: [打开 http://h/, {click: 登录, optional: true, fallback: [按 回车]}, 按 回车]}\n  - {name: b, steps: [打开 http://h/]}\n"), nil)
+	suite, err := steps.Parse("t.yaml", []byte("teardown: [截图]\ncases:\n  - {name: a, retries: 3, steps: [打开 http://h/, {click: 登录, "+
+		"optional: true, fallback: [按 回车]}, 按 回车]}\n  - {name: b, steps: [打开 http://h/]}\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	res := b.runner(run.Options{}).Suite(ctx, suite)
 	c := res.Cases[0]
-	if c.Status != run.Broken || c.Error.Details.Code != run.Ended || strings.Contains(c.Error.Message, "context") || c.Attempts != 1 || res.Cases[1].Status != run.Skipped {
+	if c.Status != run.Broken || c.Error.Details.Code != run.Ended || strings.Contains(c.Error.Message, "context") ||
+		c.Attempts != 1 || res.Cases[1].Status != run.Skipped {
 		t.Errorf("%+v %+v", c, res.Cases[1])
 	}
 	for i, want := range []run.Status{run.Passed, run.Failed, run.Skipped, run.Passed} { // the teardown is run
@@ -169,7 +180,8 @@ cases:
 }
 
 func TestWhatIsRememberedOfTheFirstIsNotUsedForOneWithoutANumber(t *testing.T) {
-	b := &fakeBrowser{tree: page("- region \"A\" [ref=e1]:\n  - button \"Save\" [ref=e2]\n- region \"B\" [ref=e3]:\n  - button \"Save\" [ref=e4]\n")}
+	b := &fakeBrowser{tree: page("- region \"A\" [ref=e1]:\n  - button \"Save\" [ref=e2]\n- region \"B\" [ref=e3]:\n  - button " +
+		"\"Save\" [ref=e4]\n")}
 	known := memory{}
 	if c, _ := one(b, run.Options{Memory: known}, "- click: {target: Save, nth: 1}\n"); c.Status != run.Passed || len(known) != 1 {
 		t.Fatalf("%+v, %v", c.Error, known)

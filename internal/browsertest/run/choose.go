@@ -22,21 +22,21 @@ type Chooser func(ctx context.Context, c Choice) (ref string, err error)
 // ByModel marks an element that a model has chosen.
 const ByModel = "model"
 
-// byChoice asks the chooser, and takes no other answer than one of the elements that it was
-// shown. Meanwhile the page may have changed, so that element must be there once more.
+// byChoice asks the chooser, which must name one of the elements that it was shown. That element must
+// still be there afterwards.
 func (r *Runner) byChoice(ctx context.Context, q find.Query) (located, bool) {
 	if r.opts.Choose == nil {
 		return located{}, false
 	}
-	var refusal *find.Error
+	var noMatch *find.Error
 	hit, err := r.lookUp(ctx, q, true)
 	switch {
 	case err == nil: // it has come meanwhile
 		return r.took(hit, q), true
-	case !errors.As(err, &refusal):
+	case !errors.As(err, &noMatch):
 		return located{}, false
 	}
-	node := r.choose(ctx, q, refusal)
+	node := r.choose(ctx, q, noMatch)
 	if node == nil {
 		return located{}, false
 	}
@@ -59,8 +59,8 @@ func (r *Runner) byChoice(ctx context.Context, q find.Query) (located, bool) {
 }
 
 // choose is the element that the chooser names; nil for none.
-func (r *Runner) choose(ctx context.Context, q find.Query, refusal *find.Error) *snapshot.Node {
-	offered := r.page.index.Offer(q, refusal)
+func (r *Runner) choose(ctx context.Context, q find.Query, noMatch *find.Error) *snapshot.Node {
+	offered := r.page.index.Offer(q, noMatch)
 	if len(offered) == 0 {
 		return nil
 	}
@@ -88,6 +88,6 @@ func (r *Runner) choose(ctx context.Context, q find.Query, refusal *find.Error) 
 // notChosen says why there is no choice, for the report.
 func (r *Runner) notChosen(why string) (located, bool) {
 	r.metrics.Choices.count(false)
-	r.step.Warnings = append(r.step.Warnings, r.mask(why))
+	r.warn(why)
 	return located{}, false
 }

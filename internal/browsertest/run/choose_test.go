@@ -52,7 +52,8 @@ func TestAChoiceIsAskedForLastAndMarked(t *testing.T) {
 		t.Errorf("clicked %v", got)
 	}
 	s := c.Steps[0]
-	if s.Status != run.Healed || s.Element.By != run.ByModel || s.Element.Name != "Place order" || !strings.Contains(s.Warnings[0], "by a model") {
+	if s.Status != run.Healed || s.Element.By != run.ByModel || s.Element.Name != "Place order" ||
+		!strings.Contains(s.Warnings[0], "by a model") {
 		t.Errorf("%+v %+v", s, s.Element)
 	}
 	if c.Steps[1].Element.By != "" {
@@ -131,12 +132,15 @@ func TestAChoiceHoldsOnlyWhileItsElementIsThere(t *testing.T) {
 		return func(context.Context, run.Choice) (string, error) { b.tree = page(to); return "e1", nil }
 	}
 	moved := `- button "Reset" [ref=e1]` + "\n" + `- button "Place order" [ref=e2]`
-	if c, _ := one(b, run.Options{Choose: changes(moved)}, "- {click: buy it now, timeout: 1s}\n"); c.Status != run.Passed || !strings.Contains(clicks(b)[0], `"target":"e2"`) {
+	if c, _ := one(b, run.Options{Choose: changes(moved)}, "- {click: buy it now, timeout: 1s}\n"); c.Status != run.Passed ||
+		!strings.Contains(clicks(b)[0], `"target":"e2"`) {
 		t.Errorf("the refs have moved: %s %v", c.Status, clicks(b))
 	}
-	for name, to := range map[string]string{"gone": `- button "Reset" [ref=e1]`, "there twice": `- button "Place order" [ref=e1]` + "\n" + `- button "Place order" [ref=e2]`} {
+	for name, to := range map[string]string{"gone": `- button "Reset" [ref=e1]`, "there twice": `- button "Place order" [ref=e1]` +
+		"\n" + `- button "Place order" [ref=e2]`} {
 		b = &fakeBrowser{tree: page(ordersPage)}
-		if c, _ := one(b, run.Options{Choose: changes(to)}, "- {click: buy it now, timeout: 1s}\n"); c.Status != run.Failed || len(clicks(b)) > 0 {
+		if c, _ := one(b, run.Options{Choose: changes(to)}, "- {click: buy it now, timeout: 1s}\n"); c.Status != run.Failed ||
+			len(clicks(b)) > 0 {
 			t.Errorf("%s: %s %v", name, c.Status, clicks(b))
 		}
 	}
@@ -146,9 +150,12 @@ func TestWhoChoosesSeesNoSecrets(t *testing.T) {
 	var asked []run.Choice
 	b := &fakeBrowser{tree: page(strings.ReplaceAll(ordersPage, "Reset", "Reset hunter2"))}
 	env := func(string) (string, bool) { return "hunter2", true }
-	one(b, run.Options{Env: env, Choose: says("", nil, &asked)}, "- fill: {target: Note, value: '${env:PASSWORD}'}\n- {click: 'what says ${env:PASSWORD}', timeout: 1s}\n- {click: buy it now, timeout: 1s, optional: true}\n")
+	one(b, run.Options{Env: env, Choose: says("", nil, &asked)},
+		"- fill: {target: Note, value: '${env:PASSWORD}'}\n- {click: 'what says ${env:PASSWORD}', timeout: 1s}\n- {click: buy it now, "+
+			"timeout: 1s, optional: true}\n")
 	for _, c := range asked {
-		if strings.Contains(c.Wanted, "hunter2") || slices.ContainsFunc(c.Elements, func(e find.Candidate) bool { return strings.Contains(e.Name+e.Path, "hunter2") }) {
+		if strings.Contains(c.Wanted, "hunter2") || slices.ContainsFunc(c.Elements,
+			func(e find.Candidate) bool { return strings.Contains(e.Name+e.Path, "hunter2") }) {
 			t.Errorf("%+v", c)
 		}
 	}

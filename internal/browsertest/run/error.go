@@ -33,15 +33,16 @@ type Details struct {
 
 func (e *Error) Error() string { return e.Message }
 
+// ErrorCode is the finer kind.
+func (e *Error) ErrorCode() snapshot.Code { return e.Details.Code }
+
 // Ended is the code of a step during which the whole run was ended.
 const Ended snapshot.Code = "RUN_ENDED"
 
-// broken tells whether the environment failed rather than the page.
-func (e *Error) broken() bool {
-	return slices.Contains([]snapshot.Code{snapshot.ServerGone, snapshot.BrowserBusy, snapshot.ToolMissing, Ended}, e.Details.Code)
-}
+// broken are the codes of errors of the environment rather than of the page.
+var broken = []snapshot.Code{snapshot.ServerGone, snapshot.BrowserBusy, snapshot.ToolMissing, Ended}
 
-// endedBy is the error of a step whose run was ended; else it is the step's own.
+// endedBy is err, or that the run was ended, where that is the reason.
 func endedBy(ctx context.Context, err error) error {
 	switch ended := ctx.Err(); {
 	case err == nil || ended == nil:
@@ -52,76 +53,70 @@ func endedBy(ctx context.Context, err error) error {
 	return fail(Ended, "the run was ended during this step")
 }
 
-// failure is an error of ours with its code.
-type failure struct {
+// stepError is an error of a step that this package found.
+type stepError struct {
 	code             snapshot.Code
 	message          string
 	expected, actual string
-	acted            bool // the page may have changed, so nothing is tried again
+	acted            bool // the page may have changed, so nothing is retried
 }
 
-func (f *failure) Error() string { return f.message }
+func (e *stepError) Error() string { return e.message }
 
-func fail(code snapshot.Code, format string, args ...any) *failure {
-	return &failure{code: code, message: fmt.Sprintf(format, args...)}
+func (e *stepError) ErrorCode() snapshot.Code { return e.code }
+
+func fail(code snapshot.Code, format string, args ...any) *stepError {
+	return &stepError{code: code, message: fmt.Sprintf(format, args...)}
 }
 
 // codeOf is the code of any error that a step can end with.
 func codeOf(err error) snapshot.Code {
-	var own *failure
-	var server *snapshot.Error
-	var refusal *find.Error
-	var fault *Error
+	var coded interface{ ErrorCode() snapshot.Code }
 	switch {
-	case errors.As(err, &own):
-		return own.code
-	case errors.As(err, &server):
-		return server.Code
-	case errors.As(err, &refusal):
-		return refusal.Code
-	case errors.As(err, &fault):
-		return fault.Details.Code
+	case errors.As(err, &coded):
+		return coded.ErrorCode()
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return snapshot.TimedOut
 	}
 	return snapshot.ServerGone // the transport broke
 }
 
-// harmless are the failures after which nothing has been done.
-var harmless = []snapshot.Code{
+// unactedCodes are the codes of errors that come before anything was done.
+var unactedCodes = []snapshot.Code{
 	snapshot.NotFound, snapshot.Ambiguous, snapshot.StaleRef, snapshot.NotInteractable, snapshot.BadParameters, snapshot.BadValue,
 	snapshot.OptionNotFound, snapshot.DialogOpen, snapshot.NoDialog, snapshot.ToolMissing,
 }
 
 // unacted tells whether a failed step is known to have done nothing.
 func unacted(err error) bool {
-	var own *failure
+	var own *stepError
 	if errors.As(err, &own) && own.acted {
 		return false
 	}
-	return slices.Contains(harmless, codeOf(err))
+	return slices.Contains(unactedCodes, codeOf(err))
 }
 
-var outside = map[snapshot.Code]string{
+// errorTypes are the Error.Type of codes; all others are MCP_CALL_FAILED.
+var errorTypes = map[snapshot.Code]string{
 	snapshot.NotFound: "ELEMENT_NOT_FOUND", snapshot.Ambiguous: "ELEMENT_NOT_FOUND", snapshot.StaleRef: "ELEMENT_NOT_FOUND",
-	snapshot.BadParameters: formatError, snapshot.BadValue: formatError, snapshot.StepInvalid: formatError, snapshot.StepUnparsable: formatError,
+	snapshot.BadParameters: formatError, snapshot.BadValue: formatError,
+	snapshot.StepInvalid: formatError, snapshot.StepUnparsable: formatError,
 }
 
 // errorOf is an error as it is reported.
 func (r *Runner) errorOf(err error, s *steps.Step) *Error {
-	e := &Error{Type: "MCP_CALL_FAILED", Message: r.said(err), Details: Details{RunID: r.opts.ID, Code: codeOf(err)}}
-	if t, known := outside[e.Details.Code]; known {
-		e.Type = t
-	}
+	code := codeOf(err)
+	e := &Error{Type: cmp.Or(errorTypes[code], "MCP_CALL_FAILED"), Message: r.said(err), Details: Details{RunID: r.opts.ID, Code: code}}
 	if s != nil && s.Target != nil {
 		e.Details.Selector = r.mask(r.shown(s.Target.Text))
 	}
-	var own *failure
+	var own *stepError
 	if errors.As(err, &own) {
-		e.Details.ExpectedFormat, e.Details.ActualFormat = r.mask(own.expected), r.mask(own.actual)
+		e.Details.ExpectedFormat = r.mask(own.expected)
+		e.Details.ActualFormat = r.mask(own.actual)
 	}
 	if e.Type == formatError && e.Details.ExpectedFormat == "" {
-		e.Details.ExpectedFormat = cmp.Or(r.takes(e.Details.Code), stepForms)
+		e.Details.ExpectedFormat = cmp.Or(r.takes(code), stepForms)
 	}
 	return e
 }
@@ -131,21 +126,25 @@ const formatError = "PARAMETER_FORMAT_ERROR"
 // stepForms are the forms of a step, for those who wrote something else.
 const stepForms = `a sentence (click Save), a mapping ({click: Save}) or a command ({action: click, selector: Save})`
 
-// Unreadable is the error of steps that cannot be read.
+// Unreadable is the error of steps that cannot be parsed.
 func Unreadable(id, given string, err error) *Error {
-	return &Error{Type: formatError, Message: err.Error(), Details: Details{RunID: id, Code: snapshot.StepUnparsable, ExpectedFormat: stepForms, ActualFormat: clip(given)}}
+	return formatProblem(id, snapshot.StepUnparsable, err.Error(), stepForms, given)
 }
 
-// Misplaced is the error of an expectation that was sent to browser_snapshot, which looks and
-// compares nothing.
+// Misplaced is the error of an expectation that was sent to browser_snapshot.
 func Misplaced(id, given string) *Error {
-	return &Error{
-		Type: formatError, Message: `browser_snapshot compares nothing, so it would always succeed; send the same as run_steps {"steps": {"action": "expect", "selector": …, "condition": …, "text": …}}`,
-		Details: Details{RunID: id, Code: snapshot.BadParameters, ExpectedFormat: "run_steps {steps: {action: expect, selector, condition, text?}}", ActualFormat: clip(given)},
-	}
+	return formatProblem(id, snapshot.BadParameters,
+		`browser_snapshot compares nothing, so it would always succeed; `+
+			`send the same as run_steps {"steps": {"action": "expect", "selector": …, "condition": …, "text": …}}`,
+		"run_steps {steps: {action: expect, selector, condition, text?}}", given)
 }
 
-// takes are the arguments of the tool whose call was refused for its own: {target, text, slowly?}.
+func formatProblem(id string, code snapshot.Code, message, expected, given string) *Error {
+	details := Details{RunID: id, Code: code, ExpectedFormat: expected, ActualFormat: clip(given)}
+	return &Error{Type: formatError, Message: message, Details: details}
+}
+
+// takes lists the arguments of the tool that refused its arguments: {target, text, slowly?}.
 func (r *Runner) takes(code snapshot.Code) string {
 	if code != snapshot.BadParameters || r.step == nil || len(r.step.Calls) == 0 {
 		return ""
@@ -177,13 +176,13 @@ func (r *Runner) shown(text string) string {
 	return text
 }
 
-// said is what an error says, for people: masked first, since a cut could halve a secret.
+// said is the message of an error, masked before it is cut: a cut could halve a secret.
 func (r *Runner) said(err error) string {
 	const most = 2000
 	text := err.Error()
-	var refusal *find.Error
-	if errors.As(err, &refusal) && error(refusal) == err { // the candidates stand beside it
-		text = refusal.Brief()
+	var noMatch *find.Error
+	if errors.As(err, &noMatch) && error(noMatch) == err { // the candidates stand beside it
+		text = noMatch.Brief()
 	}
 	text = r.tell(text)
 	if len(text) > most {

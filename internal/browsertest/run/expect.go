@@ -35,8 +35,7 @@ func (r *Runner) expect(ctx context.Context, list []steps.Expectation, until *de
 	}
 }
 
-// vain refuses an expectation that compares nothing, since a variable of it is empty or is no
-// pattern: whatever the page is like, it would hold.
+// vain refuses an expectation that would always hold: its text is empty, or no regular expression.
 func vain(e *steps.Expectation) error {
 	if e.Match == steps.Matches {
 		if _, err := regexp.Compile(e.Value); err != nil {
@@ -51,11 +50,13 @@ func vain(e *steps.Expectation) error {
 	return nil
 }
 
-// dialogSays tells whether all that is expected are words of the dialog that is open. While
-// it is, there is no page to look at.
+// dialogSays tells whether the open dialog has all the expected texts. It hides the page.
 func (r *Runner) dialogSays(list []steps.Expectation) bool {
 	for _, e := range list {
-		if r.where.modal == nil || e.Kind != steps.Text || e.Target != nil || !strings.Contains(squeeze(r.where.modal.Message), squeeze(e.Value)) {
+		if r.where.modal == nil || e.Kind != steps.Text || e.Target != nil {
+			return false
+		}
+		if !strings.Contains(squeeze(r.where.modal.Message), squeeze(e.Value)) {
 			return false
 		}
 	}
@@ -63,7 +64,7 @@ func (r *Runner) dialogSays(list []steps.Expectation) bool {
 }
 
 // unmet is the first expectation that does not hold now. The second error is of the look itself.
-func (r *Runner) unmet(ctx context.Context, list []steps.Expectation, fresh bool) (*failure, error) {
+func (r *Runner) unmet(ctx context.Context, list []steps.Expectation, fresh bool) (*stepError, error) {
 	p, err := r.snapshot(ctx, fresh)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,8 @@ func (r *Runner) unmet(ctx context.Context, list []steps.Expectation, fresh bool
 		if !ok {
 			got = clip(r.mask(got)) // in this order: a cut could halve a secret
 			want := list[i].In(r.lang)
-			return &failure{code: snapshot.AssertionFailed, message: fmt.Sprintf("expected %s; got %s", want, got), expected: want, actual: got}, nil
+			message := fmt.Sprintf("expected %s; got %s", want, got)
+			return &stepError{code: snapshot.AssertionFailed, message: message, expected: want, actual: got}, nil
 		}
 	}
 	return nil, nil
@@ -86,8 +88,7 @@ func (r *Runner) unmet(ctx context.Context, list []steps.Expectation, fresh bool
 func (r *Runner) holds(ctx context.Context, p *page, e *steps.Expectation) (got string, ok bool, err error) {
 	switch {
 	case e.Kind == steps.URL:
-		got, ok = r.where.url, r.sameAddress(e)
-		return got, ok, nil
+		return r.where.url, r.sameAddress(e), nil
 	case e.Kind == steps.Title:
 		return r.where.title, compare(r.where.title, e), nil
 	case e.Target == nil && e.Kind == steps.Text:
@@ -112,16 +113,15 @@ func (r *Runner) waited(ctx context.Context, p *page, e *steps.Expectation) bool
 		return false
 	}
 	hit, err := p.find(ctx, r, find.Query{Text: e.Value})
-	var refusal *find.Error
-	return err == nil && hit.Kind || errors.As(err, &refusal) && refusal.Kind
+	var noMatch *find.Error
+	return err == nil && hit.Kind || errors.As(err, &noMatch) && noMatch.Kind
 }
 
-// selectorHolds looks at what a selector addresses: by the page, and where that cannot read
-// it, or the step says more, on the snapshot.
+// selectorHolds asks the page about a selector, or looks at the snapshot where only that can tell.
 func (r *Runner) selectorHolds(ctx context.Context, p *page, q find.Query, e *steps.Expectation) (got string, ok bool, err error) {
-	var refusal *find.Error
+	var noMatch *find.Error
 	_, missed := p.find(ctx, r, q)
-	shown := !errors.As(missed, &refusal) || !refusal.NeedsPage // the snapshot can tell
+	shown := !errors.As(missed, &noMatch) || !noMatch.NeedsPage // the snapshot can tell
 	joined := alone(q)
 	if joined != nil && !shown {
 		return "", false, joined
@@ -148,28 +148,32 @@ func (r *Runner) elementHolds(ctx context.Context, p *page, q find.Query, e *ste
 			return fmt.Sprintf("%d", n), n == e.Count
 		}
 	}
-	var refusal *find.Error
-	errors.As(err, &refusal)
+	var noMatch *find.Error
+	errors.As(err, &noMatch)
 	switch {
-	case e.Kind == steps.Visible && (err == nil || refusal.Code == snapshot.Ambiguous):
+	case e.Kind == steps.Visible && (err == nil || noMatch.Code == snapshot.Ambiguous):
 		return "", true
 	case e.Kind == steps.Visible:
-		return refusal.Error(), isText(p.tree, q)
+		return noMatch.Error(), isText(p.tree, q)
 	case e.Kind == steps.Hidden, e.Kind == steps.Count:
-		return hidden(p, q, hit, refusal)
+		return hidden(p, q, hit, noMatch)
 	case err != nil:
 		return err.Error(), false
 	}
-	return nodeHolds(p.tree, hit.Node, e)
+	now := nodeState(p.tree, hit.Node)
+	if own := hit.Node.Text; own != "" && compare(own, e) {
+		now.Text = own
+	}
+	return now.holds(e)
 }
 
 // hidden tells whether what is looked for is not on the page, and what speaks against it.
-func hidden(p *page, q find.Query, hit *find.Hit, refusal *find.Error) (string, bool) {
+func hidden(p *page, q find.Query, hit *find.Hit, noMatch *find.Error) (string, bool) {
 	switch {
 	case hit != nil:
 		return "it is there: " + p.index.Path(hit.Node), false
-	case refusal.Code != snapshot.NotFound || refusal.Near:
-		return refusal.Error(), false
+	case noMatch.Code != snapshot.NotFound || noMatch.Near:
+		return noMatch.Error(), false
 	case p.tree.Len() == 0:
 		return "the page shows nothing at all: it may not be loaded", false
 	}
@@ -183,30 +187,39 @@ func isText(tree *snapshot.Page, q find.Query) bool {
 
 func selector(text string) bool { _, ok := find.ParseSelector(text); return ok }
 
-// nodeHolds compares the state of an element.
-func nodeHolds(tree *snapshot.Page, n *snapshot.Node, e *steps.Expectation) (string, bool) {
+// state is what an expectation can ask about one element.
+type state struct {
+	Text     string `json:"text"`
+	Value    string `json:"value"`
+	Checked  bool   `json:"checked"`
+	Disabled bool   `json:"disabled"`
+	mixed    bool   // neither checked nor unchecked
+}
+
+// nodeState is the state of an element of a snapshot.
+func nodeState(tree *snapshot.Page, n *snapshot.Node) state {
+	return state{
+		Text: tree.Content(n, maxText), Value: valueOf(n), Disabled: n.Disabled,
+		Checked: n.Checked == snapshot.On || n.Selected || n.Pressed == snapshot.On,
+		mixed:   n.Checked == snapshot.Mixed || n.Pressed == snapshot.Mixed,
+	}
+}
+
+// holds compares the state with an expectation, and says what it is instead.
+func (s state) holds(e *steps.Expectation) (string, bool) {
 	switch e.Kind {
 	case steps.Enabled:
-		return "it is disabled", !n.Disabled
+		return "it is disabled", !s.Disabled
 	case steps.Disabled:
-		return "it is enabled", n.Disabled
+		return "it is enabled", s.Disabled
 	case steps.Checked:
-		return "it is not checked", n.Checked == snapshot.On || n.Selected || n.Pressed == snapshot.On
+		return "it is not checked", s.Checked
 	case steps.Unchecked:
-		return "it is checked", n.Checked == snapshot.Off && !n.Selected && n.Pressed == snapshot.Off
+		return "it is checked", !s.Checked && !s.mixed
 	case steps.Value:
-		v := valueOf(n)
-		return quoted(v), compare(v, e)
+		return quoted(s.Value), compare(s.Value, e)
 	}
-	text := tree.Content(n, maxText)
-	if own := n.Text; own != "" && compare(own, e) {
-		text = own
-	}
-	ok := compare(text, e)
-	if e.Kind == steps.NoText {
-		ok = !ok
-	}
-	return quoted(text), ok
+	return quoted(s.Text), compare(s.Text, e) != (e.Kind == steps.NoText)
 }
 
 // valueOf is what a field holds: its text, the text inside, or the chosen option.
@@ -243,28 +256,15 @@ func (s *selected) holds(e *steps.Expectation) (string, bool) {
 	if s.Count != 1 {
 		return fmt.Sprintf("%d elements", s.Count), false
 	}
-	switch e.Kind {
-	case steps.Enabled:
-		return "it is disabled", !s.Disabled
-	case steps.Disabled:
-		return "it is enabled", s.Disabled
-	case steps.Checked:
-		return "it is not checked", s.Checked
-	case steps.Unchecked:
-		return "it is checked", !s.Checked
-	case steps.Value:
-		return quoted(s.Value), compare(s.Value, e)
-	case steps.NoText:
-		return quoted(s.Text), !compare(s.Text, e)
-	}
-	return quoted(s.Text), compare(s.Text, e)
+	return s.state.holds(e)
 }
 
 func quoted(s string) string { return `"` + s + `"` }
 
 // compare holds a text against an expectation, white space aside.
 func compare(have string, e *steps.Expectation) bool {
-	have, want := strings.Join(strings.Fields(have), " "), strings.Join(strings.Fields(e.Value), " ")
+	have = strings.Join(strings.Fields(have), " ")
+	want := strings.Join(strings.Fields(e.Value), " ")
 	switch e.Match {
 	case steps.Contains:
 		return strings.Contains(have, want)

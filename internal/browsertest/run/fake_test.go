@@ -25,8 +25,11 @@ type fakeBrowser struct {
 
 func (b *fakeBrowser) Tools(context.Context) ([]run.Tool, error) {
 	if b.tools == nil {
-		for _, name := range strings.Fields("browser_click browser_type browser_snapshot browser_navigate browser_navigate_back browser_select_option browser_hover browser_drag browser_press_key browser_wait_for browser_handle_dialog browser_file_upload browser_tabs browser_evaluate browser_take_screenshot browser_close") {
-			b.tools = append(b.tools, run.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object","properties":{"target":{"type":"string"}}}`)})
+		for _, name := range strings.Fields("browser_click browser_type browser_snapshot browser_navigate browser_navigate_back " +
+			"browser_select_option browser_hover browser_drag browser_press_key browser_wait_for browser_handle_dialog browser_file_upload " +
+			"browser_tabs browser_evaluate browser_take_screenshot browser_close") {
+			schema := json.RawMessage(`{"type":"object","properties":{"target":{"type":"string"}}}`)
+			b.tools = append(b.tools, run.Tool{Name: name, InputSchema: schema})
 		}
 	}
 	return b.tools, nil
@@ -74,7 +77,8 @@ func (b *fakeBrowser) runner(opts run.Options) *run.Runner {
 // acted are the calls that do something.
 func (b *fakeBrowser) acted() (list []string) {
 	for _, c := range b.calls {
-		if !strings.Contains(c, "what is asked about") && !strings.HasPrefix(c, "browser_snapshot") && !strings.HasPrefix(c, "browser_take_screenshot") {
+		if !strings.Contains(c, "what is asked about") && !strings.HasPrefix(c, "browser_snapshot") &&
+			!strings.HasPrefix(c, "browser_take_screenshot") {
 			list = append(list, c)
 		}
 	}

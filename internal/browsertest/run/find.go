@@ -42,8 +42,7 @@ func (r *Runner) Find(ctx context.Context, t *steps.Target, action find.Action) 
 	}, nil
 }
 
-// Address is what the server takes for an element of the page as it is: a ref, or a selector
-// where it takes one.
+// Address is what the server takes for an element of the current page: a ref or a selector.
 func (r *Runner) Address(ctx context.Context, t *steps.Target, action find.Action) (string, *Miss) {
 	if r.tools == nil {
 		if err := r.begin(ctx); err != nil {
@@ -66,9 +65,9 @@ func (r *Runner) begin(ctx context.Context) error {
 
 func (r *Runner) miss(err error, t *steps.Target) *Miss {
 	m := &Miss{Error: *r.errorOf(err, &steps.Step{Target: t})}
-	var refusal *find.Error
-	if errors.As(err, &refusal) {
-		m.Candidates = refusal.Candidates
+	var noMatch *find.Error
+	if errors.As(err, &noMatch) {
+		m.Candidates = noMatch.Candidates
 	}
 	return m
 }

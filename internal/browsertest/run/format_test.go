@@ -40,7 +40,8 @@ func TestTheLogOfACommandShowsWhatCameInAndWhatWentOut(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
 		t.Fatal(err, out.String())
 	}
-	if line.Before != `{"action":"fill","selector":"user name field","value":"ann"}` || !strings.Contains(line.After, `"target":"e1"`) || line.Outcome != "passed" {
+	if line.Before != `{"action":"fill","selector":"user name field","value":"ann"}` ||
+		!strings.Contains(line.After, `"target":"e1"`) || line.Outcome != "passed" {
 		t.Errorf("%+v", line)
 	}
 }

@@ -23,10 +23,12 @@ var ariaKinds = map[string][2]string{
 	"img": {"图片", "image"}, "insertion": {"插入内容", "insertion"}, "link": {"链接", "link"}, "list": {"列表", "list"},
 	"listbox": {"列表框", "listbox"}, "listitem": {"列表项", "list item"}, "log": {"日志", "log"}, "main": {"主内容区", "main content"},
 	"mark": {"高亮", "highlight"}, "marquee": {"跑马灯", "marquee"}, "math": {"公式", "formula"}, "menu": {"菜单", "menu"},
-	"menubar": {"菜单栏", "menu bar"}, "menuitem": {"菜单项", "menu item"}, "menuitemcheckbox": {"菜单项", "menuitemcheckbox"}, "menuitemradio": {"菜单项", "menuitemradio"},
-	"meter": {"仪表", "meter"}, "navigation": {"导航", "navigation"}, "note": {"注释", "note"}, "option": {"选项", "option"},
-	"paragraph": {"段落", "paragraph"}, "progressbar": {"进度条", "progress bar"}, "radio": {"单选框", "radio button"}, "radiogroup": {"单选组", "radio group"},
-	"region": {"区域", "region"}, "row": {"行", "row"}, "rowgroup": {"行组", "row group"}, "rowheader": {"行标题", "row header"},
+	"menubar": {"菜单栏", "menu bar"}, "menuitem": {"菜单项", "menu item"}, "menuitemcheckbox": {"菜单项", "menuitemcheckbox"},
+	"menuitemradio": {"菜单项", "menuitemradio"},
+	"meter":         {"仪表", "meter"}, "navigation": {"导航", "navigation"}, "note": {"注释", "note"}, "option": {"选项", "option"},
+	"paragraph": {"段落", "paragraph"}, "progressbar": {"进度条", "progress bar"}, "radio": {"单选框", "radio button"},
+	"radiogroup": {"单选组", "radio group"},
+	"region":     {"区域", "region"}, "row": {"行", "row"}, "rowgroup": {"行组", "row group"}, "rowheader": {"行标题", "row header"},
 	"scrollbar": {"滚动条", "scrollbar"}, "search": {"搜索栏", "search form"}, "searchbox": {"搜索框", "search box"}, "separator": {"分隔线", "separator"},
 	"slider": {"滑块", "slider"}, "spinbutton": {"数字框", "number field"}, "status": {"状态", "status"}, "strong": {"加粗", "strong"},
 	"subscript": {"下标", "subscript"}, "superscript": {"上标", "superscript"}, "switch": {"开关", "switch"}, "tab": {"标签页", "tab"},
@@ -36,7 +38,8 @@ var ariaKinds = map[string][2]string{
 }
 
 // controls have a name from what is written in them, and fields a value.
-var controls = strings.Fields("button link checkbox radio switch tab menuitem menuitemcheckbox menuitemradio option treeitem textbox searchbox spinbutton combobox slider listbox")
+var controls = strings.Fields("button link checkbox radio switch tab menuitem menuitemcheckbox menuitemradio option treeitem " +
+	"textbox searchbox spinbutton combobox slider listbox")
 
 // shows are the ways in which a snapshot writes an element of a role: by its name, by the text
 // in it, by what it holds.
@@ -114,17 +117,20 @@ func TestHiddenFailsWhereWhatIsThereMayBeMeantAndNamesIt(t *testing.T) {
 			t.Errorf("%s: %v, want %q", expectation, c.Error, names)
 		}
 	}
-	if c, _ := one(&fakeBrowser{tree: page("")}, run.Options{Screenshots: "off"}, "- {expect: {hidden: dialog}, timeout: 1ms}\n"); c.Error == nil {
+	if c, _ := one(&fakeBrowser{tree: page("")}, run.Options{Screenshots: "off"},
+		"- {expect: {hidden: dialog}, timeout: 1ms}\n"); c.Error == nil {
 		t.Error("a page that shows nothing was taken for one without a dialog")
 	}
-	if c, _ := one(&fakeBrowser{tree: page(tree)}, run.Options{Screenshots: "off"}, "- {expect: {visible: {target: Ann, within: SO-2}}, timeout: 1ms}\n"); c.Error == nil {
+	if c, _ := one(&fakeBrowser{tree: page(tree)}, run.Options{Screenshots: "off"},
+		"- {expect: {visible: {target: Ann, within: SO-2}}, timeout: 1ms}\n"); c.Error == nil {
 		t.Error("Ann was seen in the row of SO-2")
 	}
 }
 
 func TestWaitingForAKindOfElementLooksForTheElement(t *testing.T) {
 	const dialog, plain = "- dialog \"Confirm\" [ref=e1]:\n  - button \"OK\" [ref=e2]\n", "- button \"Reload\" [ref=e1]\n"
-	for _, step := range []string{"wait for the dialog to disappear", "等待对话框消失", "wait for the Confirm dialog to disappear", "wait: {gone: dialog}"} {
+	for _, step := range []string{"wait for the dialog to disappear", "等待对话框消失", "wait for the Confirm dialog to disappear",
+		"wait: {gone: dialog}"} {
 		for tree, want := range map[string]bool{dialog: false, plain: true} {
 			c, _ := one(&fakeBrowser{tree: page(tree)}, run.Options{Screenshots: "off", Timeout: time.Millisecond}, "- "+step+"\n")
 			if (c.Error == nil) != want {

@@ -32,7 +32,8 @@ func TestFillingAListChoosesItsOption(t *testing.T) {
   - option "Open" [selected]
   - option "Paid"`)}
 	c, _ := one(b, run.Options{}, `steps: [set Status to "Paid"]`)
-	if want := []string{`browser_select_option {"element":"Status","target":"e1","values":["Paid"]}`}; c.Status != run.Passed || !slices.Equal(b.acted(), want) {
+	if want := []string{`browser_select_option {"element":"Status","target":"e1","values":["Paid"]}`}; c.Status != run.Passed ||
+		!slices.Equal(b.acted(), want) {
 		t.Errorf("%s %q", c.Status, b.acted())
 	}
 }
@@ -56,7 +57,8 @@ func TestTheNewTabIsTheLastOne(t *testing.T) {
 		},
 	}}
 	c, _ := one(b, run.Options{}, `steps: [切换到新标签页]`)
-	if want := []string{`browser_tabs {"action":"list"}`, `browser_tabs {"action":"select","index":2}`}; c.Status != run.Passed || !slices.Equal(b.acted(), want) {
+	if want := []string{`browser_tabs {"action":"list"}`, `browser_tabs {"action":"select","index":2}`}; c.Status != run.Passed ||
+		!slices.Equal(b.acted(), want) {
 		t.Errorf("%s %q", c.Status, b.acted())
 	}
 }
@@ -79,7 +81,8 @@ func TestATabThatIsAboutToOpenIsWaitedFor(t *testing.T) {
 			t.Errorf("%s is %s after %d times: %q", step, c.Status, asked, b.acted())
 		}
 		asked = -1000
-		if c, _ := one(b, run.Options{Timeout: time.Second}, "steps: ["+step+"]"); c.Status != run.Failed || !strings.Contains(b.acted()[0], want) {
+		if c, _ := one(b, run.Options{Timeout: time.Second}, "steps: ["+step+"]"); c.Status != run.Failed ||
+			!strings.Contains(b.acted()[0], want) {
 			t.Errorf("%s is %s although it never opens: %q", step, c.Status, b.acted())
 		}
 	}

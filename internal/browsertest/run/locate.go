@@ -21,10 +21,11 @@ type Remembered struct {
 
 // located is an element that the next call may use. A ref is good for that call alone.
 type located struct {
-	address string // a ref, or a selector for servers that take one
-	words   string // what the step calls it
-	node    *snapshot.Node
-	healed  string // how it was found, when not as it was written
+	address string         // a ref, or a selector for servers that take one
+	words   string         // what the step calls it
+	node    *snapshot.Node // nil for a selector
+	tree    *snapshot.Page // that has the node
+	healed  string         // how it was found, when not as it was written
 }
 
 // deadline is when a step must be done.
@@ -71,8 +72,7 @@ func (r *Runner) locate(ctx context.Context, t *steps.Target, action find.Action
 	if err != nil {
 		return located{}, err
 	}
-	_, isSelector := find.ParseSelector(q.Text)
-	if isSelector && r.takesTarget() && alone(q) == nil {
+	if selector(q.Text) && r.takesTarget() && alone(q) == nil {
 		return located{address: q.Text, words: q.Text}, nil // the browser knows more than a snapshot
 	}
 	retried := false
@@ -82,17 +82,18 @@ func (r *Runner) locate(ctx context.Context, t *steps.Target, action find.Action
 			r.metrics.Finds.count(true)
 			return r.took(hit, q), nil
 		}
-		var refusal *find.Error
-		if !errors.As(err, &refusal) {
+		var noMatch *find.Error
+		if !errors.As(err, &noMatch) {
 			return located{}, err
 		}
-		again := refusal.Code == snapshot.NotFound && !refusal.NeedsPage || refusal.Code == snapshot.Ambiguous && !retried
-		retried = retried || refusal.Code == snapshot.Ambiguous
+		again := noMatch.Code == snapshot.NotFound && !noMatch.NeedsPage || noMatch.Code == snapshot.Ambiguous && !retried
+		retried = retried || noMatch.Code == snapshot.Ambiguous
 		if again && until.again(ctx) {
 			continue
 		}
-		loc, err := r.otherwise(ctx, q, refusal)
-		if refusal.NeedsPage && err != nil && mayCome(err) && until.again(ctx) {
+		loc, err := r.otherwise(ctx, q, noMatch)
+		mayAppear := err != nil && (codeOf(err) == snapshot.NotFound || codeOf(err) == snapshot.NotInteractable)
+		if noMatch.NeedsPage && mayAppear && until.again(ctx) {
 			continue
 		}
 		r.metrics.Finds.count(err == nil)
@@ -100,38 +101,28 @@ func (r *Runner) locate(ctx context.Context, t *steps.Target, action find.Action
 	}
 }
 
-// alone refuses a selector whose step says more about the element: only a snapshot can tell
-// where something stands, and it knows nothing of this selector.
+// alone refuses a selector together with within, frame or nth, which only a snapshot can resolve.
 func alone(q find.Query) error {
 	if q.Within == "" && q.Frame == "" && q.Nth == 0 {
 		return nil
 	}
-	return fail(snapshot.StepInvalid, "within, frame and nth cannot be joined with the selector %s; write them into it, or describe the element", q.Text)
-}
-
-// mayCome tells whether the element of a selector may still appear.
-func mayCome(err error) bool {
-	code := codeOf(err)
-	return code == snapshot.NotFound || code == snapshot.NotInteractable
+	return fail(snapshot.StepInvalid,
+		"within, frame and nth cannot be joined with the selector %s; write them into it, or describe the element", q.Text)
 }
 
 // query fills in what a target says.
 func (r *Runner) query(t *steps.Target, action find.Action) (find.Query, error) {
 	q := find.Query{Action: action, Nth: t.Nth}
-	for _, f := range []struct {
-		dst  *string
-		text string
-	}{{&q.Text, t.Text}, {&q.Within, t.Within}, {&q.Frame, t.Frame}} {
-		filled, err := r.vars.Fill(f.text)
-		if err != nil {
-			return q, fail(snapshot.StepInvalid, "%v", err)
-		}
-		*f.dst = filled
-	}
-	if strings.TrimSpace(q.Text) == "" {
+	var errs [3]error
+	q.Text, errs[0] = r.vars.Fill(t.Text)
+	q.Within, errs[1] = r.vars.Fill(t.Within)
+	q.Frame, errs[2] = r.vars.Fill(t.Frame)
+	switch err := errors.Join(errs[:]...); {
+	case err != nil:
+		return q, fail(snapshot.StepInvalid, "%v", err)
+	case strings.TrimSpace(q.Text) == "":
 		return q, fail(snapshot.StepInvalid, "the description of the element is empty: say which element is meant")
-	}
-	if find.IsRef(q.Text) {
+	case find.IsRef(q.Text):
 		return q, fail(snapshot.StepInvalid, "%s is a ref, which means another element in the next snapshot; describe the element", q.Text)
 	}
 	return q, nil
@@ -148,17 +139,17 @@ func (r *Runner) lookUp(ctx context.Context, q find.Query, fresh bool) (*find.Hi
 // took keeps what was found, for the report and for later runs.
 func (r *Runner) took(hit *find.Hit, q find.Query) located {
 	r.about = []string{hit.Ref}
-	r.step.Element = &Element{Role: hit.Node.Role, Name: r.mask(hit.Node.Name), Path: r.mask(r.page.index.Path(hit.Node)), Score: hit.Score, Why: r.tell(hit.Why)}
+	path := r.mask(r.page.index.Path(hit.Node))
+	r.step.Element = &Element{Role: hit.Node.Role, Name: r.mask(hit.Node.Name), Path: path, Score: hit.Score, Why: r.tell(hit.Why)}
 	if r.opts.Memory != nil && q.Action != find.Any {
 		if d, unique := r.page.index.Describe(hit.Node); unique {
 			r.learn(r.memoryKey(q), Remembered{Element: d})
 		}
 	}
-	return located{address: hit.Ref, words: q.Text, node: hit.Node}
+	return located{address: hit.Ref, words: q.Text, node: hit.Node, tree: r.page.tree}
 }
 
-// learn keeps how an element was found until the step has passed. What holds a secret is not
-// remembered: it would be in a file.
+// learn keeps how an element was found until the step has passed. Secrets are never remembered.
 func (r *Runner) learn(key string, known Remembered) {
 	text, err := json.Marshal(known)
 	if err == nil && r.mask(key) == key && r.mask(string(text)) == string(text) {
@@ -166,19 +157,20 @@ func (r *Runner) learn(key string, known Remembered) {
 	}
 }
 
-// otherwise tries what is left when the words do not lead to one element: how it was found
-// before, then what the page's source says, and at last somebody who chooses.
-func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Error) (located, error) {
-	r.step.Candidates, r.about = r.maskCandidates(refusal.Candidates), nil
-	for _, c := range refusal.Candidates {
-		if refusal.Code == snapshot.Ambiguous && c.Ref != "" {
-			r.about = append(r.about, c.Ref)
+// otherwise tries what is left when the words do not lead to one element: the memory, the page's
+// source, and at last the chooser.
+func (r *Runner) otherwise(ctx context.Context, q find.Query, noMatch *find.Error) (located, error) {
+	r.step.Candidates = r.maskCandidates(noMatch.Candidates)
+	r.about = nil
+	if noMatch.Code == snapshot.Ambiguous {
+		r.metrics.Ambiguous++
+		for _, c := range noMatch.Candidates {
+			if c.Ref != "" {
+				r.about = append(r.about, c.Ref)
+			}
 		}
 	}
-	if refusal.Code == snapshot.Ambiguous {
-		r.metrics.Ambiguous++
-	}
-	if refusal.NeedsPage {
+	if noMatch.NeedsPage {
 		if err := alone(q); err != nil {
 			return located{}, err
 		}
@@ -187,7 +179,7 @@ func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Erro
 	if loc, ok := r.remembered(q); ok {
 		return loc, nil
 	}
-	if refusal.Code == snapshot.NotFound && q.Within == "" && q.Frame == "" && q.Nth == 0 {
+	if noMatch.Code == snapshot.NotFound && alone(q) == nil {
 		if loc, ok := r.byHint(ctx, q); ok {
 			return loc, nil
 		}
@@ -195,7 +187,7 @@ func (r *Runner) otherwise(ctx context.Context, q find.Query, refusal *find.Erro
 	if loc, ok := r.byChoice(ctx, q); ok {
 		return loc, nil
 	}
-	return located{}, refusal
+	return located{}, noMatch
 }
 
 // remembered finds an element as it was found before. Exactly one must fit.
@@ -220,13 +212,6 @@ func (r *Runner) remembered(q find.Query) (located, bool) {
 func (r *Runner) memoryKey(q find.Query) string {
 	key, _ := json.Marshal([]string{pathOf(r.where.url), q.Text, q.Within, q.Frame, strconv.Itoa(q.Nth), string(q.Action)})
 	return string(key)
-}
-
-// remember keeps how the elements of a step were found, once it has passed.
-func (r *Runner) remember() {
-	for key, known := range r.learned {
-		r.opts.Memory.Put(key, known)
-	}
 }
 
 func (r *Runner) maskCandidates(list []find.Candidate) []find.Candidate {

@@ -5,12 +5,10 @@ import (
 	"time"
 )
 
-// teardownLimit is how long the end of a case may take once the run was ended: what the case
-// made is put away, but whoever ended the run does not wait for long.
+// teardownLimit is how long the teardown of a case may take after the run was ended.
 const teardownLimit = 10 * time.Second
 
-// outliving is a context that goes on for a while after its parent has ended. The returned
-// function ends it at once.
+// outliving is a context that lasts a limit longer than its parent. The function ends it at once.
 func outliving(parent context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
 	stop := context.AfterFunc(parent, func() {

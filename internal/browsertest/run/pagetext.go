@@ -51,15 +51,17 @@ func anyText(tree *snapshot.Page, so func(string) bool) bool {
 	return false
 }
 
-// pageHas tells whether a text can be read on a page, white space aside. A sentence may be
-// cut by emphasis or links in it.
+// pageHas tells whether a page has a text, white space, emphasis and links aside.
 func pageHas(tree *snapshot.Page, want string) bool {
-	if want = squeeze(want); want == "" {
+	want = squeeze(want)
+	if want == "" {
 		return false
 	}
 	for n := range tree.All() {
-		if strings.Contains(squeeze(n.Name), want) || strings.Contains(squeeze(n.Text), want) || n.First != nil && strings.Contains(sentence(n), want) {
-			return true
+		for _, text := range [...]string{squeeze(n.Name), squeeze(n.Text), sentence(n)} {
+			if strings.Contains(text, want) {
+				return true
+			}
 		}
 	}
 	return false

@@ -9,19 +9,6 @@ import (
 	"image/png"
 )
 
-// boxScript is where an element is on the picture, also inside of frames of the same origin.
-const boxScript = `(e) => {
-  const box = e.getBoundingClientRect();
-  let x = box.x, y = box.y;
-  try {
-    for (let w = e.ownerDocument.defaultView; w.frameElement; w = w.parent) {
-      const f = w.frameElement.getBoundingClientRect();
-      x += f.x; y += f.y;
-    }
-  } catch { return { w: 0 }; }
-  return { x: Math.round(x), y: Math.round(y), w: Math.round(box.width), h: Math.round(box.height) };
-}`
-
 // picture takes a screenshot for the report, with a frame around what the step was about.
 func (r *Runner) picture(ctx context.Context, out *StepResult) {
 	if r.where.modal != nil || ctx.Err() != nil {
@@ -41,7 +28,7 @@ func (r *Runner) boxes(ctx context.Context) (list []image.Rectangle) {
 	}
 	for _, ref := range r.about {
 		var box struct{ X, Y, W, H int }
-		answer, err := r.call(ctx, "browser_evaluate", map[string]any{"function": boxScript, "element": asked, "target": ref})
+		answer, err := r.call(ctx, "browser_evaluate", map[string]any{"function": script("box"), "element": asked, "target": ref})
 		if err == nil && readResult(answer, &box) == nil && box.W > 0 {
 			list = append(list, image.Rect(box.X, box.Y, box.X+box.W, box.Y+box.H))
 		}

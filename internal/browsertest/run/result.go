@@ -151,6 +151,12 @@ type Share struct {
 	All int `json:"all"`
 }
 
+// Add adds another share.
+func (s *Share) Add(more Share) {
+	s.OK += more.OK
+	s.All += more.All
+}
+
 func (s *Share) count(ok bool) {
 	s.All++
 	if ok {
@@ -159,19 +165,21 @@ func (s *Share) count(ok bool) {
 }
 
 // buckets are the upper bounds of conversion times.
-var buckets = [...]time.Duration{100 * time.Microsecond, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond}
+var buckets = [...]time.Duration{
+	100 * time.Microsecond, time.Millisecond, 5 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond,
+}
 
-// Buckets are the upper bounds of Metrics.Conversion; the last count is of all above.
-func Buckets() []time.Duration { return buckets[:] }
+// Buckets are the upper bounds of Metrics.Conversion in seconds; the last count is of all above.
+func Buckets() (list []float64) {
+	for _, b := range buckets {
+		list = append(list, b.Seconds())
+	}
+	return list
+}
 
 func (m *Metrics) converted(d time.Duration) {
-	for i, b := range buckets {
-		if d <= b {
-			m.Conversion[i]++
-			return
-		}
-	}
-	m.Conversion[len(buckets)]++
+	i, _ := slices.BinarySearch(buckets[:], d)
+	m.Conversion[i]++
 }
 
 // Add puts the cases of another part of the same suite behind these.
@@ -189,19 +197,34 @@ func (r *Result) Add(more *Result) {
 }
 
 func (m *Metrics) add(n *Metrics) {
-	for _, s := range []struct{ to, from *Share }{{&m.Calls, &n.Calls}, {&m.Finds, &n.Finds}, {&m.Recoveries, &n.Recoveries}, {&m.Choices, &n.Choices}} {
-		s.to.OK += s.from.OK
-		s.to.All += s.from.All
+	to := m.counts()
+	for i, from := range n.counts() {
+		*to[i] += *from
 	}
-	m.Ambiguous += n.Ambiguous
-	m.Stale += n.Stale
-	m.Healed += n.Healed
-	m.Flaky += n.Flaky
-	m.CacheHits += n.CacheHits
-	m.Snapshots += n.Snapshots
-	m.SnapshotBytes += n.SnapshotBytes
+}
+
+// counts are all the numbers.
+func (m *Metrics) counts() []*int {
+	list := []*int{&m.Ambiguous, &m.Stale, &m.Healed, &m.Flaky, &m.CacheHits, &m.Snapshots, &m.SnapshotBytes}
+	for _, s := range []*Share{&m.Calls, &m.Finds, &m.Recoveries, &m.Choices} {
+		list = append(list, &s.OK, &s.All)
+	}
 	for i := range m.Conversion {
-		m.Conversion[i] += n.Conversion[i]
+		list = append(list, &m.Conversion[i])
+	}
+	return list
+}
+
+// Cases are the cases of results.
+func Cases(results []*Result) iter.Seq[*CaseResult] {
+	return func(yield func(*CaseResult) bool) {
+		for _, r := range results {
+			for i := range r.Cases {
+				if !yield(&r.Cases[i]) {
+					return
+				}
+			}
+		}
 	}
 }
 
@@ -209,13 +232,11 @@ func (m *Metrics) add(n *Metrics) {
 func Steps(results []*Result) iter.Seq2[int, *StepResult] {
 	return func(yield func(int, *StepResult) bool) {
 		number := 0
-		for _, r := range results {
-			for i := range r.Cases {
-				list := r.Cases[i].Steps
-				for k := range list {
-					if number++; !yield(number, &list[k]) {
-						return
-					}
+		for c := range Cases(results) {
+			for i := range c.Steps {
+				number++
+				if !yield(number, &c.Steps[i]) {
+					return
 				}
 			}
 		}

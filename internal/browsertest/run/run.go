@@ -1,9 +1,9 @@
 // Package run runs browser tests through a playwright-mcp server, whichever version it is.
 //
-// It acts on one element or on none: what is ambiguous or missing fails the step. A result
-// marked isError is a failure; an expectation is looked at on our own snapshots until its
-// time is over, and can fail. Nothing is repeated that may have acted already. Secrets are
-// masked in all that is kept. It knows neither files nor processes: the browser is handed in.
+// It acts on one element or on none: an ambiguous or missing element fails the step. A result
+// marked isError fails the step; an expectation is checked on new snapshots until it holds or
+// its timeout is over. Nothing is retried that may have acted already. Secrets are masked in
+// all results. It opens no files and starts no processes: the browser is passed in.
 //
 //	r := run.New(browser, &run.Options{Base: "http://127.0.0.1:8080"})
 //	result := r.Suite(ctx, suite)
@@ -11,6 +11,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -28,7 +29,7 @@ import (
 // Browser is one session with a playwright-mcp server. Calls are made one after another.
 type Browser interface {
 	// Call makes a tools/call and returns its result; the error is that of the transport, or a
-	// *snapshot.Error. Asked is the call before it was fitted, for those that fit by themselves.
+	// *snapshot.Error. Asked is the call before fitting, for browsers that fit by themselves.
 	Call(ctx context.Context, asked, fitted Call) (json.RawMessage, error)
 	// Tools are what the server offers now.
 	Tools(ctx context.Context) ([]Tool, error)
@@ -52,21 +53,21 @@ type Options struct {
 	Base        string                                     // over the suite's; "": the suite's
 	Vars        map[string]string                          // over the suite's
 	Env         func(name string) (string, bool)           // for ${env:NAME}; nil: none
-	Secrets     []string                                   // masked from the start, beside what steps take from the environment
+	Secrets     []string                                   // masked from the start, besides those that steps use
 	Timeout     time.Duration                              // of a step; 0: 10 s
 	Retries     int                                        // of whole cases, over the case's own
 	Dialogs     string                                     // accept, dismiss or fail, where the suite does not say; "": fail
 	Screenshots string                                     // off, on-failure or always; "": on-failure
 	Eval        bool                                       // allow eval steps
-	Trace       func(said string) string                   // have the server record each case, where it can, and tell what it says of that so; nil: no
+	Trace       func(said string) string                   // has the server record each case, and rewords its message; nil: no traces
 	Synonyms    []string                                   // further words for find
 	Memory      Memory                                     // nil: nothing is remembered
-	Choose      Chooser                                    // asked last, where words do not lead to one element; nil: nobody is
+	Choose      Chooser                                    // asked last, where words do not lead to one element; nil: not asked
 	Fit         func([]Tool) Fitter                        // made anew from each listing; nil: calls go out as they are
 	Log         *slog.Logger                               // one line per step; nil: none
 	Now         func() time.Time                           // nil: time.Now
 	Sleep       func(context.Context, time.Duration) error // nil: a timer
-	Done        func(CaseResult)                           // hears of each case as it ends; nil: nobody
+	Done        func(CaseResult)                           // called after each case; nil: not called
 }
 
 // Fitter makes a call into what the live server takes.
@@ -89,13 +90,13 @@ type Runner struct {
 	awake   bool // the browser has answered since it was closed
 	vars    *steps.Vars
 	suite   *steps.Suite
-	lang    locale.Language // that of the suite, in which failures are told
+	lang    locale.Language // of the suite and its error messages
 	metrics *Metrics
-	step    *StepResult           // the one that is under way
+	step    *StepResult           // the current one
 	about   []string              // the refs of the elements that it used, or could not choose from
 	chosen  *snapshot.Node        // the element that it used last; nil for none
-	learned map[string]Remembered // by the step that is under way
-	until   time.Time             // the time of that step
+	learned map[string]Remembered // by the current step
+	until   time.Time             // the deadline of the current step
 }
 
 // New makes a Runner; nil options are the defaults.
@@ -105,12 +106,8 @@ func New(b Browser, opts *Options) *Runner {
 		r.opts = *opts
 	}
 	o := &r.opts
-	if o.ID == "" {
-		o.ID = "run"
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.ID = cmp.Or(o.ID, "run")
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -140,7 +137,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 // Suite runs all cases of a suite, each row of their data by itself.
 func (r *Runner) Suite(ctx context.Context, s *steps.Suite) *Result {
 	res := &Result{RunID: r.opts.ID, File: s.File, Name: s.Name, Language: s.Language(), Started: r.opts.Now()}
-	r.suite, r.metrics, r.lang = s, &Metrics{}, s.Language()
+	r.suite = s
+	r.metrics = &Metrics{}
+	r.lang = s.Language()
 	for i := range s.Cases {
 		c := &s.Cases[i]
 		if len(c.Data) == 0 {
@@ -162,12 +161,16 @@ func (r *Runner) repeated(ctx context.Context, c *steps.Case, name string, row m
 	var earlier []*Error
 	for attempt := 1; ; attempt++ {
 		out = r.once(ctx, c, row)
-		out.Name, out.Attempts, out.Earlier, out.Language = r.mask(name), attempt, earlier, r.lang
+		out.Name = r.mask(name)
+		out.Attempts = attempt
+		out.Earlier = earlier
+		out.Language = r.lang
 		if out.Status == Passed && attempt > 1 {
 			out.Status = Flaky
 			r.metrics.Flaky++
 		}
-		if out.Status != Failed && out.Status != Broken || attempt > max(c.Retries, r.opts.Retries) || ctx.Err() != nil {
+		failed := out.Status == Failed || out.Status == Broken
+		if !failed || attempt > max(c.Retries, r.opts.Retries) || ctx.Err() != nil {
 			break
 		}
 		earlier = append(earlier, out.Error)
@@ -180,45 +183,45 @@ func (r *Runner) repeated(ctx context.Context, c *steps.Case, name string, row m
 func (r *Runner) once(ctx context.Context, c *steps.Case, row map[string]string) (out CaseResult) {
 	out = CaseResult{Tags: c.Tags, Line: c.Line, Status: Passed, Started: r.opts.Now()}
 	defer func() { out.Duration = Took{r.opts.Now().Sub(out.Started)} }()
-	if c.Skip != "" {
-		out.Status, out.Reason = Skipped, c.Skip
-		return out
-	}
 	if ctx.Err() != nil {
-		out.Status, out.Reason = Skipped, NotBegun
+		out.Reason = NotBegun
+	}
+	out.Reason = cmp.Or(c.Skip, out.Reason)
+	if out.Reason != "" {
+		out.Status = Skipped
 		return out
 	}
 	r.vars = r.newVars(row)
 	if err := r.fresh(ctx); err != nil {
-		out.Status, out.Error = Broken, r.errorOf(endedBy(ctx, err), nil)
+		out.Status = Broken
+		out.Error = r.errorOf(endedBy(ctx, err), nil)
 		return out
 	}
 	last, done := outliving(ctx, teardownLimit)
 	defer done()
 	r.startTrace(ctx)
 	defer func() { out.Trace = r.stopTrace(last) }()
-	for _, part := range [][]steps.Step{r.suite.Setup, c.Steps} {
-		for i := range part {
-			if out.Error != nil {
-				out.Steps = append(out.Steps, r.left(&part[i]))
-				continue
-			}
-			r.add(&out, r.run(ctx, &part[i]))
-		}
+	r.runAll(ctx, &out, slices.Concat(r.suite.Setup, c.Steps), func() bool { return out.Error != nil })
+	if r.where.modal != nil {
+		r.dialog(last, &steps.Dialog{}) // the teardown needs the page; it may be gone by now
 	}
-	r.settleDialog(last)
-	for i := range r.suite.Teardown {
-		if last.Err() != nil {
-			out.Steps = append(out.Steps, r.left(&r.suite.Teardown[i]))
-			continue
-		}
-		r.add(&out, r.run(last, &r.suite.Teardown[i]))
-	}
+	r.runAll(last, &out, r.suite.Teardown, func() bool { return last.Err() != nil })
 	return out
 }
 
-// newVars are the variables of a case. A page may show a secret before a step has used it, or
-// in a case that never does.
+// runAll runs steps until they are to be skipped.
+func (r *Runner) runAll(ctx context.Context, out *CaseResult, list []steps.Step, skip func() bool) {
+	for i := range list {
+		s := &list[i]
+		if skip() {
+			out.Steps = append(out.Steps, StepResult{Text: r.vars.Mask(s.Text), File: s.File, Line: s.Line, Action: s.Action, Status: Skipped})
+			continue
+		}
+		r.add(out, r.run(ctx, s))
+	}
+}
+
+// newVars are the variables of a case. All secrets are masked, also those that it never uses.
 func (r *Runner) newVars(row map[string]string) *steps.Vars {
 	v := steps.NewVars(r.opts.Env, r.suite.Vars, row, r.opts.Vars)
 	for _, s := range r.opts.Secrets {
@@ -239,15 +242,11 @@ func (r *Runner) add(out *CaseResult, s StepResult) {
 	if s.Status != Failed || out.Error != nil {
 		return
 	}
-	out.Error, out.Status = s.Error, Failed
-	if s.Error.broken() {
+	out.Error = s.Error
+	out.Status = Failed
+	if slices.Contains(broken, s.Error.Details.Code) {
 		out.Status = Broken
 	}
-}
-
-// left is a step that is not run because one before it failed, or the run was ended.
-func (r *Runner) left(s *steps.Step) StepResult {
-	return StepResult{Text: r.vars.Mask(s.Text), File: s.File, Line: s.Line, Action: s.Action, Status: Skipped}
 }
 
 // rowName is a case with the nth row of its data. A row with a secret has its number instead.
@@ -274,13 +273,17 @@ func (r *Runner) fresh(ctx context.Context) error {
 		return fmt.Errorf("list the tools of the browser server: %w", err)
 	}
 	started := r.tools != nil
-	r.tools, r.fit, r.page, r.where = map[string]Tool{}, r.opts.Fit(list), nil, place{}
+	r.tools = map[string]Tool{}
+	r.fit = r.opts.Fit(list)
+	r.page = nil
+	r.where = place{}
 	for _, t := range list {
 		r.tools[t.Name] = t
 	}
 	if started {
 		r.call(ctx, "browser_close", nil) // a closed browser is as good as a fresh one
-		r.where, r.awake = place{}, false
+		r.where = place{}
+		r.awake = false
 	}
 	return nil
 }

@@ -68,7 +68,8 @@ func TestNothingIsClickedThatIsNotCertain(t *testing.T) {
 		b := &fakeBrowser{tree: page(loginPage)}
 		c, res := one(b, run.Options{ID: "r1"}, "- {click: "+target+", timeout: 2s}\n- 点击登录\n")
 		e := c.Error
-		if c.Status != run.Failed || e.Type != "ELEMENT_NOT_FOUND" || e.Details.Code != code || e.Details.RunID != "r1" || e.Details.Selector != target || slices.ContainsFunc(b.acted(), func(s string) bool { return strings.HasPrefix(s, "browser_click") }) {
+		if c.Status != run.Failed || e.Type != "ELEMENT_NOT_FOUND" || e.Details.Code != code || e.Details.RunID != "r1" ||
+			e.Details.Selector != target || slices.ContainsFunc(b.acted(), func(s string) bool { return strings.HasPrefix(s, "browser_click") }) {
 			t.Errorf("%s: %+v, %v", target, e, b.acted())
 		}
 		if c.Steps[1].Status != run.Skipped || c.Steps[0].Screenshot == nil || res.Passed() {
@@ -96,7 +97,8 @@ func TestAnElementIsWaitedForUntilTheTimeIsOver(t *testing.T) {
 
 func TestLookUpsWithoutAnActionBetweenThemCostOneSnapshot(t *testing.T) {
 	b := &fakeBrowser{tree: page(loginPage)}
-	c, res := one(b, run.Options{}, "- expect: {visible: 登录}\n- expect: {visible: 登录}\n- expect: {enabled: 登录}\n- 点击登录\n- expect: {visible: 登录}\n")
+	c, res := one(b, run.Options{}, "- expect: {visible: 登录}\n- expect: {visible: 登录}\n- expect: {enabled: 登录}\n- 点击登录\n- expect: "+
+		"{visible: 登录}\n")
 	if c.Status != run.Passed || res.Metrics.Snapshots != 2 || res.Metrics.CacheHits < 3 {
 		t.Errorf("%+v %+v", c.Error, res.Metrics)
 	}
@@ -152,8 +154,10 @@ func TestWhatMayHaveActedIsNotRepeated(t *testing.T) {
 func TestFallbacksAreTriedInOrderAndTheFirstErrorCounts(t *testing.T) {
 	var log bytes.Buffer
 	b := &fakeBrowser{tree: page(loginPage)}
-	c, res := one(b, run.Options{Log: slog.New(slog.NewTextHandler(&log, nil))}, "- {click: 注册, timeout: 1s, fallback: [{click: 加入, timeout: 1s}, 按回车]}\n")
-	if c.Status != run.Passed || c.Steps[0].Status != run.Healed || len(c.Steps[0].Failures) != 2 || !c.Healed || res.Metrics.Healed != 1 || !strings.Contains(log.String(), "Fallback failed: ") {
+	c, res := one(b, run.Options{Log: slog.New(slog.NewTextHandler(&log, nil))},
+		"- {click: 注册, timeout: 1s, fallback: [{click: 加入, timeout: 1s}, 按回车]}\n")
+	if c.Status != run.Passed || c.Steps[0].Status != run.Healed || len(c.Steps[0].Failures) != 2 || !c.Healed ||
+		res.Metrics.Healed != 1 || !strings.Contains(log.String(), "Fallback failed: ") {
 		t.Errorf("%+v\n%s", c.Steps[0], log.String())
 	}
 	c, _ = one(b, run.Options{}, "- {click: 注册, timeout: 1s, fallback: [{click: 加入, timeout: 1s}]}\n")
@@ -167,9 +171,11 @@ func TestExpectationsCanFail(t *testing.T) {
 		`{text: 用户名}`: true, `{text: 没有}`: false, `{no-text: 没有}`: true, `{no-text: 登录}`: false,
 		`{visible: 登录}`: true, `{visible: 注册}`: false, `{hidden: 注册}`: true, `{hidden: 登录}`: false, `{hidden: 删除}`: false,
 		`{value: 北京, target: 城市}`: true, `{value: 上海, target: 城市}`: false,
-		`{checked: 记住我}`: true, `{unchecked: 记住我}`: false, `{enabled: 登录}`: true, `{disabled: 登录}`: false, `{disabled: 禁用的}`: true, `{enabled: 禁用的}`: false,
+		`{checked: 记住我}`: true, `{unchecked: 记住我}`: false, `{enabled: 登录}`: true, `{disabled: 登录}`: false, `{disabled: 禁用的}`: true,
+		`{enabled: 禁用的}`:           false,
 		`{count: 2, target: 删除按钮}`: true, `{count: 3, target: 删除按钮}`: false, `{count: 0, target: 注册}`: true,
-		`{url: /login}`: true, `{url: /log}`: false, `{url: {contains: login}}`: true, `{url: {matches: "log.n$"}}`: true, `{url: "http://h/login"}`: true, `{url: "http://h/"}`: false,
+		`{url: /login}`: true, `{url: /log}`: false, `{url: {contains: login}}`: true, `{url: {matches: "log.n$"}}`: true,
+		`{url: "http://h/login"}`: true, `{url: "http://h/"}`: false,
 		`{title: T}`: true, `{title: t}`: false, `{text: 登录, target: 登录按钮}`: true, `{text: {equals: 登}, target: 登录按钮}`: false,
 	} {
 		b := &fakeBrowser{tree: page(loginPage), url: "http://h/login"}
@@ -177,7 +183,8 @@ func TestExpectationsCanFail(t *testing.T) {
 		if (c.Status == run.Passed) != ok {
 			t.Errorf("%s: %s %+v", yaml, c.Status, c.Error)
 		}
-		if !ok && (c.Error == nil || c.Error.Details.Code != snapshot.AssertionFailed || c.Error.Details.ActualFormat == "" && !strings.Contains(yaml, "visible")) {
+		if !ok && (c.Error == nil || c.Error.Details.Code != snapshot.AssertionFailed || c.Error.Details.ActualFormat == "" &&
+			!strings.Contains(yaml, "visible")) {
 			t.Errorf("%s: %+v", yaml, c.Error)
 		}
 	}
@@ -229,7 +236,8 @@ func TestDialogsAreAnsweredByStepOrPolicyOrFailTheStep(t *testing.T) {
 func TestLongWaitsBecomeSeveralCalls(t *testing.T) {
 	b := &fakeBrowser{tree: page(loginPage)}
 	one(b, run.Options{}, "- wait: 70s\n- {action: wait, timeout: 1500}\n")
-	if want := []string{`browser_wait_for {"time":30}`, `browser_wait_for {"time":30}`, `browser_wait_for {"time":10}`, `browser_wait_for {"time":1.5}`}; !slices.Equal(b.acted(), want) {
+	if want := []string{`browser_wait_for {"time":30}`, `browser_wait_for {"time":30}`, `browser_wait_for {"time":10}`,
+		`browser_wait_for {"time":1.5}`}; !slices.Equal(b.acted(), want) {
 		t.Errorf("%v", b.acted())
 	}
 }

@@ -16,9 +16,11 @@ import (
 
 func TestSecretsAreMaskedInAllThatIsKept(t *testing.T) {
 	var log bytes.Buffer
-	b := &fakeBrowser{tree: page(loginPage + "\n- paragraph [ref=e40]: hunter2\n- button \"hunter2\" [ref=e41]\n- button \"hunter2\" [ref=e42]")}
+	b := &fakeBrowser{tree: page(loginPage + "\n- paragraph [ref=e40]: hunter2\n- button \"hunter2\" [ref=e41]\n- button \"hunter2\" " +
+		"[ref=e42]")}
 	env := func(string) (string, bool) { return "hunter2", true }
-	c, res := one(b, run.Options{Env: env, Log: slog.New(slog.NewJSONHandler(&log, nil))}, "- 在密码输入框输入 ${env:PW}\n- {click: \"${env:PW}\", timeout: 1s}\n")
+	c, res := one(b, run.Options{Env: env, Log: slog.New(slog.NewJSONHandler(&log, nil))},
+		"- 在密码输入框输入 ${env:PW}\n- {click: \"${env:PW}\", timeout: 1s}\n")
 	raw, _ := json.Marshal(res)
 	if strings.Contains(string(raw), "hunter2") || strings.Contains(log.String(), "hunter2") {
 		t.Errorf("%s\n%s", raw, log.String())
@@ -41,7 +43,8 @@ func TestSecretsAreMaskedBeforeTheyAreUsed(t *testing.T) {
 	_, res := one(b, run.Options{Env: env, Secrets: []string{"top5ecret"}}, `
 cases:
   - {name: "a hunter2", steps: [{expect: {text: nothing like it}, timeout: 1s}, "在密码输入框输入 ${env:PW}"]}
-  - {name: b, data: [{x: swordfish}], steps: [{expect: {text: nothing like it}, timeout: 1s, optional: true}, {expect: {text: "${env:LATER}"}, timeout: 1s}, {fill: {target: 密码, value: "${env:UNSET}"}}]}
+  - {name: b, data: [{x: swordfish}], steps: [{expect: {text: nothing like it}, timeout: 1s, optional: true},
+      {expect: {text: "${env:LATER}"}, timeout: 1s}, {fill: {target: 密码, value: "${env:UNSET}"}}]}
 `)
 	raw, err := json.Marshal(res)
 	for _, secret := range []string{"hunter2", "swordfish", "top5ecret"} {
@@ -62,7 +65,8 @@ func TestACutLeavesNoPartOfASecret(t *testing.T) {
 			"browser_press_key": func(map[string]any) (string, bool) { return "### Error\nError: " + text, true },
 			"browser_evaluate":  func(map[string]any) (string, bool) { return "### Result\n" + text, false },
 		}}
-		_, res := one(b, run.Options{Env: env}, "- {expect: {text: other}, timeout: 1ms, optional: true}\n- {expect: {value: a, target: \"#x\"}, timeout: 1ms, optional: true}\n- {press: Enter, optional: true}\n- set: {a: \"${env:PW}\"}\n")
+		_, res := one(b, run.Options{Env: env}, "- {expect: {text: other}, timeout: 1ms, optional: true}\n- {expect: {value: a, target: "+
+			"\"#x\"}, timeout: 1ms, optional: true}\n- {press: Enter, optional: true}\n- set: {a: \"${env:PW}\"}\n")
 		if raw, _ := json.Marshal(res); strings.Contains(string(raw), "hunt") {
 			t.Fatalf("with %d before it: %s", before, raw)
 		}
@@ -71,7 +75,8 @@ func TestACutLeavesNoPartOfASecret(t *testing.T) {
 
 func TestWhatAServerSaysOfAFailureIsCutShort(t *testing.T) {
 	for _, text := range []string{strings.Repeat("很长", 1e5), "[" + strings.Repeat("1, ", 1e5) + "1]", "Error:\n" + strings.Repeat("x ", 1e5)} {
-		b := &fakeBrowser{tree: page(loginPage), on: map[string]func(map[string]any) (string, bool){"browser_click": func(map[string]any) (string, bool) { return text, true }}}
+		b := &fakeBrowser{tree: page(loginPage), on: map[string]func(map[string]any) (string, bool){
+			"browser_click": func(map[string]any) (string, bool) { return text, true }}}
 		c, _ := one(b, run.Options{}, "- 点击登录\n")
 		if got := c.Error.Message; len(got) > 2100 || !utf8.ValidString(got) || c.Error.Details.Code != snapshot.CallFailed {
 			t.Errorf("%.20s: %d bytes, %s", text, len(got), c.Error.Details.Code)
@@ -82,7 +87,8 @@ func TestWhatAServerSaysOfAFailureIsCutShort(t *testing.T) {
 func TestWhatHoldsASecretIsNotRemembered(t *testing.T) {
 	env := func(string) (string, bool) { return "hunter2", true }
 	known := memory{}
-	b := &fakeBrowser{tree: page("- region \"A hunter2\" [ref=e1]:\n  - button \"保存\" [ref=e2]\n- button \"hunter2\" [ref=e3]\n- button \"打开\" [ref=e4]\n")}
+	b := &fakeBrowser{tree: page("- region \"A hunter2\" [ref=e1]:\n  - button \"保存\" [ref=e2]\n- button \"hunter2\" [ref=e3]\n- " +
+		"button \"打开\" [ref=e4]\n")}
 	c, _ := one(b, run.Options{Env: env, Memory: known}, "- 点击 打开\n- 点击 保存\n- click: ${env:PW}\n")
 	text := fmt.Sprint(known)
 	if c.Status != run.Passed || strings.Contains(text, "hunter2") || !strings.Contains(text, "打开") {

@@ -2,43 +2,42 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/browsertest/find"
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
 // selected is what the page says about the elements of a selector.
 type selected struct {
-	Count    int      `json:"count"`
-	Tag      string   `json:"tag"`
-	Text     string   `json:"text"`
-	Value    string   `json:"value"`
-	Checked  bool     `json:"checked"`
-	Disabled bool     `json:"disabled"`
-	Visible  int      `json:"visible"` // -1: nobody can tell
-	Names    []string `json:"names"`   // what the element may be called in a snapshot
+	state
+	Count   int      `json:"count"`
+	Visible int      `json:"visible"` // -1: unknown
+	Tag     string   `json:"tag"`
+	Names   []string `json:"names"` // that the element may have in a snapshot
 }
 
-const selectedScript = `(given) => {
-  const found = %s;
-  const shown = found.filter((e) => { const b = e.getBoundingClientRect(); return b.width > 0 && b.height > 0 && getComputedStyle(e).visibility !== 'hidden'; });
-  const e = shown[0] || found[0] || {};
-  const attribute = (name) => (e.getAttribute && e.getAttribute(name)) || '';
-  const names = [attribute('aria-label'), attribute('placeholder'), attribute('title'), attribute('alt'), e.innerText, ...[...(e.labels || [])].map((l) => l.innerText)];
-  return { count: found.length, visible: shown.length, names: names.map((n) => (n || '').trim()).filter(Boolean), tag: (e.tagName || '').toLowerCase(), text: (e.innerText || '').trim(), value: String(e.value ?? ''), checked: !!e.checked || attribute('aria-checked') === 'true', disabled: !!e.disabled || attribute('aria-disabled') === 'true' };
-}`
+// only is the error of a selector that does not match exactly one element.
+func (s *selected) only(selector string) error {
+	switch s.Count {
+	case 0:
+		return fail(snapshot.NotFound, "%s does not match any elements", selector)
+	case 1:
+		return nil
+	}
+	return fail(snapshot.Ambiguous, "%s matches %d elements", selector, s.Count)
+}
 
 // selectedBy asks the page about a selector, or the server, which knows forms that pages do not.
 func (r *Runner) selectedBy(ctx context.Context, selector string) (out selected, err error) {
 	expression, inPage := queryExpression(selector)
 	if inPage {
-		err = r.evaluate(ctx, fmt.Sprintf(selectedScript, expression), &out)
+		err = r.evaluate(ctx, describe(expression), &out)
 		if err == nil || codeOf(err) != snapshot.BadParameters {
 			return out, err
 		}
@@ -49,14 +48,15 @@ func (r *Runner) selectedBy(ctx context.Context, selector string) (out selected,
 	case err != nil:
 		return out, err
 	}
-	return out, fail(snapshot.BadParameters, "the selector %s cannot be used with this version of the server; write CSS, XPath or words", selector)
+	return out, fail(snapshot.BadParameters,
+		"the selector %s cannot be used with this version of the server; write CSS, XPath or words", selector)
 }
 
 var resolvedTo = regexp.MustCompile(`resolved to (\d+) elements`)
 
 // selectedByServer has the server resolve a selector. It shows us one element alone.
 func (r *Runner) selectedByServer(ctx context.Context, selector string) (out selected, err error) {
-	answer, err := r.call(ctx, "browser_evaluate", map[string]any{"function": fmt.Sprintf(selectedScript, "[given]"), "element": selector, "target": selector})
+	answer, err := r.call(ctx, "browser_evaluate", map[string]any{"function": describe("[given]"), "element": selector, "target": selector})
 	switch {
 	case err == nil:
 		return out, readResult(answer, &out)
@@ -72,72 +72,81 @@ func (r *Runner) selectedByServer(ctx context.Context, selector string) (out sel
 	return out, nil
 }
 
-// theOne is what the page says about the one element of a selector, which is waited for.
+// theOne waits for the one element of a selector.
 func (r *Runner) theOne(ctx context.Context, selector string, until *deadline) (selected, error) {
 	for {
-		state, err := r.selectedBy(ctx, selector)
-		switch {
-		case err != nil || state.Count == 1:
-			return state, err
-		case state.Count > 1:
-			return state, fail(snapshot.Ambiguous, "%s matches %d elements", selector, state.Count)
-		case !until.again(ctx):
-			return state, fail(snapshot.NotFound, "%s does not match any elements", selector)
+		found, err := r.selectedBy(ctx, selector)
+		if err == nil {
+			err = found.only(selector)
+		}
+		if err == nil || codeOf(err) != snapshot.NotFound || !until.again(ctx) {
+			return found, err
 		}
 	}
 }
 
-// queryExpression is a selector as an expression for the list of its elements.
+// describe is a function for the page that describes the elements of an expression.
+func describe(expression string) string {
+	return "(given) => (" + script("selected") + ")(" + expression + ")"
+}
+
+// testIDs are the ways to write a test id, with what ends them.
+var testIDs = map[string]string{"data-testid=": "", "getByTestId(": ")"}
+
+// serverForms begin the selectors that only the server understands.
+var serverForms = []string{"getBy", "locator(", "text=", "role="}
+
+// queryExpression is a selector as JavaScript; false for one that only the server understands.
 func queryExpression(selector string) (string, bool) {
-	quoted := func(s string) string { b, _ := json.Marshal(s); return string(b) } // a string
-	switch {
-	case strings.HasPrefix(selector, "xpath="), strings.HasPrefix(selector, "//"), strings.HasPrefix(selector, "(//"):
-		path := strings.TrimPrefix(selector, "xpath=")
-		return fmt.Sprintf(`((x) => Array.from({ length: x.snapshotLength }, (_, i) => x.snapshotItem(i)))(document.evaluate(%s, document, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null))`, quoted(path)), true
-	case strings.HasPrefix(selector, "data-testid="):
-		return queryAll(fmt.Sprintf(`[data-testid=%s]`, quoted(strings.Trim(selector[len("data-testid="):], `"'`)))), true
-	case strings.HasPrefix(selector, "getByTestId("):
-		return queryAll(fmt.Sprintf(`[data-testid=%s]`, quoted(strings.Trim(strings.TrimSuffix(selector[len("getByTestId("):], ")"), `"' `)))), true
-	case strings.HasPrefix(selector, "id="):
-		return queryAll(fmt.Sprintf(`[id=%s]`, quoted(selector[len("id="):]))), true
-	case strings.HasPrefix(selector, "getBy"), strings.HasPrefix(selector, "locator("), strings.Contains(selector, ">>"), strings.HasPrefix(selector, "text="), strings.HasPrefix(selector, "role="):
+	for prefix, suffix := range testIDs {
+		if id, found := strings.CutPrefix(selector, prefix); found {
+			return query("queryall", fmt.Sprintf("[data-testid=%s]", quotedJSON(strings.Trim(strings.TrimSuffix(id, suffix), `"' `)))), true
+		}
+	}
+	if id, found := strings.CutPrefix(selector, "id="); found {
+		return query("queryall", fmt.Sprintf("[id=%s]", quotedJSON(id))), true
+	}
+	path, isXPath := strings.CutPrefix(selector, "xpath=")
+	if isXPath || strings.HasPrefix(path, "//") || strings.HasPrefix(path, "(//") {
+		return query("xpath", path), true
+	}
+	byServer := func(form string) bool { return strings.HasPrefix(selector, form) }
+	if slices.ContainsFunc(serverForms, byServer) || strings.Contains(selector, ">>") {
 		return "", false
 	}
-	return queryAll(strings.TrimPrefix(selector, "css=")), true
+	return query("queryall", strings.TrimPrefix(selector, "css=")), true
 }
 
-// queryAll goes through open shadow roots, as the server does.
-func queryAll(css string) string {
-	b, _ := json.Marshal(css) // a string
-	return fmt.Sprintf(`((css) => { const found = []; const walk = (root) => { found.push(...root.querySelectorAll(css)); for (const e of root.querySelectorAll('*')) { if (e.shadowRoot) walk(e.shadowRoot); } }; walk(document); return found; })(%s)`, b)
-}
+// query is an expression that calls a script with a text.
+func query(name, text string) string { return "(" + script(name) + ")(" + quotedJSON(text) + ")" }
 
-// bySelector resolves a selector for servers that take refs alone: the page says whether
-// there is exactly one, the snapshot which element that may be, and the page confirms it.
+func quotedJSON(text string) string { return string(rawjson.AppendString(nil, text)) }
+
+// bySelector resolves a selector for servers that take only refs: the page counts its elements, and
+// says which one of the snapshot it is.
 func (r *Runner) bySelector(ctx context.Context, q find.Query) (located, error) {
-	state, err := r.selectedBy(ctx, q.Text)
-	switch {
-	case err != nil:
+	found, err := r.selectedBy(ctx, q.Text)
+	if err == nil {
+		err = found.only(q.Text)
+	}
+	if err == nil && found.Visible == 0 {
+		err = fail(snapshot.NotInteractable, "the element is not visible")
+	}
+	if err != nil {
 		return located{}, err
-	case state.Count == 0:
-		return located{}, fail(snapshot.NotFound, "%s does not match any elements", q.Text)
-	case state.Count > 1:
-		return located{}, fail(snapshot.Ambiguous, "%s matches %d elements", q.Text, state.Count)
-	case state.Visible == 0:
-		return located{}, fail(snapshot.NotInteractable, "the element is not visible")
 	}
 	p, err := r.snapshot(ctx, true)
 	if err != nil {
 		return located{}, err
 	}
-	for _, n := range state.candidates(p.tree) {
+	for _, n := range found.candidates(p.tree) {
 		same, err := r.isFirst(ctx, q.Text, n.Ref)
 		if err != nil {
 			return located{}, err
 		}
 		if same {
 			r.step.Element = &Element{Role: n.Role, Name: r.mask(n.Name), Score: 1, Why: "is what the selector says"}
-			return located{address: n.Ref, words: q.Text, node: n}, nil
+			return located{address: n.Ref, words: q.Text, node: n, tree: p.tree}, nil
 		}
 	}
 	return located{}, fail(snapshot.NotFound, "%s matches an element that the snapshot does not show", q.Text)
@@ -146,7 +155,8 @@ func (r *Runner) bySelector(ctx context.Context, q find.Query) (located, error) 
 // isFirst asks the page whether a ref is the selector's element.
 func (r *Runner) isFirst(ctx context.Context, selector, ref string) (bool, error) {
 	expression, _ := queryExpression(selector) // it was one a moment ago
-	answer, err := r.call(ctx, "browser_evaluate", map[string]any{"function": "(e) => " + expression + "[0] === e", "element": selector, "target": ref})
+	same := "(e) => " + expression + "[0] === e"
+	answer, err := r.call(ctx, "browser_evaluate", map[string]any{"function": same, "element": selector, "target": ref})
 	if codeOf(err) == snapshot.StaleRef && err != nil {
 		return false, nil
 	}
@@ -172,17 +182,16 @@ func (s *selected) candidates(tree *snapshot.Page) []*snapshot.Node {
 
 // tagShows tells whether a tag may appear under a role.
 func tagShows(tag, role string) bool {
-	switch tag {
-	case "button":
-		return role == "button" || role == "tab" || role == "switch" || role == "menuitem" || role == "combobox"
-	case "a":
-		return role == "link" || role == "button" || role == "menuitem" || role == "tab"
-	case "input":
-		return role != "generic" && role != "link" && role != "heading" && role != "row" && role != "cell"
-	case "select":
-		return role == "combobox" || role == "listbox"
-	case "textarea":
-		return role == "textbox"
+	if tag == "input" {
+		return !strings.Contains(" generic link heading row cell ", " "+role+" ")
 	}
-	return true
+	roles, known := tagRoles[tag]
+	return !known || slices.Contains(roles, role)
+}
+
+var tagRoles = map[string][]string{
+	"button":   {"button", "tab", "switch", "menuitem", "combobox"},
+	"a":        {"link", "button", "menuitem", "tab"},
+	"select":   {"combobox", "listbox"},
+	"textarea": {"textbox"},
 }

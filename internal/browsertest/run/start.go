@@ -8,12 +8,10 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// starts are how servers of all versions begin the error of a browser that they cannot start
-// or reach.
+// starts begin the errors of a browser that a server cannot start or reach.
 var starts = []string{"browserType.launch", "browserType.connectOverCDP", "async initializeServer"}
 
-// notStarted is the failure of a server that has no browser; nil for any other answer. The
-// page has nothing to do with it, and what the browser itself said is far below.
+// notStarted is the error of a server that has no browser; nil for any other answer.
 func notStarted(raw json.RawMessage) *snapshot.Error {
 	content := rawjson.Array(rawjson.Get(raw, "content"))
 	if !content.Next() {
@@ -37,7 +35,8 @@ func notStarted(raw json.RawMessage) *snapshot.Error {
 		}
 		const most = 300
 		what = strings.TrimSpace(what)
-		return &snapshot.Error{Code: snapshot.ServerGone, Message: "the browser cannot be started or reached: " + strings.ToValidUTF8(what[:min(most, len(what))], "")}
+		what = strings.ToValidUTF8(what[:min(most, len(what))], "")
+		return &snapshot.Error{Code: snapshot.ServerGone, Message: "the browser cannot be started or reached: " + what}
 	}
 	return nil
 }

@@ -50,7 +50,8 @@ func TestFailuresSpeakTheLanguageOfTheTest(t *testing.T) {
 		if report.HTML(&html, []*run.Result{res}) != nil || report.JUnit(&xml, []*run.Result{res}) != nil {
 			t.Fatal("no reports")
 		}
-		if zh := strings.ContainsAny(words[0], "对没应"); zh && !strings.Contains(html.String(), "<dt>代码</dt>") || !zh && strings.Contains(html.String(), "代码") {
+		if zh := strings.ContainsAny(words[0], "对没应"); zh && !strings.Contains(html.String(), "<dt>代码</dt>") || !zh &&
+			strings.Contains(html.String(), "代码") {
 			t.Errorf("%s: the words of the HTML report are of another language", step)
 		}
 	}
@@ -92,10 +93,12 @@ func TestThePictureOfAFailureMarksWhereTheStepWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	picture, _ := json.Marshal(blank.Bytes()) // base64
-	b := &pictureBrowser{fakeBrowser: fakeBrowser{tree: page(twoRows)}, picture: json.RawMessage(`{"content":[{"type":"image","mimeType":"image/png","data":` + string(picture) + `}]}`)}
+	b := &pictureBrowser{fakeBrowser: fakeBrowser{tree: page(twoRows)},
+		picture: json.RawMessage(`{"content":[{"type":"image","mimeType":"image/png","data":` + string(picture) + `}]}`)}
 	b.on = map[string]func(map[string]any) (string, bool){
 		"browser_evaluate": func(args map[string]any) (string, bool) {
-			return map[string]string{"e5": "### Result\n{\"x\":10,\"y\":10,\"w\":20,\"h\":10}\n", "e9": "### Result\n{\"x\":10,\"y\":60,\"w\":20,\"h\":10}\n"}[args["target"].(string)], false
+			return map[string]string{"e5": "### Result\n{\"x\":10,\"y\":10,\"w\":20,\"h\":10}\n",
+				"e9": "### Result\n{\"x\":10,\"y\":60,\"w\":20,\"h\":10}\n"}[args["target"].(string)], false
 		},
 	}
 	c := suiteOn(t, b, run.Options{Timeout: 1}, "- click Delete\n")

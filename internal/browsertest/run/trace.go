@@ -2,8 +2,7 @@ package run
 
 import "context"
 
-// startTrace has the server record the case. Servers without the tool record by a setting of
-// their own, or not at all.
+// startTrace has the server record the case, where it has the tool.
 func (r *Runner) startTrace(ctx context.Context) {
 	if _, can := r.tools["browser_start_tracing"]; can && r.opts.Trace != nil {
 		r.call(ctx, "browser_start_tracing", nil) // a case is worth more than its recording

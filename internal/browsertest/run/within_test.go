@@ -48,7 +48,8 @@ func TestAPageIsOpenedInTheTimeThatSomebodyNamed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				b := &slowBrowser{fakeBrowser{tree: page(loginPage)}, map[string]time.Duration{"browser_navigate": time.Minute, "browser_navigate_back": time.Minute}}
+				b := &slowBrowser{fakeBrowser{tree: page(loginPage)},
+					map[string]time.Duration{"browser_navigate": time.Minute, "browser_navigate_back": time.Minute}}
 				c.opts.Screenshots = "off"
 				got := run.New(b, &c.opts).Suite(t.Context(), suite).Cases[0]
 				switch {
@@ -64,11 +65,13 @@ func TestAPageIsOpenedInTheTimeThatSomebodyNamed(t *testing.T) {
 
 func TestTheStartOfTheBrowserIsNoPartOfTheTimeForAPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		suite, err := steps.Parse("t.yaml", []byte("timeout: 2s\ncases:\n  - {name: a, steps: [打开 http://h/, 打开 http://h/2]}\n  - {name: b, steps: [打开 http://h/3]}\n"), nil)
+		suite, err := steps.Parse("t.yaml", []byte("timeout: 2s\ncases:\n  - {name: a, steps: [打开 http://h/, 打开 http://h/2]}\n  - "+
+			"{name: b, steps: [打开 http://h/3]}\n"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &slowBrowser{fakeBrowser{tree: page(loginPage)}, map[string]time.Duration{"browser_snapshot": 40 * time.Second, "browser_navigate": time.Second}}
+		b := &slowBrowser{fakeBrowser{tree: page(loginPage)},
+			map[string]time.Duration{"browser_snapshot": 40 * time.Second, "browser_navigate": time.Second}}
 		res := run.New(b, nil).Suite(t.Context(), suite)
 		if !res.Passed() {
 			t.Errorf("%+v %+v", res.Cases[0].Error, res.Cases[1].Error)
@@ -81,7 +84,8 @@ func TestTheStartOfTheBrowserIsNoPartOfTheTimeForAPage(t *testing.T) {
 
 func TestAPageThatDoesNotAnswerDoesNotHoldAStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		suite, err := steps.Parse("t.yaml", []byte("- 打开 http://h/\n- {expect: {text: x}, timeout: 1s, optional: true}\n- {click: x, timeout: 28s}\n"), nil)
+		suite, err := steps.Parse("t.yaml", []byte("- 打开 http://h/\n- {expect: {text: x}, timeout: 1s, optional: true}\n- {click: x, "+
+			"timeout: 28s}\n"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +136,8 @@ func TestAFallbackLivesInTheTimeOfItsStepAndMeetsWhatItExpects(t *testing.T) {
 	}
 	b = &fakeBrowser{tree: page(`- button "Other" [ref=e1]`)}
 	c, _ = one(b, run.Options{Screenshots: "off"}, "- {click: Save, timeout: 5s, expect: {text: stored}, fallback: [click Other]}\n")
-	if c.Error == nil || c.Error.Details.Code != snapshot.AssertionFailed && !slices.ContainsFunc(c.Steps[0].Failures, func(f string) bool { return strings.Contains(f, "stored") }) {
+	if c.Error == nil || c.Error.Details.Code != snapshot.AssertionFailed &&
+		!slices.ContainsFunc(c.Steps[0].Failures, func(f string) bool { return strings.Contains(f, "stored") }) {
 		t.Errorf("what the step expects was not looked at after its fallback: %+v %q", c.Error, c.Steps[0].Failures)
 	}
 }

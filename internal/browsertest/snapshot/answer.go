@@ -18,7 +18,7 @@ type Answer struct {
 	Size       int     // bytes that the tree was read from
 	Result     string  // what stands under "### Result"
 	Images     []Image // inline parts
-	Failure    *Error  // set exactly when the result is marked as an error
+	Err        *Error  // set exactly when the result is marked as an error
 }
 
 // Tab is one open tab.
@@ -71,10 +71,7 @@ func (a *Answer) addImage(part []byte) {
 var ansi = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 
 func (a *Answer) readText(text string, isError bool) {
-	if strings.Contains(text, "\x1b") {
-		text = ansi.ReplaceAllString(text, "")
-	}
-	sections := split(text)
+	sections := split(ansi.ReplaceAllString(text, ""))
 	for _, s := range sections {
 		switch s.heading {
 		case "Page", "Page state", "Snapshot":
@@ -92,11 +89,12 @@ func (a *Answer) readText(text string, isError bool) {
 	}
 	for _, t := range a.Tabs {
 		if t.Current && t.URL != "" { // some versions repeat the address of the tab before
-			a.URL, a.Title = t.URL, t.Title
+			a.URL = t.URL
+			a.Title = t.Title
 		}
 	}
 	if isError {
-		a.Failure = failureOf(sections, a.Modal)
+		a.Err = errorOf(sections, a.Modal)
 	}
 }
 
@@ -110,7 +108,8 @@ func (a *Answer) readPage(s section) {
 		}
 	}
 	if strings.TrimSpace(s.yaml) != "" {
-		a.Page, a.Size = Parse(s.yaml), len(s.yaml)
+		a.Page = Parse(s.yaml)
+		a.Size = len(s.yaml)
 	}
 }
 
@@ -136,10 +135,8 @@ func (a *Answer) readTabs(text string) {
 		if m == nil {
 			continue
 		}
-		index, err := strconv.Atoi(m[1])
-		if err == nil {
-			a.Tabs = append(a.Tabs, Tab{Index: index, Current: m[2] != "", Title: m[3], URL: m[4]})
-		}
+		index, _ := strconv.Atoi(m[1]) // digits
+		a.Tabs = append(a.Tabs, Tab{Index: index, Current: m[2] != "", Title: m[3], URL: m[4]})
 	}
 }
 
@@ -150,15 +147,15 @@ type section struct {
 	yaml    string // of its ```yaml fence
 }
 
-// split cuts an answer at its headings. What stands before the first has none. A line that
-// looks like a heading inside a fence is text of the page.
+// split cuts an answer at its headings, but not inside of fences.
 func split(text string) []section {
 	sections := []section{{}}
 	var plain, yaml strings.Builder
 	fence := ""
 	flush := func() {
 		s := &sections[len(sections)-1]
-		s.text, s.yaml = plain.String(), yaml.String()
+		s.text = plain.String()
+		s.yaml = yaml.String()
 		plain.Reset()
 		yaml.Reset()
 	}

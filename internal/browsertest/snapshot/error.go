@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 )
@@ -30,8 +31,7 @@ const (
 	StepInvalid      Code = "STEP_INVALID"
 )
 
-// NotSeen is the detail of a server that had no time for a snapshot. Older versions take one
-// for every answer, and one before they use an element.
+// NotSeen is the detail of a server that had no time for its snapshot.
 const NotSeen = "not seen"
 
 // Error is what the server says went wrong.
@@ -45,8 +45,10 @@ type Error struct {
 
 func (f *Error) Error() string { return f.Message }
 
-// rules are tried in order. The lines after the first may quote the page, which can say
-// anything, so what decides stands in the first.
+// ErrorCode is the code.
+func (f *Error) ErrorCode() Code { return f.Code }
+
+// rules are tried in order. The first line decides: the others may quote the page.
 var rules = []struct {
 	text   string // occurs in the first line
 	also   string // occurs anywhere
@@ -94,8 +96,8 @@ var rules = []struct {
 	{"ms exceeded", "", TimedOut, ""},
 }
 
-// failureOf reads the error among the sections of an answer that is marked as one.
-func failureOf(sections []section, modal *Modal) *Error {
+// errorOf reads the error among the sections of an answer that is marked as one.
+func errorOf(sections []section, modal *Modal) *Error {
 	text := ""
 	for _, s := range sections {
 		if s.heading == "" || s.heading == "Error" || s.heading == "Result" {
@@ -115,7 +117,8 @@ func ErrorOf(text string, modal *Modal) *Error {
 	}
 	for _, r := range rules {
 		if strings.Contains(head, r.text) && strings.Contains(text, r.also) {
-			f.Code, f.Detail = r.code, r.detail
+			f.Code = r.code
+			f.Detail = r.detail
 			break
 		}
 	}
@@ -133,8 +136,7 @@ func ErrorOf(text string, modal *Modal) *Error {
 // cover is the line that names what lies over an element.
 var cover = regexp.MustCompile(`(<.+>)(?: from <.+> subtree)? intercepts pointer events`)
 
-// whyNot says what keeps an element from being used; the first line only says how long the
-// server waited.
+// whyNot says why an element cannot be used.
 func whyNot(f *Error, text string) string {
 	switch f.Detail {
 	case "obscured":
@@ -157,17 +159,15 @@ var functions = regexp.MustCompile(`^(?:(?:[A-Za-z]*Error|[A-Za-z]+\.[_A-Za-z]+)
 func message(text string) string {
 	line, rest, _ := strings.Cut(text, "\n")
 	if strings.HasPrefix(line, "[") { // a list of problems
-		line, rest = strings.Join(strings.Fields(text), " "), ""
+		line = text
+		rest = ""
 	}
-	line = strings.TrimSpace(line)
+	line = strings.Join(strings.Fields(line), " ")
 	line = line[len(functions.FindString(line)):]
 	if line == "" || strings.HasSuffix(line, ":") {
 		line += " " + strings.Join(strings.Fields(rest), " ")
 	}
-	if line = strings.TrimSpace(line); line == "" {
-		return "the server reported an error without a text"
-	}
-	return line
+	return cmp.Or(strings.TrimSpace(line), "the server reported an error without a text")
 }
 
 // candidateLine is "1) <button>…</button> aka getByRole(…)".

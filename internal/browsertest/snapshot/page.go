@@ -1,12 +1,11 @@
-// Package snapshot reads what playwright-mcp answers: the accessibility tree of a page,
-// the address, title, tabs and open dialogs beside it, and what went wrong as a typed code.
-// It reads the forms of every version of the server; what it does not know it keeps or
-// skips, and never fails on.
+// Package snapshot reads the answers of playwright-mcp: the accessibility tree of a page, its
+// address, title, tabs and open dialogs, and errors with a code. It reads the forms of every
+// version of the server, and keeps or skips what it does not know.
 //
-// It never decides which element is meant: that is package find. It makes no calls.
+// It does not decide which element is meant: that is package find. It makes no calls.
 //
 //	answer := snapshot.ReadAnswer(result)
-//	if answer.Failure != nil { … }
+//	if answer.Err != nil { … }
 //	for n := range answer.Page.All() { fmt.Println(n.Role, n.Name, n.Ref) }
 package snapshot
 
@@ -28,14 +27,11 @@ type Node struct {
 	Text        string // own text; of a field its value
 	Ref         string // what calls name the element by, valid for this snapshot only; "" for none
 	Placeholder string
-	URL         string // of a link
-	Level       int    // of a heading
+	Level       int // of a heading
 	Checked     State
 	Pressed     State
 	Selected    bool
-	Expanded    bool
 	Disabled    bool
-	Active      bool // has the focus
 	Pointer     bool // the mouse turns into a hand over it
 	Attrs       []Attr
 
@@ -57,10 +53,10 @@ const (
 )
 
 func stateOf(value string) State {
-	if value == "mixed" {
+	switch value {
+	case "mixed":
 		return Mixed
-	}
-	if value == "false" {
+	case "false":
 		return Off
 	}
 	return On
@@ -83,16 +79,6 @@ func (p *Page) All() iter.Seq[*Node] {
 	}
 }
 
-// ByRef is the node with the ref, or nil.
-func (p *Page) ByRef(ref string) *Node {
-	for i := range p.nodes {
-		if p.nodes[i].Ref == ref && ref != "" {
-			return &p.nodes[i]
-		}
-	}
-	return nil
-}
-
 // Inside goes over a node's descendants in document order.
 func (p *Page) Inside(n *Node) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
@@ -107,8 +93,7 @@ func (p *Page) Inside(n *Node) iter.Seq[*Node] {
 // Holds tells whether m is n or one of its descendants.
 func (n *Node) Holds(m *Node) bool { return n.Index <= m.Index && m.Index < n.End }
 
-// Content is the text that a reader sees in the node: its name or own text, else that of
-// what is inside, up to a limit in bytes.
+// Content is the visible text of a node: its name, or the texts in it, up to a limit in bytes.
 func (p *Page) Content(n *Node, limit int) string {
 	if n.Name != "" {
 		return n.Name

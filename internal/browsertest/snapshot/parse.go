@@ -2,13 +2,12 @@ package snapshot
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
-// Parse reads the YAML block of a snapshot. It is a parser of lines, not of YAML: it is
-// faster, and lines that it cannot read do not take the rest of the page with them.
+// Parse reads a snapshot line by line. It skips lines that it cannot read, and is faster than YAML.
 func Parse(text string) *Page {
 	p := &Page{nodes: make([]Node, 0, strings.Count(text, "\n")+1)}
 	var open []level // the nodes that the current line may be inside of
@@ -25,7 +24,8 @@ func Parse(text string) *Page {
 		}
 		body = body[2:]
 		if rest, found := strings.CutPrefix(body, "<changed> "); found {
-			p.Partial, body = true, rest
+			p.Partial = true
+			body = rest
 		}
 		var parent *level
 		if len(open) > 0 {
@@ -62,12 +62,9 @@ func (p *Page) property(parent *level, body string) bool {
 		return false
 	}
 	value = plain(value)
-	switch key {
-	case "url":
-		parent.node.URL = value
-	case "placeholder":
+	if key == "placeholder" {
 		parent.node.Placeholder = value
-	default:
+	} else {
 		parent.node.Attrs = append(parent.node.Attrs, Attr{"/" + key, value})
 	}
 	return true
@@ -103,13 +100,7 @@ func (p *Page) add(parent *level, body string) *Node {
 
 // read fills the node from its line: role "name" [attr]…: text.
 func (n *Node) read(body string) {
-	key, value := body, ""
-	if strings.HasPrefix(body, "'") {
-		key, value = unquoteKey(body)
-	} else {
-		end := keyEnd(body)
-		key, value = body[:end], body[end:]
-	}
+	key, value := splitKey(body)
 	n.Text = withoutIcons(plain(strings.TrimPrefix(value, ":")))
 	end := strings.IndexAny(key, " [")
 	if end < 0 {
@@ -153,18 +144,10 @@ func (n *Node) attribute(key, value string) {
 		n.Pressed = stateOf(value)
 	case "selected":
 		n.Selected = true
-	case "expanded":
-		n.Expanded = true
 	case "disabled":
 		n.Disabled = true
-	case "active":
-		n.Active = true
 	case "level":
-		for _, c := range value {
-			if c >= '0' && c <= '9' && n.Level < 1000 {
-				n.Level = n.Level*10 + int(c-'0')
-			}
-		}
+		n.Level, _ = strconv.Atoi(value) // 0 for none
 	case "cursor":
 		n.Pointer = value == "pointer"
 	default:
@@ -172,17 +155,20 @@ func (n *Node) attribute(key, value string) {
 	}
 }
 
-// keyEnd is where an unquoted key ends: at the colon outside of its name and attributes.
-func keyEnd(body string) int {
+// splitKey splits a line at the colon after its name and attributes.
+func splitKey(body string) (key, value string) {
+	if strings.HasPrefix(body, "'") {
+		return unquoteKey(body)
+	}
 	for i := 0; i < len(body); i++ {
 		switch body[i] {
 		case '"':
 			i += stringEnd(body[i:]) - 1
 		case ':':
-			return i
+			return body[:i], body[i:]
 		}
 	}
-	return len(body)
+	return body, ""
 }
 
 // stringEnd is the length of the quoted string that s begins with.
@@ -198,7 +184,6 @@ func stringEnd(s string) int {
 	return len(s)
 }
 
-// unquoteKey splits a line whose key stands in single quotes, which are doubled inside.
 func unquoteKey(body string) (key, value string) {
 	for i := 1; i < len(body); i++ {
 		if body[i] != '\'' {
@@ -231,63 +216,29 @@ func decode(quoted string) string {
 	if !strings.Contains(inner, `\`) {
 		return valid(inner)
 	}
-	if i := strings.Index(inner, `\x`); i >= 0 {
-		quoted = hexEscapes(quoted)
-	}
 	var s string
-	if json.Unmarshal([]byte(quoted), &s) == nil {
+	if json.Unmarshal([]byte(hexEscapes.Replace(quoted)), &s) == nil {
 		return s
 	}
 	return valid(inner)
 }
 
 // hexEscapes writes \xNN as \u00NN, and leaves an escaped backslash before an x alone.
-func hexEscapes(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' || i+1 == len(s) {
-			b.WriteByte(s[i])
-			continue
-		}
-		i++
-		if s[i] == 'x' {
-			b.WriteString(`\u00`)
-			continue
-		}
-		b.WriteByte('\\')
-		b.WriteByte(s[i])
-	}
-	return b.String()
-}
+var hexEscapes = strings.NewReplacer(`\\`, `\\`, `\x`, `\u00`)
 
-// withoutIcons leaves out the signs of icon fonts. They are of private use: on the screen a
-// drawing, and no name that anybody could say.
+// withoutIcons removes the characters of icon fonts: nobody could say them.
 func withoutIcons(s string) string {
-	for i := range len(s) {
-		if s[i] < firstIcon {
-			continue
-		}
-		if !strings.ContainsFunc(s, isIcon) {
-			return s
-		}
-		return strings.TrimSpace(strings.Map(func(r rune) rune {
-			if isIcon(r) {
-				return -1
-			}
-			return r
-		}, s))
-	}
-	return s
-}
-
-// firstIcon is the first byte of the first sign of private use.
-const firstIcon = 0xEE
-
-func isIcon(r rune) bool { return unicode.Is(unicode.Co, r) }
-
-func valid(s string) string {
-	if utf8.ValidString(s) {
+	if !strings.ContainsFunc(s, isIcon) {
 		return s
 	}
-	return strings.ToValidUTF8(s, "\ufffd")
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if isIcon(r) {
+			return -1
+		}
+		return r
+	}, s))
 }
+
+func isIcon(r rune) bool { return r >= 0xE000 && unicode.Is(unicode.Co, r) }
+
+func valid(s string) string { return strings.ToValidUTF8(s, "\ufffd") }

@@ -92,8 +92,7 @@ func (d *decoder) where(n *node) *Target {
 	return t
 }
 
-// targetFields are the ways to say which element is meant. The structured ones become a
-// selector, so that there is one way to look an element up.
+// targetFields are the ways to name an element. The structured ones become a selector.
 func (d *decoder) targetFields(t *Target) []field {
 	as := func(format string) func(*node) {
 		return func(n *node) {
@@ -190,8 +189,7 @@ func (d *decoder) wait(n *node) *Wait {
 	return w
 }
 
-// withUnit reads a duration under a key whose bare number means milliseconds in a command and
-// seconds anywhere else.
+// withUnit refuses a bare number: it would be milliseconds in a command and seconds elsewhere.
 func (d *decoder) withUnit(n *node, dst *time.Duration) {
 	if _, err := strconv.ParseFloat(n.Text, 64); n.IsScalar() && err == nil {
 		d.fail(n, "which unit: %[1]sms or %[1]ss?", n.Text)
@@ -240,7 +238,8 @@ func (d *decoder) tab(n *node) *Tab {
 	if n.IsScalar() {
 		word := ""
 		d.choice(n, &word, "new", "close")
-		t.New, t.Close = word == "new", word == "close"
+		t.New = word == "new"
+		t.Close = word == "close"
 		return t
 	}
 	d.object(n, "a tab", []field{

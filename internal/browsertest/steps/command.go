@@ -32,7 +32,8 @@ func (d *decoder) command(n *node, s *Step) bool {
 	}
 	s.Action = action
 	if n.Find("parameters") != nil { // {action, parameters: {…}}
-		d.object(n, "a command", append(d.aboutCommand(s), field{"action", func(*node) {}}, field{"parameters", func(n *node) { d.parameters(n, s) }}))
+		parameters := field{"parameters", func(n *node) { d.parameters(n, s) }}
+		d.object(n, "a command", append(d.aboutCommand(s), field{"action", ignored}, parameters))
 	} else {
 		d.parameters(n, s)
 	}
@@ -43,6 +44,8 @@ func (d *decoder) command(n *node, s *Step) bool {
 	d.check(n, s)
 	return len(d.problems) == before
 }
+
+func ignored(*node) {} // a key that is read elsewhere
 
 // aboutCommand are the keys that any step may have, with times in milliseconds.
 func (d *decoder) aboutCommand(s *Step) []field {
@@ -56,7 +59,7 @@ func (d *decoder) aboutCommand(s *Step) []field {
 func (d *decoder) parameters(n *node, s *Step) {
 	target := &Target{}
 	value := func(n *node) { d.text(n, &s.Value) }
-	fields := append(d.targetFields(target), field{"action", func(*node) {}}, field{"value", value}, field{"text", value})
+	fields := append(d.targetFields(target), field{"action", ignored}, field{"value", value}, field{"text", value})
 	switch s.Action {
 	case Navigate:
 		fields = append(fields, field{"url", value})
@@ -64,10 +67,13 @@ func (d *decoder) parameters(n *node, s *Step) {
 		fields = append(fields, field{"key", value})
 	case WaitFor:
 		s.Wait = &Wait{}
-		fields = append(fields, field{"timeout", func(n *node) { d.milliseconds(n, &s.Wait.Time) }}, field{"time", func(n *node) { d.duration(n, &s.Wait.Time) }})
+		timeout := field{"timeout", func(n *node) { d.milliseconds(n, &s.Wait.Time) }}
+		fields = append(fields, timeout, field{"time", func(n *node) { d.duration(n, &s.Wait.Time) }})
 	case Expect:
-		s.Expect = d.expects(&node{Kind: mapping, Line: n.Line, Column: n.Column, Entries: slices.DeleteFunc(slices.Clone(n.Entries), func(e entry) bool { return e.Key == "action" || e.Key == "timeout" })})
-		fields = append(fields, field{"condition", func(*node) {}}, field{"count", func(*node) {}})
+		own := func(e entry) bool { return e.Key == "action" || e.Key == "timeout" }
+		rest := slices.DeleteFunc(slices.Clone(n.Entries), own)
+		s.Expect = d.expects(&node{Kind: mapping, Line: n.Line, Column: n.Column, Entries: rest})
+		fields = append(fields, field{"condition", ignored}, field{"count", ignored})
 	}
 	for _, f := range d.aboutCommand(s) {
 		if !slices.ContainsFunc(fields, func(g field) bool { return g.key == f.key }) {
@@ -78,23 +84,26 @@ func (d *decoder) parameters(n *node, s *Step) {
 	if *target != (Target{}) && s.Action != Expect {
 		s.Target = target
 	}
-	d.settle(n, s)
+	d.placeValue(n, s)
 }
 
-// settle puts the value where the action looks for it.
-func (d *decoder) settle(n *node, s *Step) {
+// placeValue puts the value where the action looks for it.
+func (d *decoder) placeValue(n *node, s *Step) {
 	switch s.Action {
 	case Expect:
 		s.Value = ""
 	case WaitFor:
 		if s.Value != "" {
-			s.Wait.Text, s.Value = s.Value, ""
+			s.Wait.Text = s.Value
+			s.Value = ""
 		} else if s.Target != nil {
-			s.Wait.Text, s.Target = s.Target.Text, nil
+			s.Wait.Text = s.Target.Text
+			s.Target = nil
 		}
 	case Select, Upload:
 		if s.Value != "" {
-			s.Values, s.Value = []string{s.Value}, ""
+			s.Values = []string{s.Value}
+			s.Value = ""
 		}
 	case Press:
 		name, known := keyName(s.Value)

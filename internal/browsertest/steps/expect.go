@@ -7,10 +7,14 @@ import (
 )
 
 // asserts is how sentences begin that expect something, or what they hold.
-var asserts = regexp.MustCompile(`(?i)^(?:应|期望|预期|验证|检查|断言|看到|能看到|可以看到|确认(?:页面)?(?:出现|显示|包含|看到)|页面(?:应|显示|包含|出现|标题|地址|网址|上?有|(?:自动)?跳转)|出现|显示|不应|不显示|不出现|(?:提示|弹出)\s*(?:错误|成功|警告|失败)?(?:提示|消息|信息|文字)?\s*[:：]?\s*[\x{f000}-\x{f07f}]|(?:expect|verify|assert|ensure|see|should|check that|check whether|check if|make sure|confirm that)\b)|\s(?:should|must)\s|.(?:应该|应当|应为|应是|应显示|应出现|应可见|应不|不应|应被|应包含|应禁用|应启用)`)
+var asserts = regexp.MustCompile(`(?i)^(?:应|期望|预期|验证|检查|断言|看到|能看到|可以看到|确认(?:页面)?(?:出现|显示|包含|看到)|页面(?:应|显示|包含|出现|标题|地址|网址|上?有` +
+	`|(?:自动)?跳转)|出现|显示|不应|不显示|不出现|(?:提示|弹出)\s*(?:错误|成功|警告|失败)?(?:提示|消息|信息|文字)?\s*[:：]?\s*[\x{f000}-\x{f07f}]|(?:expect|verify` +
+	`|assert|ensure|see|should|check that|check whether|check if|make sure|confirm that)\b)|\s(?:should|must)\s|.(?:应该|应当|应为|应是` +
+	`|应显示|应出现|应可见|应不|不应|应被|应包含|应禁用|应启用)`)
 
 // lead is what stands before the expectation itself.
-var lead = regexp.MustCompile(`(?i)^(?:(?:期望|预期|验证|检查|断言|确认)(?:一下|结果|页面(?:上|中))?(?:是否|有没有)?\s*(?:[:：]|为[:：])?\s*|(?:(?:expect|verify|assert|ensure|check|confirm|make sure)(?:\s+(?:that|whether|if))?\s+))`)
+var lead = regexp.MustCompile(`(?i)^(?:(?:期望|预期|验证|检查|断言|确认)(?:一下|结果|页面(?:上|中))?(?:是否|有没有)?\s*(?:[:：]|为[:：])?\s*|(?:(?:expect` +
+	`|verify|assert|ensure|check|confirm|make sure)(?:\s+(?:that|whether|if))?\s+))`)
 
 // form is one way to say an expectation. Its groups: t the element, v a text, n a number.
 type form struct {
@@ -70,7 +74,8 @@ var forms = []form{
 	f(Title, Equals, `(?:the\s+)?(?:page\s+)?title\s+`+enIs+`\s+(?P<v>.+)`),
 	f(URL, Contains, enURL+enHas+`\s+(?P<v>.+)`),
 	f(URL, Matches, enURL+enMatch+`\s+(?P<v>.+)`),
-	f(URL, Contains, `(?:(?:the\s+page\s+|I\s+am\s+|the\s+user\s+is\s+)?(?:is\s+|be\s+|should\s+be\s+)?redirect(?:ed|s)\s+to|(?:the\s+page\s+)?(?:goes|navigates)\s+to)\s+(?P<u>\S+)`),
+	f(URL, Contains, `(?:(?:the\s+page\s+|I\s+am\s+|the\s+user\s+is\s+)?(?:is\s+|be\s+|should\s+be\s+)?redirect(?:ed|s)\s+to`+
+		`|(?:the\s+page\s+)?(?:goes|navigates)\s+to)\s+(?P<u>\S+)`),
 	f(Title, Equals, `(?:the\s+)?(?:page\s+)?title\s+(?P<v>MARK)`),
 	f(URL, Equals, `(?:the\s+)?(?:page\s+)?url\s+(?P<v>MARK)`),
 	f(URL, Equals, enURL+enIs+`\s+(?P<v>.+)`),
@@ -82,16 +87,22 @@ var forms = []form{
 	f(Text, Equals, `(?:the\s+)?text\s+of\s+(?P<t>.+?)\s+`+enIs+`\s+(?P<v>.+)`),
 	f(Count, Equals, `(?:the\s+)?(?:count|number)\s+of\s+(?P<t>.+?)\s+`+enIs+`\s+(?P<n>\d+)`),
 	f(Count, Equals, `there\s+(?:is|are|should be|must be)\s+(?:exactly\s+)?(?P<n>\d+)\s+(?P<t>.+)`),
-	f(Count, Equals, `(?:the\s+)?(?:table|list|page)\s+(?:has|(?:should|must|to)\s+have|shows?|(?:should|must)\s+show|contains?|(?:should|must|to)\s+contain)\s+(?:exactly\s+)?(?P<n>\d+)\s+(?P<t>rows?|records?|items?|entries)`),
+	f(Count, Equals, `(?:the\s+)?(?:table|list|page)\s+(?:has|(?:should|must|to)\s+have|shows?|(?:should|must)\s+show|contains?`+
+		`|(?:should|must|to)\s+contain)\s+(?:exactly\s+)?(?P<n>\d+)\s+(?P<t>rows?|records?|items?|entries)`),
 	f(Count, Equals, `(?P<n>\d+)\s+(?P<t>.+?)\s+(?:is|are|should be)\s+(?:visible|shown|displayed|present|listed)`),
-	f(Unchecked, "", `(?P<t>.+?)\s+`+enBe+`\s+(?:unchecked|not checked|not selected|unticked)|(?P<t>.+?)\s+should not be (?:checked|selected)`),
+	f(Unchecked, "", `(?P<t>.+?)\s+`+enBe+`\s+(?:unchecked|not checked|not selected|unticked)|(?P<t>.+?)\s+should not be (?:checked`+
+		`|selected)`),
 	f(Checked, "", `(?P<t>.+?)\s+`+enBe+`\s+(?:checked|selected|ticked)`),
 	f(Disabled, "", `(?P<t>.+?)\s+`+enBe+`\s+(?:disabled|not enabled)`),
 	f(Enabled, "", `(?P<t>.+?)\s+`+enBe+`\s+(?:enabled|not disabled)`),
 	f(NoText, Contains, `(?:should\s+)?(?:not\s+see|do not see|don't see|not|no)\s+(?:the\s+)?(?:text\s+)?(?P<v>MARK)`),
-	f(NoText, Contains, `(?:the\s+)?(?:text\s+)?(?P<v>MARK)\s+`+enBe+`?\s*(?:hidden|gone|not visible|not shown|disappears?|does not appear|should not (?:appear|be visible|exist|be shown))`),
-	f(Hidden, "", `(?P<t>.+?)\s+(?:`+enBe+`\s+(?:hidden|gone|not visible|not shown|not displayed|closed)|disappears?|closes|goes away|does not (?:appear|exist)|should (?:disappear|close|not appear|not exist|not be visible|not be shown))`),
-	f(Text, Contains, `(?:(?:should\s+)?(?:to\s+)?see|shows?|display|the page shows|the page contains)?\s*(?:the\s+|an?\s+)?(?:(?:error|success|warning|validation)\s+)?(?:text\s+|message\s+|notification\s+|toast\s+|alert\s+)?(?P<v>MARK)(?:\s+`+enBe+`\s+(?:visible|shown|displayed|present)|\s+(?:should\s+)?appears?|\s+exists)?`),
+	f(NoText, Contains, `(?:the\s+)?(?:text\s+)?(?P<v>MARK)\s+`+enBe+`?\s*(?:hidden|gone|not visible|not shown|disappears?`+
+		`|does not appear|should not (?:appear|be visible|exist|be shown))`),
+	f(Hidden, "", `(?P<t>.+?)\s+(?:`+enBe+`\s+(?:hidden|gone|not visible|not shown|not displayed|closed)|disappears?|closes`+
+		`|goes away|does not (?:appear|exist)|should (?:disappear|close|not appear|not exist|not be visible|not be shown))`),
+	f(Text, Contains, `(?:(?:should\s+)?(?:to\s+)?see|shows?|display|the page shows|the page contains)?\s*(?:the\s+`+
+		`|an?\s+)?(?:(?:error|success|warning|validation)\s+)?(?:text\s+|message\s+|notification\s+|toast\s+`+
+		`|alert\s+)?(?P<v>MARK)(?:\s+`+enBe+`\s+(?:visible|shown|displayed|present)|\s+(?:should\s+)?appears?|\s+exists)?`),
 	f(Visible, "", `(?P<t>.+?)\s+(?:`+enBe+`\s+(?:visible|shown|displayed|present|open)|(?:should\s+)?(?:appears?|exists?)|shows up)`),
 	f(Text, Contains, `(?P<t>.+?)\s+(?:contains?|should contain|to contain|has text|shows?|should show|says?|should say)\s+(?P<v>.+)`),
 	f(Count, Equals, `(?:exactly\s+)?(?P<n>\d+)\s+(?P<t>[a-z].*)`),
@@ -113,8 +124,7 @@ func (m masked) expectation(text string) (Expectation, bool) {
 // waits is what stands before something that is waited for.
 var waits = regexp.MustCompile(`(?i)^(?:wait\s+(?:for|until)\s+|等(?:待|到)?(?:直到)?\s*)`)
 
-// waitedState reads what is waited for where it is more than that something is there: that
-// a button is enabled is an expectation, which is waited for anyway.
+// waitedState reads a wait for a state, such as enabled, as an expectation.
 func (m masked) waitedState(text string) (Expectation, bool) {
 	rest := waits.ReplaceAllString(text, "")
 	if rest == text || rest != "" && rest[0] >= '0' && rest[0] <= '9' { // a time

@@ -20,10 +20,15 @@ var keys = map[string]string{
 	"home": "Home", "end": "End", "pageup": "PageUp", "page up": "PageUp", "pagedown": "PageDown", "page down": "PageDown",
 }
 
-var modifiers = map[string]string{"ctrl": "Control", "control": "Control", "shift": "Shift", "alt": "Alt", "option": "Alt", "cmd": "Meta", "command": "Meta", "meta": "Meta", "win": "Meta"}
+var modifiers = map[string]string{
+	"ctrl": "Control", "control": "Control", "shift": "Shift", "alt": "Alt", "option": "Alt",
+	"cmd": "Meta", "command": "Meta", "meta": "Meta", "win": "Meta",
+}
 
 // keyPattern is what may be a key: a name, a combination, F5.
-const keyPattern = `(?:(?:ctrl|control|shift|alt|option|cmd|command|meta|win)\s*[+-]\s*)*(?:回车键?|确认键|退格键?|空格键?|制表键?|退出键|取消键|删除键|向?[上下左右](?:箭头键?|方向键|键)|enter|return|backspace|space(?:bar)?|tab|esc(?:ape)?|delete|del|insert|(?:arrow ?)?(?:up|down|left|right)|home|end|page ?(?:up|down)|f\d{1,2}|[a-z0-9])`
+const keyPattern = `(?:(?:ctrl|control|shift|alt|option|cmd|command|meta|win)\s*[+-]\s*)*(?:回车键?|确认键|退格键?|空格键?|制表键?|退出键|取消键|删除键` +
+	`|向?[上下左右](?:箭头键?|方向键|键)|enter|return|backspace|space(?:bar)?|tab|esc(?:ape)?|delete|del|insert|(?:arrow ?)?(?:up|down|left` +
+	`|right)|home|end|page ?(?:up|down)|f\d{1,2}|[a-z0-9])`
 
 // keyName is a key as the browser calls it, after the keys that are held meanwhile.
 func keyName(text string) (string, bool) {
@@ -38,7 +43,8 @@ func keyName(text string) (string, bool) {
 		if !known {
 			break
 		}
-		held, key = append(held, mod), strings.TrimSpace(key[at+1:])
+		held = append(held, mod)
+		key = strings.TrimSpace(key[at+1:])
 	}
 	lower := strings.ToLower(key)
 	if m := arrowKey.FindStringSubmatch(lower); m != nil {

@@ -1,27 +1,22 @@
 package steps
 
 import (
+	"strings"
 	"unicode"
 
 	"github.com/toolfit/toolfit/internal/base/locale"
 )
 
-// Language is that of the words of the suite, which most of its steps are written in. What
-// stands in quotes is the page's.
+// Language is that of most steps, without what they quote from the page.
 func (s *Suite) Language() locale.Language {
-	han, all := 0, 0
-	count := func(text string) {
-		all++
-		for _, r := range mask(text).text {
-			if unicode.Is(unicode.Han, r) {
-				han++
-				return
-			}
-		}
-	}
+	han := 0
+	all := 0
 	for _, c := range s.Cases {
 		for _, step := range c.Steps {
-			count(step.Text)
+			all++
+			if strings.ContainsFunc(mask(step.Text).text, func(r rune) bool { return unicode.Is(unicode.Han, r) }) {
+				han++
+			}
 		}
 	}
 	if han*2 > all {

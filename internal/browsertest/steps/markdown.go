@@ -8,10 +8,8 @@ import (
 	"github.com/toolfit/toolfit/internal/base/doctree"
 )
 
-// markdown reads a plan: the first heading is its name, headings below it are cases, list
-// items are steps, and tables with an operation and an expected result are steps, too. All
-// else is for the reader. What a plan needs beside its steps (base, vars, tags) stands at
-// the top between two lines of ---.
+// markdown reads a plan: headings are cases, list items are steps, and so are the rows of tables with
+// an operation and an expected result. Base, vars and tags are YAML at the top between lines of ---.
 func (d *decoder) markdown(data []byte) *Suite {
 	s := &Suite{File: d.file}
 	p := &plan{d: d, suite: s}
@@ -33,7 +31,8 @@ func (d *decoder) markdown(data []byte) *Suite {
 		case item.MatchString(line):
 			p.step(item.ReplaceAllString(line, ""), i+1)
 		}
-		p.operation, p.expected = -1, -1
+		p.operation = -1
+		p.expected = -1
 	}
 	p.end()
 	d.finish(s, &node{Line: 1})
@@ -65,7 +64,9 @@ var (
 
 // front reads the YAML at the top and returns the line after it.
 func (p *plan) front(lines []string) int {
-	p.operation, p.expected, p.part = -1, -1, "case"
+	p.operation = -1
+	p.expected = -1
+	p.part = "case"
 	if len(lines) == 0 || strings.TrimSpace(lines[0]) != "---" {
 		return 0
 	}
@@ -92,9 +93,11 @@ func (p *plan) heading(line string, at int) {
 	case skipped.MatchString(title):
 		p.part = "notes"
 	case p.suite.Name == "" && strings.HasPrefix(line, "# "):
-		p.suite.Name, p.part = title, "case"
+		p.suite.Name = title
+		p.part = "case"
 	default:
-		p.part, p.name = "case", title
+		p.name = title
+		p.part = "case"
 	}
 }
 
@@ -146,5 +149,6 @@ func (p *plan) end() {
 	default:
 		p.suite.Cases = append(p.suite.Cases, Case{Name: p.name, Line: p.line, Steps: p.steps})
 	}
-	p.steps, p.name = nil, ""
+	p.steps = nil
+	p.name = ""
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/grammar"
 )
 
-// masked is a line whose quoted parts, variables and addresses are taken out, each marked
-// by a private character, so that the grammar never reads inside of them.
+// masked is a line whose quoted parts, variables and addresses are replaced by private characters.
 type masked struct {
 	text  string
 	parts map[rune]part
@@ -33,7 +32,8 @@ var address = regexp.MustCompile(`^(?:https?://|about:|data:)[^\s"'“”「」�
 // mask takes the parts out.
 func mask(line string) masked {
 	m := masked{parts: map[rune]part{}}
-	next, other := rune(firstMark), rune(halfMark)
+	next := rune(firstMark)
+	other := rune(halfMark)
 	line = strings.ToValidUTF8(line, "\ufffd")
 	var b strings.Builder
 	for line != "" {
@@ -60,8 +60,7 @@ func mask(line string) masked {
 	return m
 }
 
-// special reads a quoted text, a variable or an address at the beginning of the line, and
-// returns how long it is; 0 for none.
+// special reads a quoted text, a variable or an address, and returns its length; 0 for none.
 func special(line, before string) (part, int) {
 	if strings.HasPrefix(line, "${") {
 		if end := strings.IndexByte(line, '}'); end > 0 {

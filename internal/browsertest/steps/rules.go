@@ -10,8 +10,8 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/grammar"
 )
 
-// compile reads a pattern in which QUOTED stands for a quoted part, SEVERAL for two
-// or more of them, MARK for one or a variable, and KEYS for the name of a key.
+// compile reads a pattern in which QUOTED stands for a quoted part, SEVERAL for two or more, MARK for
+// one or a variable, and KEYS for the name of a key.
 func compile(pattern string) *regexp.Regexp {
 	pattern = strings.ReplaceAll(pattern, "KEYS", keyPattern)
 	pattern = strings.ReplaceAll(pattern, "SEVERAL", `QUOTED(?:\s*(?:,|，|、|和|及|与|and|&)\s*(?:and\s+)?QUOTED)+`)
@@ -36,7 +36,8 @@ func (x *rule) read(m masked, text string) (Step, bool) {
 		x.set(&step)
 	}
 	if (step.Action == Select || step.Action == Upload) && step.Value != "" {
-		step.Values, step.Value = []string{step.Value}, ""
+		step.Values = []string{step.Value}
+		step.Value = ""
 	}
 	return step, step.complete()
 }
@@ -77,7 +78,8 @@ func (s *Step) take(m masked, name, text string) bool {
 		unit := map[string]time.Duration{"ms": time.Millisecond, "sec": time.Second, "min": time.Minute}[name]
 		n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if k := grammar.Number(text); err != nil && k > 0 {
-			n, err = float64(k), nil
+			n = float64(k)
+			err = nil
 		}
 		s.Wait = &Wait{Time: time.Duration(n * float64(unit))}
 		return err == nil && n >= 0 && n < 1e6
@@ -97,12 +99,12 @@ func (s *Step) take(m masked, name, text string) bool {
 	return true
 }
 
-// fillsIn is a place that is none, but an operation of its own: 在搜索框输入点击率. A place may
-// begin with such a verb: 在选择日期弹窗中点击确定.
+// fillsIn matches what is not a place, but an operation: 在搜索框输入点击率.
 var fillsIn = regexp.MustCompile(`.(?:输入|填写|填入|录入|键入|选择)(?:[^框]|$)`)
 
 // endsInVerb is such a place, too: in the dialog, click Check out.
-var endsInVerb = regexp.MustCompile(`(?i)(?:` + anyOf(insideWords(chinese)) + `|\s` + anyOf(insideWords(english)) + `)$`)
+var endsInVerb = regexp.MustCompile(`(?i)(?:` + anyOf(wordsOf(func(v *verb) string { return v.inside.zh })) +
+	`|\s` + anyOf(wordsOf(func(v *verb) string { return v.inside.en })) + `)$`)
 
 // wholePage is a place that everything stands in.
 var wholePage = compile(`(?:当前|本|该|这个)?(?:页面|网页|界面)|(?:the|this)\s+page`)
@@ -110,19 +112,11 @@ var wholePage = compile(`(?:当前|本|该|这个)?(?:页面|网页|界面)|(?:t
 // manyValues is a value without quotes that goes on with another field and its value.
 var manyValues = regexp.MustCompile(`[，,；;、].*[:：=为]|(?i)\s(?:and|,)\s.*\s(?:with|to|as)\s`)
 
-// quotedAmongWords tells whether a value has words beside a quoted part: then the quotes are
-// the value, and the words are something that was not understood.
+// quotedAmongWords tells whether a value has words besides its quotes, which nobody understood.
 func quotedAmongWords(text string) bool {
-	quoted, words := false, false
-	for _, r := range text {
-		switch {
-		case r >= firstMark && r < halfMark:
-			quoted = true
-		case r != ' ':
-			words = true
-		}
-	}
-	return quoted && words
+	isQuoted := func(r rune) bool { return r >= firstMark && r < halfMark }
+	isOther := func(r rune) bool { return r != ' ' && !isQuoted(r) }
+	return strings.ContainsFunc(text, isQuoted) && strings.ContainsFunc(text, isOther)
 }
 
 // complete tells whether the step has what its action needs.
@@ -133,18 +127,17 @@ func (s *Step) complete() bool {
 
 // isAddress tells an address from words: with a scheme, a path, a variable, or a host name.
 func isAddress(s string) bool {
-	switch {
-	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, "${"), strings.HasPrefix(s, "about:"), strings.Contains(s, "://"), strings.HasPrefix(s, "?"), strings.HasPrefix(s, "#"):
+	if strings.Contains(s, "://") || otherAddress.MatchString(s) {
 		return !strings.ContainsAny(s, " \t")
 	}
 	return hostName.MatchString(s)
 }
 
+var otherAddress = regexp.MustCompile(`^(?:[/?#]|\$\{|about:)`)
+
 var hostName = regexp.MustCompile(`^(?:localhost|[\w-]+(?:\.[\w-]+)*\.[a-zA-Z]{2,}|\d+\.\d+\.\d+\.\d+)(?::\d+)?(?:[/?#]\S*)?$`)
 
-// verbReach is how far into a text its verb is looked for, in bytes. Quoted parts are one
-// character each, so what stands before a verb is short. A line with a thousand commas is
-// looked at after each of them.
+// verbReach is how many bytes of a text are searched for its verb.
 const verbReach = 400
 
 func startsWithVerb(s string) bool {
@@ -158,19 +151,29 @@ func nearestForm(text string) string {
 	if goesTo.MatchString(text) {
 		return `打开 https://… 或 /路径; for a menu: 点击 …`
 	}
-	best, length := "", 0
+	best := ""
+	longest := ""
 	for i := range rules {
 		verb := verbOf(rules[i].form)
-		if verb != "" && len(verb) > length && strings.Contains(text, verb) {
-			best, length = rules[i].form, len(verb)
+		if len(verb) > len(longest) && strings.Contains(text, verb) {
+			best = rules[i].form
+			longest = verb
 		}
 	}
 	return best
 }
 
-// unclear is what looks like a step and says too little or too much to be one: when a page is
-// loaded only what is on it tells, and a key is pressed once.
-var unclear = compile(`等(?:待|到)?\s*(?:页面|网页|页面内容|数据)?\s*(?:加载|刷新|跳转|渲染)?\s*(?:完成|完毕|成功|结束)?|wait\s+(?:for|until)\s+(?:the\s+)?page(?:\s+(?:to\s+)?(?:fully\s+)?(?:loads?|is loaded|be loaded|has loaded|is ready|finishes loading))?|(?:press|hit)\s+(?:the\s+)?KEYS(?:\s+key)?\s+(?:twice|thrice|\d+\s+times|three times)|(?:press|hit)\s+(?:the\s+)?KEYS(?:\s+key)?\s*(?:,|and|then)\s.+|(?:click|tap)\s+.+\s(?:twice|thrice|(?:\d+|two|three|four|five)\s+times)|(?:点击|单击)\s*.+[\d二两三四五六七八九十]\s*[次下]|check\s+.+\s(?:is|are|equals)\s+MARK|按下?\s*(?:KEYS\s*键?\s*[\d一二两三四五]+\s*[次下]|[\d一二两三四五]+\s*[次下]\s*KEYS\s*键?)`)
+// unclear matches what looks like a step but says too little or too much.
+var unclear = compile(strings.Join([]string{
+	`等(?:待|到)?\s*(?:页面|网页|页面内容|数据)?\s*(?:加载|刷新|跳转|渲染)?\s*(?:完成|完毕|成功|结束)?`,
+	`wait\s+(?:for|until)\s+(?:the\s+)?page(?:\s+(?:to\s+)?(?:fully\s+)?(?:loads?|is loaded|be loaded|has loaded|is ready|finishes loading))?`,
+	`(?:press|hit)\s+(?:the\s+)?KEYS(?:\s+key)?\s+(?:twice|thrice|\d+\s+times|three times)`,
+	`(?:press|hit)\s+(?:the\s+)?KEYS(?:\s+key)?\s*(?:,|and|then)\s.+`,
+	`(?:click|tap)\s+.+\s(?:twice|thrice|(?:\d+|two|three|four|five)\s+times)`,
+	`(?:点击|单击)\s*.+[\d二两三四五六七八九十]\s*[次下]`,
+	`check\s+.+\s(?:is|are|equals)\s+MARK`,
+	`按下?\s*(?:KEYS\s*键?\s*[\d一二两三四五]+\s*[次下]|[\d一二两三四五]+\s*[次下]\s*KEYS\s*键?)`,
+}, "|"))
 
 var formVerb = regexp.MustCompile(`[\p{Han}]{2,}|[a-z]{3,}`)
 

@@ -19,7 +19,8 @@ func TestASecretIsMaskedHoweverItIsWritten(t *testing.T) {
 	v.Hide(secret)
 	inJSON, _ := json.Marshal(secret) // a string
 	for name, text := range map[string]string{
-		"as it stands": secret, "in JSON": string(inJSON), "in HTML": html.EscapeString(secret), "in a query": url.QueryEscape(secret), "in a path": url.PathEscape(secret),
+		"as it stands": secret, "in JSON": string(inJSON), "in HTML": html.EscapeString(secret), "in a query": url.QueryEscape(secret),
+		"in a path":                 url.PathEscape(secret),
 		"as a form sends it":        "p%C3%A4%7E+s%285%29*%21%27%22%5C%3C%E5%AF%86%3E%2Fx",
 		"as a script encodes it":    "p%C3%A4~%20s(5)*!'%22%5C%3C%E5%AF%86%3E%2Fx",
 		"in small letters":          "p%c3%a4~%20s(5)*!'%22%5c%3c%e5%af%86%3e/x",
@@ -54,7 +55,8 @@ func TestALongSecretIsMaskedHoweverItIsWritten(t *testing.T) {
 		inJSON, _ := json.Marshal(secret)         // a string
 		inBoth, _ := json.Marshal(string(inJSON)) // a string
 		for form, text := range map[string]string{
-			"as it stands": secret, "in JSON": string(inJSON), "in JSON in JSON": string(inBoth), "in HTML": html.EscapeString(secret), "in a query": url.QueryEscape(secret),
+			"as it stands": secret, "in JSON": string(inJSON), "in JSON in JSON": string(inBoth), "in HTML": html.EscapeString(secret),
+			"in a query":              url.QueryEscape(secret),
 			"as a script encodes it":  strings.ReplaceAll(url.QueryEscape(secret), "+", "%20"),
 			"as a form sends it":      url.QueryEscape(strings.ReplaceAll(secret, "\n", "\r\n")),
 			"in code":                 "fill('" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`).Replace(secret) + "')",
@@ -78,7 +80,8 @@ func TestAFileTellsWhichSecretsItNames(t *testing.T) {
 		}
 		return []byte(text), nil
 	}
-	s, err := steps.Parse("t.yaml", []byte("vars: {pw: \"${env:PW}\"}\nsetup: [{include: in.yaml}]\nsteps:\n  - 打开 http://h/$${env:NOT}?${env:PW}${env:密码}\n"), read)
+	s, err := steps.Parse("t.yaml", []byte("vars: {pw: \"${env:PW}\"}\nsetup: [{include: in.yaml}]\nsteps:\n  - 打开 "+
+		"http://h/$${env:NOT}?${env:PW}${env:密码}\n"), read)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// ParseSentence reads one line: operations in their order, and what is expected after the
-// last. The error is a Problem.
+// ParseSentence reads one line: operations, and what is expected. The error is a Problem.
 func ParseSentence(line string) ([]Step, error) {
 	if len(line) > maxSentence {
 		return nil, Problem{Code: snapshot.StepUnparsable, Text: fmt.Sprintf("the step is longer than %d bytes", maxSentence)}
@@ -57,9 +56,11 @@ func ParseSentence(line string) ([]Step, error) {
 const maxSentence = 4000
 
 var (
-	numbering = regexp.MustCompile(`^\s*(?:[-*•]\s+)?(?:\[[ xX]\]\s*)?(?:(?:\d+|步骤\s*\d+|第?[一二三四五六七八九十\d]+步|[Ss]tep\s*\d+)\s*[.、:：)），,]\s*|[(（]\d+[)）]\s*|[①-⑳]\s*|[一二三四五六七八九十]+、\s*|[-*•]\s+)?`)
-	arrows    = regexp.MustCompile(`\s*(?:->|→|=>|⇒)\s*`)
-	seps      = regexp.MustCompile(`\s*(?:，|,|；|;|。|、)\s*(?:然后|接着|随后|再|并且|并|而且|同时|且|and then |then |and )?|\s*(?:然后|接着|随后|并且|而且|同时|再|并|且|之后|以后|后)\s*|\s+(?:and then|then|and)\s+`)
+	numbering = regexp.MustCompile(`^\s*(?:[-*•]\s+)?(?:\[[ xX]\]\s*)?(?:(?:\d+|步骤\s*\d+|第?[一二三四五六七八九十\d]+步` +
+		`|[Ss]tep\s*\d+)\s*[.、:：)），,]\s*|[(（]\d+[)）]\s*|[①-⑳]\s*|[一二三四五六七八九十]+、\s*|[-*•]\s+)?`)
+	arrows = regexp.MustCompile(`\s*(?:->|→|=>|⇒)\s*`)
+	seps   = regexp.MustCompile(`\s*(?:，|,|；|;|。|、)\s*(?:然后|接着|随后|再|并且|并|而且|同时|且|and then |then |and )?|\s*(?:然后|接着|随后|并且|而且|同时` +
+		`|再|并|且|之后|以后|后)\s*|\s+(?:and then|then|and)\s+`)
 )
 
 // cutArrow cuts "operation -> expected result".
@@ -77,8 +78,7 @@ type span struct {
 	verb     string
 }
 
-// operations cuts a compound line. A separator cuts only where a verb follows: names and
-// texts hold commas and "and", too.
+// operations cuts a compound line where a verb follows a separator.
 func operations(text string) []span {
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -86,7 +86,10 @@ func operations(text string) []span {
 	list := []span{{to: len(text)}}
 	for _, at := range seps.FindAllStringIndex(text, -1) {
 		last := &list[len(list)-1]
-		if at[0] <= last.from || at[1] >= len(text) || !joins(text, at) || !startsWithVerb(text[at[1]:]) || !startsWithVerb(text[last.from:at[0]]) {
+		if at[0] <= last.from || at[1] >= len(text) || !joins(text, at) {
+			continue
+		}
+		if !startsWithVerb(text[at[1]:]) || !startsWithVerb(text[last.from:at[0]]) {
 			continue
 		}
 		last.to = at[0]
@@ -104,7 +107,8 @@ func operations(text string) []span {
 }
 
 // several is one verb and the quoted names of several elements: 勾选"A"、"B"和"C".
-var several = compile(`\s*(?:请|please\s+)?(?:依次|分别)?(取消勾选|勾选|点击|单击|(?:uncheck|untick|check|tick|click|tap)\s)\s*(?:the\s+)?SEVERAL\s*(?:复选框|多选框|按钮|选项|checkbox(?:es)?|buttons?|options?)?[。.]?`)
+var several = compile(`\s*(?:请|please\s+)?(?:依次|分别)?(取消勾选|勾选|点击|单击|(?:uncheck|untick|check|tick|click` +
+	`|tap)\s)\s*(?:the\s+)?SEVERAL\s*(?:复选框|多选框|按钮|选项|checkbox(?:es)?|buttons?|options?)?[。.]?`)
 
 // eachOf are the elements of such a line, each with the verb; nil for another line.
 func eachOf(text string, p span) (list []span) {
@@ -149,8 +153,7 @@ func fillsTogether(text string, p span) []span {
 	return list
 }
 
-// joins tells whether a separator may stand between operations. 后 is part of too many words,
-// and joins only after a quoted text; "Save and close" is one name.
+// joins tells whether a separator may separate operations: "Save and close" is one name.
 func joins(text string, at []int) bool {
 	switch strings.TrimSpace(text[at[0]:at[1]]) {
 	case "后", "之后", "以后":
@@ -179,7 +182,8 @@ func trim(s string) string {
 var polite = regexp.MustCompile(`^(?:请|首先|先|最后|然后|接着|[Pp]lease\s+|[Ff]irst,?\s+|[Tt]hen\s+|[Ff]inally,?\s+|(?:When|Given|And|But)\s+)`)
 
 // byWhom is who does it, and with what, before a verb that would do alone.
-var byWhom = regexp.MustCompile(`^(?:(?:I|we|you|We|You)\s+|(?:用|使用)?鼠标(?:左键)?)((?:see|should|must|` + anyOf(wordsOf(english, anyVerb)) + `)\s|点击|单击|双击|右键|右击)`)
+var byWhom = regexp.MustCompile(`^(?:(?:I|we|you|We|You)\s+|(?:用|使用)?鼠标(?:左键)?)((?:see|should|must` +
+	`|` + anyOf(wordsOf(enWords)) + `)\s|点击|单击|双击|右键|右击)`)
 
 // operation reads one operation.
 func (m masked) operation(text string, at int) (Step, error) {
@@ -209,7 +213,11 @@ func (m masked) unparsable(text string, at int) error {
 	if form := nearestForm(text); form != "" {
 		hint = "write: " + form
 	}
-	return Problem{Code: snapshot.StepUnparsable, Line: 0, Column: m.column(at), Text: fmt.Sprintf("cannot read the step %q; %s", clip(m.written(text)), hint)}
+	return m.problem(at, "cannot read the step %q; %s", clip(m.written(text)), hint)
+}
+
+func (m masked) problem(at int, format string, args ...any) error {
+	return Problem{Code: snapshot.StepUnparsable, Column: m.column(at), Text: fmt.Sprintf(format, args...)}
 }
 
 func clip(s string) string {
@@ -222,7 +230,7 @@ func clip(s string) string {
 // expectations reads what stands behind the arrow.
 func (m masked) expectations(text string, at int) ([]Expectation, error) {
 	if trim(text) == "" {
-		return nil, Problem{Code: snapshot.StepUnparsable, Column: m.column(at), Text: "nothing is expected behind the arrow"}
+		return nil, m.problem(at, "nothing is expected behind the arrow")
 	}
 	var list []Expectation
 	bad := ""
@@ -243,6 +251,6 @@ func (m masked) expectations(text string, at int) ([]Expectation, error) {
 	if e, ok := m.expectation(trim(text)); ok { // the separator belongs to a name
 		return []Expectation{e}, nil
 	}
-	return nil, Problem{Code: snapshot.StepUnparsable, Column: m.column(at),
-		Text: fmt.Sprintf(`cannot read what is expected: %q; write: 出现 "…", 标题为 "…", 网址包含 "…", X 可见; see "…", url contains "…", X is visible`, clip(m.written(bad)))}
+	return nil, m.problem(at, "cannot read what is expected: %q; write: "+
+		`出现 "…", 标题为 "…", 网址包含 "…", X 可见; see "…", url contains "…", X is visible`, clip(m.written(bad)))
 }

@@ -40,7 +40,8 @@ func TestABareTimeIsMillisecondsInCommandsAndSecondsElsewhere(t *testing.T) {
 }
 
 func TestATimeThatMayBeMillisecondsIsAskedAbout(t *testing.T) {
-	for _, text := range []string{"- {click: A, timeout: 1000}", "- {step: click A, timeout: 1000}", "- wait: 1000", "- wait: {time: 1000}", "- wait: {timeout: 1000}", "timeout: 1000\nsteps: [click A]", "- {action: wait, time: 1000}"} {
+	for _, text := range []string{"- {click: A, timeout: 1000}", "- {step: click A, timeout: 1000}", "- wait: 1000",
+		"- wait: {time: 1000}", "- wait: {timeout: 1000}", "timeout: 1000\nsteps: [click A]", "- {action: wait, time: 1000}"} {
 		if _, err := steps.Parse("t.yaml", []byte(text+"\n"), nil); err == nil || !strings.Contains(err.Error(), "1000ms or 1000s?") {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -19,8 +19,7 @@ type Vars struct {
 	finder  *secret.Finder // of the secrets; nil for none
 }
 
-// NewVars makes variables from layers, the later ones first in rank. Env looks up ${env:NAME};
-// nil knows none.
+// NewVars makes variables of layers; later ones win. Env looks up ${env:NAME}; nil for none.
 func NewVars(env func(name string) (string, bool), layers ...map[string]string) *Vars {
 	if env == nil {
 		env = func(string) (string, bool) { return "", false }
@@ -42,9 +41,12 @@ var (
 	variableName = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_-]*$`)
 )
 
-// maxFill bounds how deep values name other values, maxValues how many are put into one text,
-// and maxFilled how long they are: who runs steps may send any variables.
-const maxFill, maxValues, maxFilled = 8, 10_000, 1 << 20
+// maxFill limits the depth of values in values, maxValues their number, maxFilled their length.
+const (
+	maxFill   = 8
+	maxValues = 10_000
+	maxFilled = 1 << 20
+)
 
 // Fill puts values in place of ${name} and ${env:NAME}. $${x} stands for ${x} itself.
 func (v *Vars) Fill(text string) (string, error) { return (&filling{Vars: v}).fill(text, 0) }
@@ -66,7 +68,8 @@ func (f *filling) fill(text string, depth int) (out string, failed error) {
 		}
 		var value string
 		value, failed = f.value(m[2:len(m)-1], depth)
-		f.count, size = f.count+1, size+len(value)
+		f.count++
+		size += len(value)
 		if failed == nil && (f.count > maxValues || size > maxFilled) {
 			failed = fmt.Errorf("the variables are too many or too long: %.100s", text)
 		}

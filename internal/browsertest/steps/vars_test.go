@@ -18,7 +18,8 @@ func TestVariablesThatNameEachOtherOverAndOverAreRefused(t *testing.T) {
 			t.Errorf("%s: filled with %d bytes", name, len(text))
 		}
 	}
-	if text, err := steps.NewVars(nil, map[string]string{"a": many("b"), "b": "很好"}).Fill("${a}$${b}"); err != nil || text != strings.Repeat("很好", 1000)+"${b}" {
+	if text, err := steps.NewVars(nil, map[string]string{"a": many("b"), "b": "很好"}).Fill("${a}$${b}"); err != nil ||
+		text != strings.Repeat("很好", 1000)+"${b}" {
 		t.Errorf("%.20s %v", text, err)
 	}
 }

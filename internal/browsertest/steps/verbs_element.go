@@ -168,8 +168,7 @@ const (
 	noPress = `(?:[^点单双右]|点[^击选按]|单[^击]|双[^击]|右[^击键])` // 点击设为默认 is a click
 )
 
-// atPlace takes off what is left of 在…中: the greedy group takes the last verb, as fields are
-// called 输入框.
+// atPlace removes the end of 在…中 from the element.
 func atPlace(s *Step) {
 	for _, end := range []string{"里面", "中", "里", "内", "上", "处"} {
 		if short, found := strings.CutSuffix(s.Target.Text, end); found && short != "" {

@@ -23,10 +23,12 @@ var pageVerbs = []verb{
 			en(`wait 3 seconds`, `wait\s+(?:for\s+)?(?P<sec>[\d.]+)\s*(?:s|secs?|seconds?)`),
 			en(`wait 3 seconds`, `wait\s+(?:for\s+)?(?P<min>[\d.]+)\s*(?:m|mins?|minutes?)`),
 			en(`wait for url "…"`, `wait\s+(?:for|until)\s+(?:the\s+)?(?:page\s+)?url\s+(?:to\s+)?(?:be|is|contains?|becomes?)?\s*(?P<url>.+)`),
-			en(`wait for "…"`, `wait\s+(?:for|until)\s+(?:(?:I|we|you)\s+see|(?:the\s+)?page\s+(?:shows|contains|displays))\s+(?:the\s+)?(?:text\s+)?(?P<text>.+)`),
+			en(`wait for "…"`, `wait\s+(?:for|until)\s+(?:(?:I|we|you)\s+see|(?:the\s+)?page\s+(?:shows|contains`+
+				`|displays))\s+(?:the\s+)?(?:text\s+)?(?P<text>.+)`),
 			en(`wait for "…" to disappear`, `wait\s+(?:for|until)\s+(?:the\s+)?(?:text\s+)?(?P<gone>.+?)\s+(?:to\s+)?`+
 				`(?:disappears?|is gone|be gone|goes away|go away|vanish(?:es)?|be hidden|is hidden)`),
-			en(`wait for "…"`, `wait\s+(?:for|until)\s+(?:the\s+)?(?:text\s+)?(?P<text>.+?)(?:\s+(?:to\s+)?(?:appears?|be visible|is visible|shows?(?: up)?|be shown))?`),
+			en(`wait for "…"`, `wait\s+(?:for|until)\s+(?:the\s+)?(?:text\s+)?(?P<text>.+?)(?:\s+(?:to\s+)?(?:appears?|be visible`+
+				`|is visible|shows?(?: up)?|be shown))?`),
 		},
 	},
 	{
@@ -52,7 +54,8 @@ var pageVerbs = []verb{
 		zh: "打开, 访问, 进入, 跳转到, 跳转至, 导航到, 前往, 浏览", en: "open, go to, navigate to, visit, browse to",
 		meaning: "a full address, `/path` on the base, or a host name",
 		rules: []rule{
-			zh(`打开 https://… 或 /路径`, `(?:在浏览器(?:中|里|上)?)?VERB\s*(?:网址|网站|网页|页面|地址|链接|url|\S*(?:页|页面|网站|系统|网址|地址))?\s*[:：]?\s*(?P<u>\S+?)\s*(?:页面|网页|网站)?`),
+			zh(`打开 https://… 或 /路径`, `(?:在浏览器(?:中|里|上)?)?VERB\s*(?:网址|网站|网页|页面|地址|链接|url|\S*(?:页|页面|网站|系统|网址`+
+				`|地址))?\s*[:：]?\s*(?P<u>\S+?)\s*(?:页面|网页|网站)?`),
 			en(`open https://… or /path`, `VERB\s+(?:the\s+)?(?:page\s+|url\s+|address\s+|site\s+)?(?P<u>\S+?)(?:\s+page)?`),
 		},
 	},
@@ -82,9 +85,12 @@ var pageVerbs = []verb{
 			zh(`接受弹窗`, `(?:接受|确认|同意|确定)\s*(?:浏览器)?(?:的)?`+zhDialog).sets(accepts),
 			zh(`拒绝弹窗`, `(?:拒绝|取消|关闭)\s*(?:浏览器)(?:的)?`+zhDialog+`|拒绝`+zhDialog).sets(dismisses),
 			zh(`在弹窗输入 "…" 并确认`, `在\s*(?:浏览器弹窗|弹窗|提示框)\s*(?:中|里)?\s*输入\s*(?P<v>MARK)\s*并?(?:确认|确定|接受)`).sets(accepts),
-			en(`accept the dialog`, `(?:accept|confirm)\s+(?:the\s+)?(?:browser\s+|confirm(?:ation)?\s+|alert\s+)?`+enDialog+`(?:\s+with\s+(?P<v>.+))?`).sets(accepts),
-			en(`dismiss the dialog`, `(?:dismiss|reject)\s+(?:the\s+)?(?:browser\s+|confirm(?:ation)?\s+|alert\s+)?`+enDialog+`|cancel\s+(?:the\s+)?browser\s+`+enDialog).sets(dismisses),
-			en(`accept the dialog with "…"`, `(?:type|enter)\s+(?P<v>MARK)\s+(?:in|into)\s+(?:the\s+)?(?:browser\s+)?prompt(?:\s+and\s+(?:accept|confirm)(?:\s+it)?)?`).sets(accepts),
+			en(`accept the dialog`, `(?:accept|confirm)\s+(?:the\s+)?(?:browser\s+|confirm(?:ation)?\s+`+
+				`|alert\s+)?`+enDialog+`(?:\s+with\s+(?P<v>.+))?`).sets(accepts),
+			en(`dismiss the dialog`, `(?:dismiss|reject)\s+(?:the\s+)?(?:browser\s+|confirm(?:ation)?\s+|alert\s+)?`+enDialog+``+
+				`|cancel\s+(?:the\s+)?browser\s+`+enDialog).sets(dismisses),
+			en(`accept the dialog with "…"`, `(?:type|enter)\s+(?P<v>MARK)\s+(?:in`+
+				`|into)\s+(?:the\s+)?(?:browser\s+)?prompt(?:\s+and\s+(?:accept|confirm)(?:\s+it)?)?`).sets(accepts),
 		},
 	},
 	{
@@ -94,7 +100,8 @@ var pageVerbs = []verb{
 		rules: []rule{
 			zh(`按 回车`, `按\s*(?P<k>KEYS)\s*键?`), // before 按下: 按下箭头 is the arrow down
 			zh(`按 回车`, `(?:按下|敲击?|按键)\s*(?P<k>KEYS)\s*键?|(?P<k>回车)`),
-			zh(`在 … 按 回车`, `在\s*(?P<t>[^\x{f000}-\x{f0ff}]+?|.*?MARK[^\x{f000}-\x{f0ff}]*?(?:框|栏|域|字段|元素))\s*(?:中|里|上)?\s*(?:按下?|敲击?)\s*(?P<k>KEYS)\s*键?`),
+			zh(`在 … 按 回车`, `在\s*(?P<t>[^\x{f000}-\x{f0ff}]+?|.*?MARK[^\x{f000}-\x{f0ff}]*?(?:框|栏|域|字段|元素))\s*(?:中|里|上)?\s*(?:按下?`+
+				`|敲击?)\s*(?P<k>KEYS)\s*键?`),
 			en(`press Enter`, `VERB\s+(?:the\s+)?(?P<k>KEYS)(?:\s+key)?`),
 			en(`press Enter in …`, `VERB\s+(?:the\s+)?(?P<k>KEYS)(?:\s+key)?\s+(?:in|on)\s+(?P<t>.+)`),
 		},

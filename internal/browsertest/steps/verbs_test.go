@@ -33,7 +33,8 @@ var schemas = map[*argument]string{
 	files:         elementOr(texts, "file", texts, "files", texts, "value", texts),
 	aDirection:    elementOr(text),
 	aWait: `{"anyOf": [{"$ref": "#/$defs/duration"}, {"type": "object", "additionalProperties": false, "minProperties": 1, "maxProperties": 1,
-		"properties": {"time": {"$ref": "#/$defs/duration"}, "timeout": {"type": "string", "pattern": "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$", "description": "The same as time; it needs its unit"}, "text": ` + text + `, "gone": ` + text + `, "url": ` + text + `}}]}`,
+		"properties": {"time": {"$ref": "#/$defs/duration"}, "timeout": {"type": "string", "pattern": "^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$",` +
+		` "description": "The same as time; it needs its unit"}, "text": ` + text + `, "gone": ` + text + `, "url": ` + text + `}}]}`,
 	aDialog: `{"anyOf": [{"enum": ["accept", "dismiss"]}, {"type": "object", "additionalProperties": false,
 		"properties": {"accept": {"type": "boolean"}, "text": ` + text + `}}]}`,
 	aTab: `{"anyOf": [{"enum": ["new", "close"]}, {"type": "object", "additionalProperties": false, "minProperties": 1, "maxProperties": 1,
@@ -47,7 +48,8 @@ var schemas = map[*argument]string{
 // elementOr is an element by words, or a mapping that says which one is meant and the rest.
 func elementOr(plain string, more ...string) string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, `{"anyOf": [%s, {"type": "object", "additionalProperties": false, "properties": {"target": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/target"}],`+
+	fmt.Fprintf(b, `{"anyOf": [%s, {"type": "object", "additionalProperties": false, "properties": {"target": {"anyOf": [{"type": `+
+		`"string"}, {"$ref": "#/$defs/target"}],`+
 		` "description": "Words that say which element is meant, or a selector"},`, plain)
 	for _, key := range strings.Fields("selector css xpath role name label placeholder testid") {
 		fmt.Fprintf(b, `%q: {"type": "string"},`, key)
@@ -111,9 +113,9 @@ func TestTheListOfTheGuideIsGeneratedFromTheVerbs(t *testing.T) {
 	var b strings.Builder
 	for _, v := range verbs {
 		var said []string
-		for _, lang := range []language{chinese, english} {
+		for _, english := range []bool{false, true} {
 			for _, x := range v.rules {
-				if x.lang == lang {
+				if x.english == english {
 					said = append(said, x.form)
 					break
 				}
@@ -121,7 +123,8 @@ func TestTheListOfTheGuideIsGeneratedFromTheVerbs(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", v.action, strings.Join(said, "; "), v.meaning)
 	}
-	generated(t, "../../../docs/steps.md", regexp.MustCompile(`\| key of a step \| in a sentence \| meaning \|\n\|---\|---\|---\|\n((?:\|.*\n)*?)\| .timeout., `), b.String())
+	generated(t, "../../../docs/steps.md", regexp.MustCompile(`\| key of a step \| in a sentence \| meaning `+
+		`\|\n\|---\|---\|---\|\n((?:\|.*\n)*?)\| .timeout., `), b.String())
 }
 
 func TestEveryVerbHasItsArgumentAndItsMeaning(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/steps"
 )
 
-// Terms are what an order says beside its files.
-type Terms struct {
+// Settings are what an order says beside its files.
+type Settings struct {
 	Base    string              `json:"base,omitempty"` // the address that was tested; "": the files' own
 	Model   string              `json:"model,omitempty"`
 	Workers int                 `json:"workers,omitempty"`
@@ -23,8 +23,11 @@ type Terms struct {
 	Chosen  map[string][]string `json:"chosen,omitempty"` // the cases of each file; nil, of older runs: all
 }
 
-func (o *Order) terms() Terms {
-	t := Terms{Base: o.Options.Base, Model: o.Model, Workers: o.Workers, Vars: map[string]string{}, Timeout: o.Options.Timeout, Retries: o.Options.Retries, Chosen: map[string][]string{}}
+func (o *Order) settings() Settings {
+	t := Settings{
+		Base: o.Options.Base, Model: o.Model, Workers: o.Workers, Timeout: o.Options.Timeout, Retries: o.Options.Retries,
+		Vars: map[string]string{}, Chosen: map[string][]string{},
+	}
 	for name, value := range o.Options.Vars {
 		if !slices.ContainsFunc(o.Options.Secrets, func(s string) bool { return strings.Contains(value, s) }) {
 			t.Vars[name] = value // a secret is given anew each time
@@ -38,30 +41,31 @@ func (o *Order) terms() Terms {
 	return t
 }
 
-// Again makes an order to run the same cases of the same files in the same way. What the
-// order says already stays.
-func (k *Kept) Again(o *Order) (err error) {
+// Again makes an order to run the same cases again. What the order says already stays.
+func (k *Run) Again(o *Order) (err error) {
 	if k.Outcome == Running {
 		return fault.New(fault.Conflict, "run %s is still under way", k.ID).WithHint("wait until it has ended")
 	}
 	if o.Suites, err = k.suites(); err != nil {
 		return err
 	}
-	o.Name, o.Sources = k.Name, k.Sources
-	o.Model, o.Workers = cmp.Or(o.Model, k.Model), cmp.Or(o.Workers, k.Workers)
+	o.Name = k.Name
+	o.Sources = k.Sources
+	o.Model = cmp.Or(o.Model, k.Model)
+	o.Workers = cmp.Or(o.Workers, k.Workers)
 	opts := &o.Options
-	opts.Base, opts.Timeout, opts.Retries = cmp.Or(opts.Base, k.Base), cmp.Or(opts.Timeout, k.Timeout), cmp.Or(opts.Retries, k.Retries)
-	vars := maps.Clone(k.Vars)
-	if vars == nil {
-		vars = map[string]string{}
-	}
+	opts.Base = cmp.Or(opts.Base, k.Base)
+	opts.Timeout = cmp.Or(opts.Timeout, k.Timeout)
+	opts.Retries = cmp.Or(opts.Retries, k.Retries)
+	vars := map[string]string{}
+	maps.Copy(vars, k.Vars)
 	maps.Copy(vars, opts.Vars)
 	opts.Vars = vars
 	return nil
 }
 
 // suites reads the files that were run, as they were then.
-func (k *Kept) suites() (suites []*steps.Suite, err error) {
+func (k *Run) suites() (suites []*steps.Suite, err error) {
 	read := func(path string) ([]byte, error) {
 		text, ok := k.Sources[path]
 		if !ok {
@@ -78,7 +82,8 @@ func (k *Kept) suites() (suites []*steps.Suite, err error) {
 			return nil, fault.New(fault.Conflict, "run %s cannot be run again: %w", k.ID, err)
 		}
 		if s.Serve != "" {
-			return nil, fault.New(fault.Conflict, "run %s cannot be run again from here: %s serves a folder", k.ID, file).WithHint("use: toolfit test")
+			return nil, fault.New(fault.Conflict, "run %s cannot be run again from here: %s serves a folder", k.ID, file).
+				WithHint("use: toolfit test")
 		}
 		if k.Chosen != nil {
 			s.Cases = slices.DeleteFunc(s.Cases, func(c steps.Case) bool { return !slices.Contains(k.Chosen[file], c.Name) })
@@ -89,9 +94,9 @@ func (k *Kept) suites() (suites []*steps.Suite, err error) {
 }
 
 // parse reads one file. What came as text may have no form at all.
-func (k *Kept) parse(file string, read func(string) ([]byte, error)) (*steps.Suite, error) {
+func (k *Run) parse(file string, read func(string) ([]byte, error)) (*steps.Suite, error) {
 	if text, ok := k.Sources[file]; ok && file == writtenFile {
-		return Written(text)
+		return ParseText(text)
 	}
 	return steps.Load(file, read)
 }

@@ -20,7 +20,8 @@ func TestAnAnswerIsOneRefOrNone(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", "e1", `"e1"`, `["e1"]`, `{}`, `{"Ref":"e1"}`, `{"ref":1}`, `{"ref":{"ref":"e1"}}`, "```json\n{\"ref\":\"e1\"}", "<think>{\"ref\":\"e1\"}", `{"ref":"e1"} ok`, "\xff",
+		"", "e1", `"e1"`, `["e1"]`, `{}`, `{"Ref":"e1"}`, `{"ref":1}`, `{"ref":{"ref":"e1"}}`, "```json\n{\"ref\":\"e1\"}",
+		"<think>{\"ref\":\"e1\"}", `{"ref":"e1"} ok`, "\xff",
 	} {
 		if got, err := readChoice(text); err == nil {
 			t.Errorf("%q was read as %q", text, got)
@@ -29,7 +30,8 @@ func TestAnAnswerIsOneRefOrNone(t *testing.T) {
 }
 
 func FuzzReadChoice(f *testing.F) {
-	for _, seed := range []string{`{"ref":"e1"}`, "```json\n{\"ref\":null}\n```", "<think>x</think>{\"ref\":\"e1\"}", `{"ref":"e1","ref":"e2"}`, `{"ref":`} {
+	for _, seed := range []string{`{"ref":"e1"}`, "```json\n{\"ref\":null}\n```", "<think>x</think>{\"ref\":\"e1\"}",
+		`{"ref":"e1","ref":"e2"}`, `{"ref":`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

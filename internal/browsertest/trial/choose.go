@@ -7,9 +7,9 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/steps"
 )
 
-// Choose leaves the cases that carry one of the tags and whose name, or whose suite's name,
-// matches. No tags and a nil pattern leave all. Suites without a case left are dropped.
-func Choose(suites []*steps.Suite, tags []string, grep *regexp.Regexp) (out []*steps.Suite) {
+// FilterCases are the cases with one of the tags whose name, or whose suite's name, matches. No tags
+// and a nil pattern match all.
+func FilterCases(suites []*steps.Suite, tags []string, grep *regexp.Regexp) (out []*steps.Suite) {
 	for _, s := range suites {
 		one := *s
 		one.Cases = nil

@@ -1,8 +1,10 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/browsertest/find"
@@ -12,8 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 )
 
-// slots are the places for an element in the arguments of a browser's tools: the names under
-// which it may stand, and that of its words.
+// slots are the arguments of a browser's tools that name an element, and that of its description.
 var slots = []struct {
 	names []string
 	words string
@@ -25,13 +26,16 @@ var slots = []struct {
 
 // uses say what a tool does with its element, or a field of a form by its type.
 var uses = map[string]find.Action{
-	"browser_click": find.Click, "browser_hover": find.Click, "browser_drag": find.Click, "browser_type": find.Fill, "browser_select_option": find.Select,
+	"browser_click": find.Click, "browser_hover": find.Click, "browser_drag": find.Click,
+	"browser_type": find.Fill, "browser_select_option": find.Select,
 	"textbox": find.Fill, "slider": find.Fill, "checkbox": find.Check, "radio": find.Check, "combobox": find.Select,
 }
 
 // Describes finds the elements that a call of a browser's tool describes, by words or by an
-// older selector, as steps do: one element, or a refusal that names what came near.
-func (l *Lab) Describes(ctx context.Context, req *call.Request, entry *catalog.Entry, args json.RawMessage) (found, answer json.RawMessage, err error) {
+// older selector, as steps do: one element, or an error that lists the nearest.
+func (l *Lab) Describes(
+	ctx context.Context, req *call.Request, entry *catalog.Entry, args json.RawMessage,
+) (found, answer json.RawMessage, err error) {
 	view, err := l.parts.Catalog.View(req.Profile)
 	if err != nil {
 		return nil, nil, err
@@ -47,11 +51,10 @@ func (l *Lab) Describes(ctx context.Context, req *call.Request, entry *catalog.E
 	d.element(given, uses[entry.Definition.Name])
 	d.fields(given)
 	switch {
-	case d.err != nil || d.miss != nil:
-		if d.miss != nil {
-			answer = result(d.miss, true)
-		}
-		return nil, answer, d.err
+	case d.err != nil:
+		return nil, nil, d.err
+	case d.miss != nil:
+		return nil, result(d.miss, true), nil
 	case !d.changed:
 		return args, nil, nil
 	}
@@ -74,14 +77,12 @@ type describing struct {
 // element puts the ref of what is described in the place of the words, in each slot that has them.
 func (d *describing) element(given map[string]json.RawMessage, action find.Action) {
 	for _, slot := range slots {
-		words, named := "", false
+		words := ""
 		for _, name := range slot.names {
-			if text, ok := textOf(given[name]); ok && words == "" {
-				words, named = text, true
-			}
+			words = cmp.Or(words, textOf(given[name]))
 		}
-		if !named && takes(d.entry, slot.names) {
-			words, _ = textOf(given[slot.words]) // words alone, as older prompts say it
+		if words == "" && takes(d.entry, slot.names) {
+			words = textOf(given[slot.words]) // words alone, as older prompts say it
 		}
 		if words == "" || find.IsRef(words) || d.err != nil || d.miss != nil {
 			continue
@@ -110,8 +111,7 @@ func (d *describing) fields(given map[string]json.RawMessage) {
 	before := d.changed
 	d.changed = false
 	for _, field := range list {
-		kind, _ := textOf(field["type"])
-		d.element(field, uses[kind])
+		d.element(field, uses[textOf(field["type"])])
 		delete(field, "element") // it is called name there
 	}
 	if d.changed {
@@ -132,16 +132,11 @@ func (d *describing) address(words string, action find.Action) (address string) 
 // takes tells whether a tool has one of the arguments.
 func takes(entry *catalog.Entry, names []string) bool {
 	properties := rawjson.Get(entry.InputSchema(), "properties")
-	for _, name := range names {
-		if rawjson.Get(properties, name) != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(name string) bool { return rawjson.Get(properties, name) != nil })
 }
 
-// textOf is a JSON string that says something.
-func textOf(raw json.RawMessage) (string, bool) {
-	var text string
-	return text, raw != nil && json.Unmarshal(raw, &text) == nil && text != ""
+// textOf is a JSON string; "" for anything else.
+func textOf(raw json.RawMessage) string {
+	text, _ := rawjson.String(raw)
+	return text
 }

@@ -42,7 +42,8 @@ func TestAnAgentsOwnCallMayDescribeItsElement(t *testing.T) {
 		t.Errorf("a profile without tests: %v, sent %q", got, f.got)
 	}
 	described := slices.ContainsFunc(a.Records.Last(100), func(c store.Call) bool {
-		return c.Arguments != nil && strings.Contains(fmt.Sprintf("%s", *c.Arguments), "the More button") && strings.Contains(fmt.Sprintf("%s", *c.Arguments), `"ref":"e1"`)
+		return c.Arguments != nil && strings.Contains(fmt.Sprintf("%s", *c.Arguments), "the More button") &&
+			strings.Contains(fmt.Sprintf("%s", *c.Arguments), `"ref":"e1"`)
 	})
 	if !described {
 		t.Error("the record does not show what came in and what went out")
@@ -56,7 +57,8 @@ func TestASnapshotWithAConditionPointsToRunSteps(t *testing.T) {
 	got, bad := own(t, a.Caller, "agents", "web__browser_snapshot", `{"selector":"More","condition":"visible"}`)
 	text, _ := json.Marshal(got)
 	details, _ := got["details"].(map[string]any)
-	if !bad || got["type"] != "PARAMETER_FORMAT_ERROR" || !strings.Contains(string(text), "run_steps") || details["expectedFormat"] == nil || details["runId"] == "" {
+	if !bad || got["type"] != "PARAMETER_FORMAT_ERROR" || !strings.Contains(string(text), "run_steps") ||
+		details["expectedFormat"] == nil || details["runId"] == "" {
 		t.Errorf("%s", text)
 	}
 	if got, bad := own(t, a.Caller, "agents", "web__browser_snapshot", `{}`); bad {
@@ -68,9 +70,11 @@ func TestRunStepsTakesTextCommandsAndOneCommand(t *testing.T) {
 	f := &fakeBrowsers{}
 	a := newApp(t, f.start(t))
 	a.Catalog.Ready(t.Context(), "agents")
-	const fill, expect = `{"action":"fill","selector":"User name","value":"ann"}`, `{"action":"expect","selector":"User name","condition":"value","text":"ann"}`
+	const fill, expect = `{"action":"fill","selector":"User name","value":"ann"}`,
+		`{"action":"expect","selector":"User name","condition":"value","text":"ann"}`
 	for _, steps := range []string{
-		`"type \"ann\" into User name\nexpect the value of User name is \"ann\""`, `[` + fill + `,` + expect + `]`, fill, expect, `[` + fill + `,"expect the value of User name is \"ann\""]`,
+		`"type \"ann\" into User name\nexpect the value of User name is \"ann\""`, `[` + fill + `,` + expect + `]`, fill, expect, `[` +
+			fill + `,"expect the value of User name is \"ann\""]`,
 		quotedJSON(`[` + fill + `,` + expect + `]`), quotedJSON(fill), `"{action: fill, selector: User name, value: ann}"`,
 	} {
 		if got, bad := own(t, a.Caller, "agents", "run_steps", `{"steps":`+steps+`}`); bad {
@@ -95,7 +99,7 @@ func TestACommandThatWasRunCanBeRunAgain(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"action":"click","selector":"More"}`), &text); err != nil {
 		t.Fatal(err)
 	}
-	k := trial.Kept{Outcome: trial.Passed}
+	k := trial.Run{Outcome: trial.Passed}
 	k.Files, k.Sources = []string{"steps.yaml"}, map[string]string{"steps.yaml": string(text)}
 	var o trial.Order
 	if err := k.Again(&o); err != nil || len(o.Suites) != 1 || len(o.Suites[0].Cases[0].Steps) != 1 {

@@ -73,7 +73,8 @@ func (f *fakeBrowsers) handle(ctx context.Context, req *mcp.CallToolRequest) (*m
 	}
 	text := fmt.Sprintf("### Page\n- Page URL: %s\n- Page Title: Counter\n", p.url)
 	if req.Params.Name == "browser_snapshot" {
-		text += fmt.Sprintf("### Snapshot\n```yaml\n- button \"More\" [ref=e1]\n- textbox \"User name\" [ref=e2]: %s\n- button \"Save\" [ref=e3]\n- button \"Save\" [ref=e4]\n- paragraph [ref=e5]: count %d\n```\n", p.typed, p.clicks)
+		text += fmt.Sprintf("### Snapshot\n```yaml\n- button \"More\" [ref=e1]\n- textbox \"User name\" [ref=e2]: %s\n- button \"Save\" "+
+			"[ref=e3]\n- button \"Save\" [ref=e4]\n- paragraph [ref=e5]: count %d\n```\n", p.typed, p.clicks)
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 }
@@ -86,7 +87,8 @@ func (f *fakeBrowsers) start(t *testing.T) string {
 	for name, schema := range map[string]string{
 		"browser_navigate": `{"type":"object","properties":{"url":{"type":"string"}},"required":["url"],"additionalProperties":false}`,
 		"browser_click":    `{"type":"object","properties":{"ref":{"type":"string"}},"required":["ref"],"additionalProperties":false}`,
-		"browser_type":     `{"type":"object","properties":{"ref":{"type":"string"},"text":{"type":"string"}},"required":["ref","text"],"additionalProperties":false}`,
+		"browser_type": `{"type":"object","properties":{"ref":{"type":"string"},"text":{"type":"string"}},` +
+			`"required":["ref","text"],"additionalProperties":false}`,
 		"browser_snapshot": `{"type":"object","properties":{}}`, "browser_close": `{"type":"object","properties":{}}`,
 		"browser_take_screenshot": `{"type":"object","properties":{}}`,
 	} {
@@ -123,7 +125,8 @@ func newAppWith(t *testing.T, url, more string) *app.App {
 // openApp is one that its test closes.
 func openApp(t *testing.T, url, more string) *app.App {
 	t.Helper()
-	text := more + fmt.Sprintf("store: t.db\nmcpServers:\n  web: {url: %q}\nprofiles:\n  default: {validation: light}\n  agents: {tests: true, validation: light}\n", url)
+	text := more + fmt.Sprintf("store: t.db\nmcpServers:\n  web: {url: %q}\nprofiles:\n  default: {validation: light}\n  agents: "+
+		"{tests: true, validation: light}\n", url)
 	cfg, err := config.Parse(filepath.Join(t.TempDir(), "toolfit.yaml"), []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -75,7 +75,8 @@ func TestLocatorsAreWrittenOnlyWhenAskedAndHoldNoRef(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)
-	if err != nil || !strings.Contains(string(data), `"name": "More"`) || strings.Contains(string(data), "e1") || strings.Contains(string(data), "Save") {
+	if err != nil || !strings.Contains(string(data), `"name": "More"`) || strings.Contains(string(data), "e1") ||
+		strings.Contains(string(data), "Save") {
 		t.Errorf("%s %v", data, err)
 	}
 	read, err := trial.OpenLocators(path, false)
@@ -136,7 +137,7 @@ func (a *answer) WriteHeader(status int)      { a.status = status }
 func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
 
 func TestSentencesKeepTheLinesThatTheyCameOn(t *testing.T) {
-	s, err := trial.Written("\nopen /\n\n点击 \"登录\"\nclick \"a\\b\"\n")
+	s, err := trial.ParseText("\nopen /\n\n点击 \"登录\"\nclick \"a\\b\"\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,11 +151,12 @@ func TestSentencesKeepTheLinesThatTheyCameOn(t *testing.T) {
 }
 
 func FuzzWritten(f *testing.F) {
-	for _, text := range []string{"click Save", "- 点击登录\n- expect: {text: 好}", "# 计划\n- 打开 /", "name: x\nsteps: [click A]", "{", "serve: /etc\nsteps: [open /]", "a: b", "点击 \"a:b\""} {
+	for _, text := range []string{"click Save", "- 点击登录\n- expect: {text: 好}", "# 计划\n- 打开 /", "name: x\nsteps: [click A]", "{",
+		"serve: /etc\nsteps: [open /]", "a: b", "点击 \"a:b\""} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := trial.Written(text)
+		s, err := trial.ParseText(text)
 		if err == nil && (s == nil || s.Serve != "" || len(s.Cases) == 0) {
 			t.Errorf("%q is read as %+v", text, s)
 		}

@@ -24,12 +24,11 @@ const (
 	Lost    = "lost" // it gave no sign of life for longer than silence
 )
 
-// silence is how long a run may say nothing while it is under way. It says something after
-// each case.
+// silence is how long a run may go without saving anything. It saves after each case.
 const silence = 15 * time.Minute
 
-// Kept is a run as it is kept.
-type Kept struct {
+// Run is a run as it is kept.
+type Run struct {
 	ID       string
 	At       time.Time
 	Duration time.Duration
@@ -52,7 +51,7 @@ type Summary struct {
 type Report struct {
 	Results []*run.Result     `json:"results"`
 	Sources map[string]string `json:"sources,omitempty"` // the files, to run them again
-	Terms
+	Settings
 }
 
 // Event is something that happened to a run.
@@ -76,10 +75,10 @@ const (
 )
 
 // begin makes the record of a run that starts now.
-func (l *Lab) begin(o *Order) *Kept {
-	k := &Kept{ID: l.newID(), At: l.now(), Outcome: Running}
-	k.Name, k.Principal, k.Profile = o.Name, o.Who.ID, o.Profile
-	k.Sources, k.Terms = o.Sources, o.terms()
+func (l *Lab) begin(o *Order) *Run {
+	k := &Run{ID: l.newID(), At: l.now(), Outcome: Running}
+	k.Summary = Summary{Name: o.Name, Principal: o.Who.ID, Profile: o.Profile}
+	k.Report = Report{Sources: o.Sources, Settings: o.settings()}
 	for _, s := range o.Suites {
 		k.Files = append(k.Files, s.File)
 		k.Cases += len(s.Cases)
@@ -93,7 +92,7 @@ func (l *Lab) begin(o *Order) *Kept {
 }
 
 // caseDone counts a case and gives a sign of life.
-func (l *Lab) caseDone(k *Kept, file string, c run.CaseResult) {
+func (l *Lab) caseDone(k *Run, file string, c run.CaseResult) {
 	t := report.Count([]*run.Result{{File: file, Cases: []run.CaseResult{c}}})
 	k.Totals.Add(t)
 	k.Duration = l.now().Sub(k.At)
@@ -102,8 +101,10 @@ func (l *Lab) caseDone(k *Kept, file string, c run.CaseResult) {
 }
 
 // finish keeps the whole run, also when whoever wanted it has left.
-func (l *Lab) finish(ctx context.Context, k *Kept) error {
-	k.Totals, k.Duration, k.Outcome = report.Count(k.Results), l.now().Sub(k.At), Passed
+func (l *Lab) finish(ctx context.Context, k *Run) error {
+	k.Totals = report.Count(k.Results)
+	k.Duration = l.now().Sub(k.At)
+	k.Outcome = Passed
 	for _, r := range k.Results {
 		if !r.Passed() {
 			k.Outcome = Failed
@@ -115,7 +116,7 @@ func (l *Lab) finish(ctx context.Context, k *Kept) error {
 	return err
 }
 
-func (l *Lab) tell(k *Kept, what, name string, status run.Status) {
+func (l *Lab) tell(k *Run, what, name string, status run.Status) {
 	l.parts.Tell(Event{
 		Type: what, At: l.now(), Principal: k.Principal, ID: k.ID, Name: k.Name, Outcome: k.Outcome, Case: name, Status: status, Totals: k.Totals,
 	})
@@ -125,7 +126,7 @@ func (l *Lab) tell(k *Kept, what, name string, status run.Status) {
 const saveLimit = 30 * time.Second
 
 // save writes the run, whole or as far as it is known. Only the whole one must be kept.
-func (l *Lab) save(ctx context.Context, k *Kept, whole bool) error {
+func (l *Lab) save(ctx context.Context, k *Run, whole bool) error {
 	if l.parts.Store == nil {
 		return nil
 	}
@@ -148,7 +149,7 @@ func (l *Lab) save(ctx context.Context, k *Kept, whole bool) error {
 }
 
 // Read is a run of the store as it was kept, without the pictures that are kept apart.
-func Read(row store.Run, now time.Time) (*Kept, error) {
+func Read(row store.Run, now time.Time) (*Run, error) {
 	k, err := readSummary(row, now)
 	if err != nil || len(row.Report) == 0 {
 		return k, err
@@ -160,8 +161,8 @@ func Read(row store.Run, now time.Time) (*Kept, error) {
 }
 
 // readSummary is a run without its report.
-func readSummary(row store.Run, now time.Time) (*Kept, error) {
-	k := &Kept{ID: row.ID, At: row.At, Duration: row.Duration, Outcome: row.Outcome}
+func readSummary(row store.Run, now time.Time) (*Run, error) {
+	k := &Run{ID: row.ID, At: row.At, Duration: row.Duration, Outcome: row.Outcome}
 	if err := json.Unmarshal(row.Summary, &k.Summary); err != nil {
 		return nil, fmt.Errorf("read run %s: %w", row.ID, err)
 	}

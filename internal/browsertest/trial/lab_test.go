@@ -42,7 +42,8 @@ func TestEachWorkerHasABrowserOfItsOwn(t *testing.T) {
 
 func TestCallsGoThroughTheSpineFittedToTheLiveTools(t *testing.T) {
 	a := newApp(t, (&fakeBrowsers{}).start(t))
-	k, err := a.RunTests(t.Context(), order(parsed(t, "- open http://127.0.0.1:1/\n- type \"ann\" into the user name field\n- click More\n- expect: {value: ann, target: User name}\n")))
+	k, err := a.RunTests(t.Context(), order(parsed(t,
+		"- open http://127.0.0.1:1/\n- type \"ann\" into the user name field\n- click More\n- expect: {value: ann, target: User name}\n")))
 	if err != nil || k.Outcome != trial.Passed {
 		t.Fatalf("%+v %v", k, err)
 	}
@@ -102,7 +103,8 @@ func TestAServerThatIsGoneBreaksTheCaseAndNothingHangs(t *testing.T) {
 		t.Errorf("%+v %v", k, err)
 	}
 	dead := newApp(t, "http://127.0.0.1:1/mcp")
-	if _, err := dead.RunTests(t.Context(), order(parsed(t, "- open http://127.0.0.1:1/\n"))); !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.UpstreamDown) {
+	if _, err := dead.RunTests(t.Context(), order(parsed(t, "- open http://127.0.0.1:1/\n"))); !fault.Is(err, fault.NotFound) &&
+		!fault.Is(err, fault.UpstreamDown) {
 		t.Errorf("a dead server: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -119,9 +121,10 @@ func TestCasesAreChosenByTagAndName(t *testing.T) {
 		tags []string
 		grep string
 		want int
-	}{{nil, "", 5}, {[]string{"t0"}, "", 2}, {[]string{"t0", "t1"}, "", 5}, {[]string{"none"}, "", 0}, {nil, "case [12]", 2}, {[]string{"t0"}, "case [12]", 1}, {nil, "many", 5}} {
+	}{{nil, "", 5}, {[]string{"t0"}, "", 2}, {[]string{"t0", "t1"}, "", 5}, {[]string{"none"}, "", 0}, {nil, "case [12]", 2},
+		{[]string{"t0"}, "case [12]", 1}, {nil, "many", 5}} {
 		n := 0
-		for _, s := range trial.Choose(suites, c.tags, regexp.MustCompile(c.grep)) {
+		for _, s := range trial.FilterCases(suites, c.tags, regexp.MustCompile(c.grep)) {
 			n += len(s.Cases)
 		}
 		if n != c.want {
@@ -162,21 +165,24 @@ func TestAgentsRunStepsAndFindElementsInTheirOwnBrowser(t *testing.T) {
 	if got, bad := own(t, a.Caller, "default", "run_steps", `{"steps":"click More"}`); !bad || got["fault"] != "unknown_tool" {
 		t.Errorf("a profile without tests: %v", got)
 	}
-	got, bad := own(t, a.Caller, "agents", "run_steps", `{"steps":"open http://127.0.0.1:1/\nclick More -> see \"count 1\"\n在用户名输入框输入 \"李四\""}`)
+	got, bad := own(t, a.Caller, "agents", "run_steps",
+		`{"steps":"open http://127.0.0.1:1/\nclick More -> see \"count 1\"\n在用户名输入框输入 \"李四\""}`)
 	if bad || got["passed"] != true {
 		t.Errorf("sentences: %v", got)
 	}
 	// The page is as those steps left it.
 	got, bad = own(t, a.Caller, "agents", "run_steps", `{"steps":"- expect: {text: count 1}\n- {click: Save, timeout: 1s}"}`)
 	text, _ := json.Marshal(got)
-	if !bad || got["passed"] != false || !strings.Contains(string(text), "ELEMENT_AMBIGUOUS") || !strings.Contains(string(text), "candidates") {
+	if !bad || got["passed"] != false || !strings.Contains(string(text), "ELEMENT_AMBIGUOUS") ||
+		!strings.Contains(string(text), "candidates") {
 		t.Errorf("a failure: %s", text)
 	}
 	got, bad = own(t, a.Caller, "agents", "find_element", `{"description":"User name","action":"fill"}`)
 	if bad || got["ref"] != "e2" || got["text"] != "User name" || got["confidence"].(float64) < 0.9 {
 		t.Errorf("find: %v", got)
 	}
-	if got, bad = own(t, a.Caller, "agents", "find_element", `{"description":"Save"}`); !bad || got["type"] != "ELEMENT_NOT_FOUND" || len(got["candidates"].([]any)) != 2 {
+	if got, bad = own(t, a.Caller, "agents", "find_element", `{"description":"Save"}`); !bad || got["type"] != "ELEMENT_NOT_FOUND" ||
+		len(got["candidates"].([]any)) != 2 {
 		t.Errorf("find an ambiguous one: %v", got)
 	}
 	for args, want := range map[string]string{

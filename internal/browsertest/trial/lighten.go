@@ -2,7 +2,6 @@ package trial
 
 import (
 	"encoding/json"
-	"iter"
 
 	"github.com/toolfit/toolfit/internal/browsertest/run"
 )
@@ -13,20 +12,22 @@ const maxReport = 32 << 20
 // notKept says why a case has no steps.
 const notKept = "its steps are not kept: the report of this run is too large"
 
-// lighter are what goes from a report that is too long, one after another: first what nobody
-// will miss, at last all but the numbers. How each case ended is the last to go.
+// lighter are the parts to drop from a report that is too long, the least important first.
 var lighter = []func(*Report){
 	func(r *Report) { withoutCalls(r, func(s *run.StepResult) bool { return s.Status == run.Passed }) },
 	func(r *Report) { withoutCalls(r, func(*run.StepResult) bool { return true }) },
 	func(r *Report) { withoutSteps(r, func(c *run.CaseResult) bool { return c.Error == nil }) },
 	func(r *Report) { withoutSteps(r, func(*run.CaseResult) bool { return true }) },
-	func(r *Report) { r.Sources, r.Vars, r.Chosen = nil, nil, nil },
+	func(r *Report) {
+		r.Sources = nil
+		r.Vars = nil
+		r.Chosen = nil
+	},
 	withoutWords,
 	func(r *Report) { r.Results = nil },
 }
 
-// lightened is a report as JSON that is no longer than most bytes. The report, whose cases
-// and steps must be its own, becomes what is left of it.
+// lightened is a report as JSON of at most so many bytes. It changes the report.
 func lightened(r *Report, most int) ([]byte, error) {
 	data, err := json.Marshal(r)
 	for _, lighten := range lighter {
@@ -48,31 +49,24 @@ func withoutCalls(r *Report, which func(*run.StepResult) bool) {
 }
 
 func withoutSteps(r *Report, which func(*run.CaseResult) bool) {
-	for c := range casesOf(r) {
+	for c := range run.Cases(r.Results) {
 		if len(c.Steps) > 0 && which(c) {
-			c.Steps, c.Reason = nil, notKept
+			c.Steps = nil
+			c.Reason = notKept
 		}
 	}
 }
 
 // withoutWords leaves how each case ended, and the beginnings of its name and error.
 func withoutWords(r *Report) {
-	for c := range casesOf(r) {
-		c.Name, c.Tags, c.Earlier, c.Trace = beginning(c.Name), nil, nil, ""
+	for c := range run.Cases(r.Results) {
+		c.Name = beginning(c.Name)
+		c.Tags = nil
+		c.Earlier = nil
+		c.Trace = ""
 		if e := c.Error; e != nil {
-			c.Error = &run.Error{Type: e.Type, Message: beginning(e.Message), Details: run.Details{RunID: e.Details.RunID, Code: e.Details.Code}}
-		}
-	}
-}
-
-func casesOf(r *Report) iter.Seq[*run.CaseResult] {
-	return func(yield func(*run.CaseResult) bool) {
-		for _, one := range r.Results {
-			for i := range one.Cases {
-				if !yield(&one.Cases[i]) {
-					return
-				}
-			}
+			details := run.Details{RunID: e.Details.RunID, Code: e.Details.Code}
+			c.Error = &run.Error{Type: e.Type, Message: beginning(e.Message), Details: details}
 		}
 	}
 }

@@ -15,7 +15,8 @@ import (
 func heavyRun() Report {
 	long := strings.Repeat("很长 ", 2000)
 	call := run.CallRecord{Tool: "browser_click", Before: json.RawMessage(fmt.Sprintf("%q", long))}
-	r := Report{Results: []*run.Result{{Name: "all"}}, Sources: map[string]string{"t.yaml": long}, Terms: Terms{Vars: map[string]string{"a": long}}}
+	r := Report{Results: []*run.Result{{Name: "all"}}, Sources: map[string]string{"t.yaml": long},
+		Settings: Settings{Vars: map[string]string{"a": long}}}
 	for i := range 20 {
 		c := run.CaseResult{Name: fmt.Sprint(i, long), Status: run.Passed}
 		if i%2 == 0 {
@@ -47,7 +48,8 @@ func TestAReportIsNeverLongerThanItMay(t *testing.T) {
 			t.Fatalf("%d bytes where there is room for %d: %v", len(data), most, err)
 		}
 		last = len(data)
-		if kept, err := Read(store.Run{Summary: json.RawMessage(`{}`), Report: data}, time.Now()); err != nil || len(kept.Results) > 0 && len(kept.Results[0].Cases) != 20 {
+		if kept, err := Read(store.Run{Summary: json.RawMessage(`{}`), Report: data}, time.Now()); err != nil || len(kept.Results) > 0 &&
+			len(kept.Results[0].Cases) != 20 {
 			t.Errorf("with room for %d bytes it cannot be read: %v", most, err)
 		}
 	}

@@ -11,8 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/run"
 )
 
-// Locators are what is remembered between runs of how elements were found, in a file that
-// people can read. There is no ref in it.
+// Locators remember between runs how elements were found, in a readable file without refs.
 type Locators struct {
 	path  string
 	write bool
@@ -22,8 +21,7 @@ type Locators struct {
 	changed bool
 }
 
-// OpenLocators reads the file. Where there is none and none is to be written, the answer is
-// nil, which remembers nothing.
+// OpenLocators reads the file. It returns nil where there is none and none is to be written.
 func OpenLocators(path string, write bool) (*Locators, error) {
 	l := &Locators{path: path, write: write, known: map[string]run.Remembered{}}
 	data, err := os.ReadFile(path)
@@ -56,7 +54,8 @@ func (l *Locators) Put(key string, r run.Remembered) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.known[key], l.changed = r, true
+	l.known[key] = r
+	l.changed = true
 }
 
 // Save writes what was learned. A reader finds the file before or the file after, never half of one.

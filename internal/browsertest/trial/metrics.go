@@ -16,19 +16,20 @@ type Metrics struct {
 
 // NewMetrics registers the metrics of browser tests.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
 	m := &Metrics{
-		cases: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "toolfit_test_cases_total", Help: "Cases of browser tests, by how they ended (passed, failed, error, skipped, flaky).",
-		}, []string{"status"}),
-		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "toolfit_test_attempts_total", Help: "What the steps of browser tests tried, by kind (call, find, recovery, choice of a model) and outcome (ok, failed).",
-		}, []string{"kind", "outcome"}),
-		events: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "toolfit_test_events_total", Help: "What happened in browser tests: ambiguous look-ups, stale refs, healed steps, flaky cases, look-ups from the cache.",
-		}, []string{"event"}),
+		cases: counter("toolfit_test_cases_total",
+			"Cases of browser tests, by how they ended (passed, failed, error, skipped, flaky).", "status"),
+		attempts: counter("toolfit_test_attempts_total",
+			"What the steps of browser tests tried, by kind (call, find, recovery, choice of a model) and outcome (ok, failed).",
+			"kind", "outcome"),
+		events: counter("toolfit_test_events_total",
+			"What happened in browser tests: ambiguous look-ups, stale refs, healed steps, flaky cases, look-ups from the cache.", "event"),
 		conversion: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "toolfit_test_conversion_seconds", Help: "How long it took to fit the arguments of a step to the live tool.",
-			Buckets: seconds(run.Buckets()),
+			Buckets: run.Buckets(),
 		}),
 	}
 	m.observe(&run.Result{}) // so that they are there from the start
@@ -37,13 +38,6 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 	reg.MustRegister(m.cases, m.attempts, m.events, m.conversion)
 	return m
-}
-
-func seconds(list []time.Duration) (out []float64) {
-	for _, d := range list {
-		out = append(out, d.Seconds())
-	}
-	return out
 }
 
 func (m *Metrics) converted(d time.Duration) {
@@ -60,13 +54,14 @@ func (m *Metrics) observe(r *run.Result) {
 	for _, c := range r.Cases {
 		m.cases.WithLabelValues(string(c.Status)).Inc()
 	}
-	for kind, s := range map[string]run.Share{"call": r.Metrics.Calls, "find": r.Metrics.Finds, "recovery": r.Metrics.Recoveries, "choice": r.Metrics.Choices} {
+	n := &r.Metrics
+	for kind, s := range map[string]run.Share{"call": n.Calls, "find": n.Finds, "recovery": n.Recoveries, "choice": n.Choices} {
 		m.attempts.WithLabelValues(kind, "ok").Add(float64(s.OK))
 		m.attempts.WithLabelValues(kind, "failed").Add(float64(s.All - s.OK))
 	}
-	for event, n := range map[string]int{
-		"ambiguous": r.Metrics.Ambiguous, "stale": r.Metrics.Stale, "healed": r.Metrics.Healed, "flaky": r.Metrics.Flaky, "cache_hit": r.Metrics.CacheHits,
+	for event, count := range map[string]int{
+		"ambiguous": n.Ambiguous, "stale": n.Stale, "healed": n.Healed, "flaky": n.Flaky, "cache_hit": n.CacheHits,
 	} {
-		m.events.WithLabelValues(event).Add(float64(n))
+		m.events.WithLabelValues(event).Add(float64(count))
 	}
 }

@@ -130,7 +130,8 @@ func TestAgentsMayAskTheModelsOfTheirProfilesAgentsAlone(t *testing.T) {
 	if text, _ := json.Marshal(got); bad || !strings.Contains(string(text), `"by":"model"`) {
 		t.Errorf("run_steps with a model: %s", text)
 	}
-	if got, bad = own(t, a.Caller, "agents", "run_steps", `{"model":"nobody","steps":`+string(steps)+`}`); !bad || got["fault"] != "not_found" {
+	if got, bad = own(t, a.Caller, "agents", "run_steps", `{"model":"nobody","steps":`+string(steps)+`}`); !bad ||
+		got["fault"] != "not_found" {
 		t.Errorf("run_steps with an unknown model: %v", got)
 	}
 	o := order(parsed(t, buyMore))

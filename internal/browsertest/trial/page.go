@@ -16,10 +16,9 @@ const (
 	maxBad = 100
 )
 
-// Page is as much of a run as a person looks at: its other steps are not even read. Its
-// Results are empty.
+// Page is one page of a run. Its Results are empty, and other steps are not decoded.
 type Page struct {
-	*Kept
+	*Run
 	Number, Last int // of the page, from 1
 	Calls, Finds run.Share
 	Choices      run.Share
@@ -57,7 +56,7 @@ type unread struct {
 		} `json:"cases"`
 	} `json:"results"`
 	Sources map[string]string `json:"sources"`
-	Terms
+	Settings
 }
 
 // ReadPage reads one page of a run. A number beyond the last means the last.
@@ -72,8 +71,9 @@ func ReadPage(row store.Run, now time.Time, number int) (*Page, error) {
 			return nil, fmt.Errorf("read run %s: %w", row.ID, err)
 		}
 	}
-	k.Sources, k.Terms = all.Sources, all.Terms
-	p := &Page{Kept: k, Last: all.pages()}
+	k.Sources = all.Sources
+	k.Settings = all.Settings
+	p := &Page{Run: k, Last: all.pages()}
 	p.Number = min(max(number, 1), p.Last)
 	return p, p.add(&all)
 }
@@ -92,9 +92,12 @@ func (u *unread) pages() int {
 // add puts what belongs on the page there.
 func (p *Page) add(all *unread) error {
 	from := (p.Number - 1) * pageSteps
-	place, step := 0, 0 // of the case that is looked at
+	place := 0 // of the current case
+	step := 0
 	for i, r := range all.Results {
-		p.count(&r.Metrics)
+		p.Calls.Add(r.Metrics.Calls)
+		p.Finds.Add(r.Metrics.Finds)
+		p.Choices.Add(r.Metrics.Choices)
 		suite := PageSuite{Result: r.Result}
 		for j := range r.Cases {
 			c := &r.Cases[j]
@@ -107,7 +110,8 @@ func (p *Page) add(all *unread) error {
 				}
 				suite.Cases = append(suite.Cases, one)
 			}
-			place, step = place+takes, step+len(c.Steps)
+			place += takes
+			step += len(c.Steps)
 		}
 		if len(suite.Cases) > 0 {
 			p.Suites = append(p.Suites, suite)
@@ -128,21 +132,14 @@ func (p *Page) addBad(c *PageCase, place int) {
 	p.Bad = append(p.Bad, bad)
 }
 
-func (p *Page) count(m *run.Metrics) {
-	for _, s := range []struct {
-		to   *run.Share
-		from run.Share
-	}{{&p.Calls, m.Calls}, {&p.Finds, m.Finds}, {&p.Choices, m.Choices}} {
-		s.to.OK, s.to.All = s.to.OK+s.from.OK, s.to.All+s.from.All
-	}
-}
-
-// read decodes the steps of the case that are on a page, which begins skip steps into it;
-// before is how many steps of the run there are before the case.
+// read decodes the steps of the case that are on a page, which begins skip steps into it; before is
+// the number of steps before the case.
 func (c *PageCase) read(list []json.RawMessage, skip, before int) error {
 	from := max(0, skip)
 	to := min(len(list), skip+pageSteps)
-	c.Before, c.After, c.First = from, len(list)-to, before+from+1
+	c.Before = from
+	c.After = len(list) - to
+	c.First = before + from + 1
 	for _, raw := range list[min(from, to):to] {
 		var s run.StepResult
 		if err := json.Unmarshal(raw, &s); err != nil {

@@ -12,9 +12,9 @@ import (
 )
 
 // longRun is a run of cases with so many steps each; every tenth step has a picture.
-func longRun(t *testing.T, steps ...int) *Kept {
+func longRun(t *testing.T, steps ...int) *Run {
 	t.Helper()
-	k := &Kept{ID: "run_1", Report: Report{Results: []*run.Result{{Name: "all"}}}}
+	k := &Run{ID: "run_1", Report: Report{Results: []*run.Result{{Name: "all"}}}}
 	number := 0
 	for i, n := range steps {
 		c := run.CaseResult{Name: fmt.Sprint("case ", i+1), Status: run.Passed}
@@ -32,7 +32,7 @@ func longRun(t *testing.T, steps ...int) *Kept {
 }
 
 // stored is the run as the store has it.
-func stored(t *testing.T, k *Kept) store.Run {
+func stored(t *testing.T, k *Run) store.Run {
 	t.Helper()
 	report, pictures, err := parted(k.Report)
 	if err != nil {
@@ -44,7 +44,8 @@ func stored(t *testing.T, k *Kept) store.Run {
 func TestPicturesAreKeptApartAndComeBackToTheirSteps(t *testing.T) {
 	k := longRun(t, 7, 0, 30)
 	row := stored(t, k)
-	if len(row.Pictures) != 3 || row.Pictures[1].Step != 20 || strings.Contains(string(row.Report), `"data"`) || k.Results[0].Cases[2].Steps[2].Screenshot.Data == nil {
+	if len(row.Pictures) != 3 || row.Pictures[1].Step != 20 || strings.Contains(string(row.Report), `"data"`) ||
+		k.Results[0].Cases[2].Steps[2].Screenshot.Data == nil {
 		t.Fatalf("%d pictures, report %.300s", len(row.Pictures), row.Report)
 	}
 	got, err := Read(row, time.Now())
@@ -73,7 +74,8 @@ func TestPicturesOfOlderRunsAreInTheirReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	got.Fill(nil)
-	if p := got.Picture(10); p == nil || string(p.Data) != "step 10" || got.Picture(9) != nil || got.Picture(-1) != nil || got.Picture(99) != nil {
+	if p := got.Picture(10); p == nil || string(p.Data) != "step 10" || got.Picture(9) != nil || got.Picture(-1) != nil ||
+		got.Picture(99) != nil {
 		t.Errorf("the picture is %v", p)
 	}
 }
@@ -87,13 +89,15 @@ func TestARunKeepsAsManyPicturesAsThereIsRoomFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := got.Results[0].Cases[0].Steps
-	if len(row.Pictures) != 2 || s[9].Screenshot != nil || len(s[9].Warnings) != 1 || s[19].Screenshot == nil || len(k.Results[0].Cases[0].Steps[9].Warnings) != 0 {
+	if len(row.Pictures) != 2 || s[9].Screenshot != nil || len(s[9].Warnings) != 1 || s[19].Screenshot == nil ||
+		len(k.Results[0].Cases[0].Steps[9].Warnings) != 0 {
 		t.Errorf("%d pictures, step %+v", len(row.Pictures), s[9])
 	}
 }
 
 func TestThePagesOfARunHaveEveryStepOnce(t *testing.T) {
-	for _, steps := range [][]int{{}, {0}, {1}, {pageSteps}, {pageSteps + 1}, {pageSteps, 0}, {5, 0, 3*pageSteps + 7, 0, 0, 2}, {pageSteps - 1, 0, 1, 4}} {
+	for _, steps := range [][]int{{}, {0}, {1}, {pageSteps}, {pageSteps + 1}, {pageSteps, 0}, {5, 0, 3*pageSteps + 7, 0, 0, 2},
+		{pageSteps - 1, 0, 1, 4}} {
 		row := stored(t, longRun(t, steps...))
 		seen, cases, last := 0, map[string]bool{}, 1
 		for n := 1; n <= last; n++ {

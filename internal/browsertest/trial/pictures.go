@@ -8,8 +8,7 @@ import (
 // maxPictures bounds the bytes of all pictures that are kept of one run.
 const maxPictures = 32 << 20
 
-// parted is a report as it is kept, and its pictures apart from it: whoever reads a run need
-// not read these, too.
+// parted separates a report from its pictures, so that most readers need not load them.
 func parted(r Report) (data []byte, pictures []store.RunPicture, err error) {
 	r.Results = run.Copies(r.Results)
 	taken := takePictures(r.Results)
@@ -26,7 +25,8 @@ func parted(r Report) (data []byte, pictures []store.RunPicture, err error) {
 
 // takePictures puts an image without bytes in the place of each picture for which there is room.
 func takePictures(results []*run.Result) map[*run.Image][]byte {
-	taken, room := map[*run.Image][]byte{}, maxPictures
+	taken := map[*run.Image][]byte{}
+	room := maxPictures
 	for _, s := range run.Steps(results) {
 		picture := s.Screenshot
 		if picture == nil {
@@ -44,9 +44,8 @@ func takePictures(results []*run.Result) map[*run.Image][]byte {
 	return taken
 }
 
-// Fill puts pictures that were kept apart back where they belong. One that is not there any
-// more is left out.
-func (k *Kept) Fill(pictures []store.RunPicture) {
+// Fill puts stored pictures back into their steps. Missing ones are left out.
+func (k *Run) Fill(pictures []store.RunPicture) {
 	data := map[int][]byte{}
 	for _, p := range pictures {
 		data[p.Step] = p.Data
@@ -57,13 +56,14 @@ func (k *Kept) Fill(pictures []store.RunPicture) {
 		case data[n] == nil:
 			s.Screenshot = nil
 		default:
-			s.Screenshot.Data, s.Screenshot.Size = data[n], 0
+			s.Screenshot.Data = data[n]
+			s.Screenshot.Size = 0
 		}
 	}
 }
 
 // Picture is the picture of a step of a run that has its pictures in its report; nil for none.
-func (k *Kept) Picture(step int) *run.Image {
+func (k *Run) Picture(step int) *run.Image {
 	for n, s := range run.Steps(k.Results) {
 		if n == step && s.Screenshot != nil && s.Screenshot.Data != nil {
 			return s.Screenshot

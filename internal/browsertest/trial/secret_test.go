@@ -19,7 +19,8 @@ func TestNoSecretIsInTheStore(t *testing.T) {
 		return ""
 	}}
 	a := openApp(t, f.start(t), "resultStore: all\n")
-	used := parsed(t, "steps:\n  - open http://127.0.0.1:1/\n  - type \"${env:PW}\" into User name\n  - {click: More, optional: true}\n  - {expect: {text: never}, timeout: 1s}\n")
+	used := parsed(t, "steps:\n  - open http://127.0.0.1:1/\n  - type \"${env:PW}\" into User name\n  - {click: More, optional: "+
+		"true}\n  - {expect: {text: never}, timeout: 1s}\n")
 	seen := parsed(t, "- open http://127.0.0.1:1/?hunter2\n- {expect: {url: /never}, timeout: 1s}\n")
 	seen.File = "seen.yaml"
 	o := order(seen, used)

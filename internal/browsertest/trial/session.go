@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,7 +33,8 @@ func browserOf(view *catalog.View) (tool.ServerID, error) {
 	var found []string
 	for _, e := range view.Entries {
 		if !e.Own && slices.Contains(needed, e.Definition.Name) {
-			if has[e.Server]++; has[e.Server] == len(needed) {
+			has[e.Server]++
+			if has[e.Server] == len(needed) {
 				found = append(found, string(e.Server))
 			}
 		}
@@ -112,7 +114,9 @@ func (s *session) Call(ctx context.Context, asked, _ run.Call) (json.RawMessage,
 	}
 	params.Session = s.as.Params.Session
 	req := s.as
-	req.Params, req.Whole, req.Found = params, true, true // a snapshot holds what was typed; the report keeps what counts
+	req.Params = params
+	req.Whole = true // a snapshot is not cut: the report keeps what counts
+	req.Found = true
 	res, err := s.lab.parts.Caller.Do(ctx, req)
 	if err != nil {
 		return nil, failed(ctx, err)
@@ -134,18 +138,18 @@ func failed(ctx context.Context, err error) error {
 	case !errors.As(err, &f):
 		return err
 	}
-	code := snapshot.ServerGone
-	switch f.Code {
-	case fault.BadArguments, fault.BadRequest:
-		code = snapshot.BadParameters
-	case fault.UnknownTool, fault.Forbidden:
-		code = snapshot.ToolMissing
-	case fault.UpstreamTimeout:
-		code = snapshot.TimedOut
-	case fault.UpstreamBusy, fault.RateLimited:
-		code = snapshot.BrowserBusy
-	}
-	return &snapshot.Error{Code: code, Message: f.Message}
+	return &snapshot.Error{Code: cmp.Or(stepCodes[f.Code], snapshot.ServerGone), Message: f.Message}
+}
+
+// stepCodes are the codes of steps for those of the gateway; all others are ServerGone.
+var stepCodes = map[fault.Code]snapshot.Code{
+	fault.BadArguments:    snapshot.BadParameters,
+	fault.BadRequest:      snapshot.BadParameters,
+	fault.UnknownTool:     snapshot.ToolMissing,
+	fault.Forbidden:       snapshot.ToolMissing,
+	fault.UpstreamTimeout: snapshot.TimedOut,
+	fault.UpstreamBusy:    snapshot.BrowserBusy,
+	fault.RateLimited:     snapshot.BrowserBusy,
 }
 
 // close ends what the server keeps for the session.

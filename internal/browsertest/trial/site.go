@@ -13,8 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/steps"
 )
 
-// Serve serves the folders that suites name, each on a loopback port of its own, and makes
-// them their base. The returned function ends it.
+// Serve serves the folders that suites name on loopback ports, and makes these their base.
 func Serve(suites []*steps.Suite) (stop func(), err error) {
 	var ends []func()
 	stop = func() {

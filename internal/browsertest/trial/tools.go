@@ -39,9 +39,9 @@ func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMess
 	if err := rawjson.Decode(args, &in); err != nil {
 		return nil, fault.New(fault.BadArguments, "the arguments do not fit: %w", err)
 	}
-	suite, err := Written(string(in.Steps))
+	suite, err := ParseText(string(in.Steps))
 	if err != nil {
-		return result(map[string]any{"passed": false, "error": l.unreadable(string(in.Steps), err)}, true), nil
+		return result(map[string]any{"passed": false, "error": run.Unreadable(l.newID(), string(in.Steps), err)}, true), nil
 	}
 	choose, err := l.chooser(req.Principal, in.Model)
 	if err != nil {
@@ -54,7 +54,8 @@ func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMess
 	defer free()
 	ctx, cancel := context.WithTimeout(ctx, maxAgentRun)
 	defer cancel()
-	o := Order{Who: req.Principal, Profile: req.Profile, Suites: []*steps.Suite{suite}, Sources: map[string]string{suite.File: string(in.Steps)}}
+	o := Order{Who: req.Principal, Profile: req.Profile, Suites: []*steps.Suite{suite}}
+	o.Sources = map[string]string{suite.File: string(in.Steps)}
 	o.Options = run.Options{Base: in.Base, Vars: in.Vars, Screenshots: "off", Choose: choose}
 	k := l.begin(&o)
 	r := l.runner(s, k.ID, o.Options, func(c run.CaseResult) { l.caseDone(k, suite.File, c) })
@@ -68,8 +69,7 @@ func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMess
 // writtenFile is what steps that come as text are called, unless they are a Markdown plan.
 const writtenFile = "steps.yaml"
 
-// Text is steps as they come in a request: a text, or a list of commands or one command, which
-// are kept as the JSON that they came in.
+// Text is steps in a request: a text, or commands, which stay JSON.
 type Text string
 
 func (t *Text) UnmarshalJSON(b []byte) error {
@@ -88,10 +88,10 @@ func (t *Text) UnmarshalJSON(b []byte) error {
 // command is a text that is one command rather than a file.
 var command = regexp.MustCompile(`^\{\s*"?action"?\s*:`)
 
-// Written reads steps that come as text: sentences line by line, a Markdown plan, YAML, or
-// commands. Nothing beside the text is read.
-func Written(text string) (*steps.Suite, error) {
-	name, data := writtenFile, []byte(text)
+// ParseText reads steps: sentences line by line, a Markdown plan, YAML, or commands.
+func ParseText(text string) (*steps.Suite, error) {
+	name := writtenFile
+	data := []byte(text)
 	switch trimmed := strings.TrimSpace(text); {
 	case strings.HasPrefix(trimmed, "# "):
 		name = "steps.md"
@@ -124,16 +124,11 @@ func listed(sentences string) (list []byte) {
 func isSentences(text string) bool {
 	first, _, _ := strings.Cut(text, "\n")
 	first = strings.TrimSpace(first)
-	if strings.HasPrefix(first, "- ") || strings.HasPrefix(first, "[") || strings.HasPrefix(first, "{") || strings.HasPrefix(first, "#") || first == "---" {
+	if first == "---" || strings.HasPrefix(first, "- ") || first != "" && strings.Contains("[{#", first[:1]) {
 		return false
 	}
 	key, rest, found := strings.Cut(first, ":")
 	return !found || strings.ContainsAny(key, " \"“「") || rest != "" && rest[0] != ' '
-}
-
-// unreadable is what cannot be read, in the form of an error of a step.
-func (l *Lab) unreadable(given string, err error) *run.Error {
-	return run.Unreadable(l.newID(), given, err)
 }
 
 // findElement is the tool find_element.
@@ -157,8 +152,7 @@ func (l *Lab) findElement(ctx context.Context, req *call.Request, args json.RawM
 	return result(found, false), nil
 }
 
-// callersBrowser is the browser that the caller's own calls use. Steps of two calls must not
-// mix in it; free lets the next in.
+// callersBrowser is the browser of the caller's own calls; free lets the next call use it.
 func (l *Lab) callersBrowser(ctx context.Context, req *call.Request) (s *session, free func(), err error) {
 	l.parts.Catalog.Ready(ctx, req.Profile)
 	view, err := l.parts.Catalog.View(req.Profile)
@@ -180,7 +174,8 @@ func (l *Lab) callersBrowser(ctx context.Context, req *call.Request) (s *session
 // sessionOf is the browser of a server that the caller's own calls use.
 func (l *Lab) sessionOf(req *call.Request, server tool.ServerID) *session {
 	s := &session{lab: l, server: server, as: call.Request{
-		Principal: req.Principal, Profile: req.Profile, MCPSession: req.MCPSession, From: req.From, Agent: req.Agent, Client: req.Client, Reader: call.Person,
+		Principal: req.Principal, Profile: req.Profile, MCPSession: req.MCPSession, From: req.From,
+		Agent: req.Agent, Client: req.Client, Reader: call.Person,
 	}}
 	s.as.Params.Session = req.Params.Session
 	return s
@@ -218,24 +213,23 @@ type toldCase struct {
 }
 
 // told is a run without calls and pictures, which an agent can ask for.
-func told(k *Kept) any {
+func told(k *Run) any {
 	out := struct {
 		Run    string     `json:"run"`
 		Passed bool       `json:"passed"`
 		Cases  []toldCase `json:"cases"`
 	}{k.ID, k.Outcome == Passed, []toldCase{}}
-	for _, r := range k.Results {
-		for _, c := range r.Cases {
-			one := toldCase{Name: c.Name, Status: c.Status, Steps: []toldStep{}}
-			for _, s := range c.Steps {
-				t := toldStep{Step: s.Text, Status: s.Status, Error: s.Error, Candidates: s.Candidates, Warnings: s.Warnings}
-				if s.Element != nil {
-					t.Element, t.By = strings.TrimSpace(s.Element.Role+" "+s.Element.Name), s.Element.By
-				}
-				one.Steps = append(one.Steps, t)
+	for c := range run.Cases(k.Results) {
+		one := toldCase{Name: c.Name, Status: c.Status, Steps: []toldStep{}}
+		for _, s := range c.Steps {
+			t := toldStep{Step: s.Text, Status: s.Status, Error: s.Error, Candidates: s.Candidates, Warnings: s.Warnings}
+			if s.Element != nil {
+				t.Element = strings.TrimSpace(s.Element.Role + " " + s.Element.Name)
+				t.By = s.Element.By
 			}
-			out.Cases = append(out.Cases, one)
+			one.Steps = append(one.Steps, t)
 		}
+		out.Cases = append(out.Cases, one)
 	}
 	return out
 }

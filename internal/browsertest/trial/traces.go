@@ -19,10 +19,9 @@ import (
 // maxTrace is the longest file of a recording in which secrets are looked for.
 const maxTrace = 256 << 20
 
-// KeepFiles keeps the recordings that a playwright server has written since a time, in the same
-// folder or another one, without secrets: it records what was typed. Each is put there whole.
-// Pictures stay as they are.
-func KeepFiles(from, to string, since time.Time, secrets []string) error {
+// SaveTraces copies the traces that a playwright server has written since a time, to the same folder
+// or another one, with secrets masked. Pictures stay as they are.
+func SaveTraces(from, to string, since time.Time, secrets []string) error {
 	k := keeping{from: from, to: to, since: since}
 	if len(secrets) > 0 {
 		k.mask = steps.NewVars(nil)
@@ -31,7 +30,8 @@ func KeepFiles(from, to string, since time.Time, secrets []string) error {
 		k.mask.Hide(s)
 	}
 	if real, err := filepath.EvalSymlinks(from); err == nil { // a walk does not go through a link
-		if k.from = real; from == to {
+		k.from = real
+		if from == to {
 			k.to = real
 		}
 	}
@@ -116,8 +116,7 @@ var pictures = []string{".png", ".jpeg", ".jpg", ".webp"}
 // recordings are the files that a viewer reads line by line. In all others every place counts.
 var recordings = []string{".trace", ".network"}
 
-// maskRecording masks the lines of a recording so that it can still be read: a port may be
-// part of a time, too.
+// maskRecording masks the lines of a trace and keeps them valid JSON.
 func maskRecording(path, text string, mask *steps.Vars) string {
 	if !slices.Contains(recordings, filepath.Ext(path)) {
 		return mask.Mask(text)

@@ -18,7 +18,8 @@ func TestRecordingsHoldNoSecrets(t *testing.T) {
 	}
 	begun := time.Now().Add(-time.Minute)
 	for name, text := range map[string]string{
-		"traces/a.trace": `{"params":{"value":"p\"w 1"}}` + "\n", "traces/a.network": `{"url":"http://h/?p=p%22w+1"}`, "traces/resources/b.html": "<p>p&quot;w 1</p>", "old.txt": `p"w 1`, "page.png": `p"w 1`,
+		"traces/a.trace": `{"params":{"value":"p\"w 1"}}` + "\n", "traces/a.network": `{"url":"http://h/?p=p%22w+1"}`,
+		"traces/resources/b.html": "<p>p&quot;w 1</p>", "old.txt": `p"w 1`, "page.png": `p"w 1`,
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -30,15 +31,16 @@ func TestRecordingsHoldNoSecrets(t *testing.T) {
 			}
 		}
 	}
-	if err := trial.KeepFiles(dir, dir, begun, []string{`p"w 1`}); err != nil {
+	if err := trial.SaveTraces(dir, dir, begun, []string{`p"w 1`}); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"traces/a.trace": `{"params":{"value":"•••"}}` + "\n", "traces/a.network": `{"url":"http://h/?p=•••"}`, "traces/resources/b.html": "<p>•••</p>", "old.txt": `p"w 1`, "page.png": `p"w 1`} {
+	for name, want := range map[string]string{"traces/a.trace": `{"params":{"value":"•••"}}` + "\n",
+		"traces/a.network": `{"url":"http://h/?p=•••"}`, "traces/resources/b.html": "<p>•••</p>", "old.txt": `p"w 1`, "page.png": `p"w 1`} {
 		if data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))); err != nil || string(data) != want {
 			t.Errorf("%s: %s %v", name, data, err)
 		}
 	}
-	if err := trial.KeepFiles(filepath.Join(dir, "nowhere"), filepath.Join(dir, "nowhere"), begun, []string{"x"}); err != nil {
+	if err := trial.SaveTraces(filepath.Join(dir, "nowhere"), filepath.Join(dir, "nowhere"), begun, []string{"x"}); err != nil {
 		t.Errorf("nothing was recorded: %v", err)
 	}
 }
@@ -56,7 +58,7 @@ func TestARecordingInALinkedFolderIsMasked(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"value":"hunter2"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := trial.KeepFiles(link, link, time.Time{}, []string{"hunter2"}); err != nil {
+	if err := trial.SaveTraces(link, link, time.Time{}, []string{"hunter2"}); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(path); err != nil || string(data) != `{"value":"•••"}` {
@@ -66,7 +68,8 @@ func TestARecordingInALinkedFolderIsMasked(t *testing.T) {
 
 func TestARecordingCanBeReadAfterAShortValueWasMasked(t *testing.T) {
 	for _, c := range []struct{ name, file, text, want string }{
-		{"a port is masked in an address, not in a time", "a.trace", `{"time":13000.5,"url":"http://h:3000/"}` + "\n" + `{"n":3000}`, `{"time":13000.5,"url":"http://h:•••/"}` + "\n" + `{"n":"•••"}`},
+		{"a port is masked in an address, not in a time", "a.trace", `{"time":13000.5,"url":"http://h:3000/"}` + "\n" + `{"n":3000}`,
+			`{"time":13000.5,"url":"http://h:•••/"}` + "\n" + `{"n":"•••"}`},
 		{"what is no JSON is masked wherever it is", "a.network", "13000.5\t[3000\n", "1•••.5\t[•••\n"},
 		{"so is what a page has sent", "a.json", `{"pin":13000}`, `{"pin":1•••}`},
 	} {
@@ -74,7 +77,7 @@ func TestARecordingCanBeReadAfterAShortValueWasMasked(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := trial.KeepFiles(filepath.Dir(path), filepath.Dir(path), time.Time{}, []string{"3000"}); err != nil {
+		if err := trial.SaveTraces(filepath.Dir(path), filepath.Dir(path), time.Time{}, []string{"3000"}); err != nil {
 			t.Fatal(err)
 		}
 		if data, err := os.ReadFile(path); err != nil || string(data) != c.want {
@@ -94,7 +97,8 @@ func TestARecordingThatIsTooLongIsSaidAndTheOthersAreMasked(t *testing.T) {
 	if err := os.Truncate(long, 1<<30); err != nil { // which takes no room
 		t.Fatal(err)
 	}
-	if err := trial.KeepFiles(dir, dir, time.Time{}, []string{"hunter2"}); err == nil || !strings.Contains(err.Error(), "a.trace is too long") {
+	if err := trial.SaveTraces(dir, dir, time.Time{}, []string{"hunter2"}); err == nil ||
+		!strings.Contains(err.Error(), "a.trace is too long") {
 		t.Errorf("it is not said: %v", err)
 	}
 	if data, err := os.ReadFile(short); err != nil || string(data) != `"•••"` {
@@ -116,7 +120,8 @@ func TestWhatIsKeptElsewhereIsNeverUnmasked(t *testing.T) {
 	if err := os.Truncate(filepath.Join(from, "long.network"), 1<<30); err != nil {
 		t.Fatal(err)
 	}
-	if err := trial.KeepFiles(from, to, time.Time{}, []string{"hunter2"}); err == nil || !strings.Contains(err.Error(), "long.network is too long, and is not kept") {
+	if err := trial.SaveTraces(from, to, time.Time{}, []string{"hunter2"}); err == nil ||
+		!strings.Contains(err.Error(), "long.network is too long, and is not kept") {
 		t.Errorf("it is not said: %v", err)
 	}
 	kept := map[string]string{}
@@ -134,7 +139,7 @@ func TestWhatIsKeptElsewhereIsNeverUnmasked(t *testing.T) {
 	if err := os.Remove(filepath.Join(from, "long.network")); err != nil {
 		t.Fatal(err)
 	}
-	if err := trial.KeepFiles(from, to, time.Time{}, nil); err != nil {
+	if err := trial.SaveTraces(from, to, time.Time{}, nil); err != nil {
 		t.Error(err)
 	}
 	if data, err := os.ReadFile(filepath.Join(to, "traces", "a.trace")); err != nil || string(data) != `{"value":"hunter2"}` {

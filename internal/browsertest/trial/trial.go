@@ -1,12 +1,12 @@
-// Package trial runs browser tests through the gateway: it chooses cases, gives each worker
-// a browser session of its own on the profile's playwright server, keeps what came of the
-// run, and offers the same to agents as the tools run_steps and find_element.
+// Package trial runs browser tests through the gateway: it filters cases, gives each worker a
+// browser session of its own on the profile's playwright server, stores the run, and offers
+// the same to agents as the tools run_steps and find_element.
 //
-// Every call of a step goes through the spine (package call), so it is decided, fitted and
-// recorded like everybody's. It never reads a file or the environment for an agent.
+// Every call of a step goes through package call, so it is authorized, fitted and recorded like
+// any other. It never reads a file or the environment for an agent.
 //
 //	lab := trial.New(trial.Parts{Catalog: cat, Caller: caller, End: pool.EndSession, …})
-//	kept, err := lab.Run(ctx, trial.Order{Who: who, Profile: "default", Suites: suites, Workers: 2})
+//	run, err := lab.Run(ctx, trial.Order{Who: who, Profile: "default", Suites: suites, Workers: 2})
 package trial
 
 import (
@@ -96,9 +96,8 @@ type Order struct {
 	Done    func(file string, c run.CaseResult) // hears of each case as it ends, one after another; nil: nobody
 }
 
-// Run runs an order and keeps what came of it. The error is that of a run that could not
-// begin or be kept; a run whose tests failed is none.
-func (l *Lab) Run(ctx context.Context, o Order) (*Kept, error) {
+// Run runs an order and stores the run. Failed tests are not an error.
+func (l *Lab) Run(ctx context.Context, o Order) (*Run, error) {
 	server, err := l.server(ctx, o.Profile, o.Server)
 	if err != nil {
 		return nil, err
@@ -133,7 +132,8 @@ func (l *Lab) Run(ctx context.Context, o Order) (*Kept, error) {
 			w := l.worker(k, &o, server, n)
 			defer w.session.close()
 			for j := range todo {
-				w.do(ctx, j, done)
+				w.done = func(c run.CaseResult) { done(j.one.File, c) }
+				j.result = w.runner.Suite(ctx, &j.one)
 			}
 		})
 	}
@@ -142,8 +142,7 @@ func (l *Lab) Run(ctx context.Context, o Order) (*Kept, error) {
 	return k, l.finish(ctx, k)
 }
 
-// Secrets are what the files name of the environment: what one file uses, the pages of another
-// may show.
+// Secrets are the environment variables that the files name: pages of one may show those of another.
 func (o *Order) Secrets() (list []string) {
 	if o.Options.Env == nil {
 		return nil

@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -33,10 +32,10 @@ func jobsOf(suites []*steps.Suite) (jobs []*job) {
 type worker struct {
 	session *session
 	runner  *run.Runner
-	done    func(run.CaseResult) // of the case that is under way
+	done    func(run.CaseResult) // of the current case
 }
 
-func (l *Lab) worker(k *Kept, o *Order, server tool.ServerID, n int) *worker {
+func (l *Lab) worker(k *Run, o *Order, server tool.ServerID, n int) *worker {
 	w := &worker{}
 	w.session = &session{lab: l, server: server, as: call.Request{Principal: o.Who, Profile: o.Profile, Reader: call.Person}}
 	w.session.as.Params.Session = fmt.Sprintf("%s/%d", k.ID, n+1)
@@ -46,14 +45,11 @@ func (l *Lab) worker(k *Kept, o *Order, server tool.ServerID, n int) *worker {
 
 // runner makes what runs steps in a session.
 func (l *Lab) runner(s *session, id string, opts run.Options, done func(run.CaseResult)) *run.Runner {
-	opts.ID, opts.Fit, opts.Log, opts.Done = id, s.fitter, l.parts.Logger, done
+	opts.ID = id
+	opts.Fit = s.fitter
+	opts.Log = l.parts.Logger
+	opts.Done = done
 	return run.New(s, &opts)
-}
-
-// do runs one case with its rows.
-func (w *worker) do(ctx context.Context, j *job, done func(file string, c run.CaseResult)) {
-	w.done = func(c run.CaseResult) { done(j.one.File, c) }
-	j.result = w.runner.Suite(ctx, &j.one)
 }
 
 // merged puts the cases of each suite together again.

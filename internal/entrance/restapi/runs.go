@@ -30,7 +30,7 @@ type Run struct {
 	Results []json.RawMessage `json:"results,omitempty"` // of one run that has ended
 }
 
-func showRun(k *trial.Kept) Run {
+func showRun(k *trial.Run) Run {
 	return Run{ID: k.ID, At: k.At, DurationMS: float64(k.Duration.Microseconds()) / 1000, Outcome: k.Outcome, Summary: k.Summary}
 }
 
@@ -80,7 +80,7 @@ func (a *API) ListRuns(ctx context.Context, who access.Principal, f store.RunFil
 }
 
 // ReadRun returns a run that the caller may see, without pictures.
-func (a *API) ReadRun(ctx context.Context, who access.Principal, id string) (*trial.Kept, error) {
+func (a *API) ReadRun(ctx context.Context, who access.Principal, id string) (*trial.Run, error) {
 	row, err := a.Store.Run(ctx, id)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (a *API) ReadRun(ctx context.Context, who access.Principal, id string) (*tr
 }
 
 // seenRun reads a run that the caller may see.
-func seenRun(who access.Principal, row store.Run) (*trial.Kept, error) {
+func seenRun(who access.Principal, row store.Run) (*trial.Run, error) {
 	k, err := trial.Read(row, time.Now())
 	if err != nil {
 		return nil, err
@@ -107,11 +107,11 @@ func (a *API) RunPage(ctx context.Context, who access.Principal, id string, numb
 	if err != nil {
 		return nil, err
 	}
-	return p, mayReadRun(who, p.Kept)
+	return p, mayReadRun(who, p.Run)
 }
 
 // mayReadRun hides runs of others from callers.
-func mayReadRun(who access.Principal, k *trial.Kept) error {
+func mayReadRun(who access.Principal, k *trial.Run) error {
 	if !who.MayRead() && k.Principal != who.ID {
 		return fault.New(fault.NotFound, "there is no run %.100q", k.ID)
 	}

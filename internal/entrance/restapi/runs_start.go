@@ -103,7 +103,7 @@ func (a *API) StartRun(ctx context.Context, who access.Principal, in RunOrder) (
 
 // written takes the steps from the order itself.
 func written(text trial.Text, o *trial.Order) error {
-	s, err := trial.Written(string(text))
+	s, err := trial.ParseText(string(text))
 	if err != nil {
 		return fault.New(fault.BadArguments, "%w", err)
 	}

@@ -61,7 +61,7 @@ func (a *App) chooser(who access.Principal, model string) (run.Chooser, error) {
 }
 
 // RunTests runs browser tests and stores the results.
-func (a *App) RunTests(ctx context.Context, o trial.Order) (*trial.Kept, error) {
+func (a *App) RunTests(ctx context.Context, o trial.Order) (*trial.Run, error) {
 	return a.lab.Run(ctx, o)
 }
 

@@ -101,14 +101,14 @@ func (c *command) runTests(ctx context.Context, flags *testFlags, args []string)
 	if flags.browser.trace != "" {
 		o.Options.Trace = cfg.placed(flags.browser.trace)
 	}
-	var kept *trial.Kept
+	var kept *trial.Run
 	err = c.withApp(ctx, cfg.Config, slog.LevelError, func(a *app.App) (err error) {
 		kept, err = a.RunTests(ctx, o)
 		return err
 	})
 	p.end()
 	if flags.browser.trace != "" { // the server has ended, and all is written
-		if keepErr := trial.KeepFiles(cfg.traces, flags.browser.trace, p.begun, o.Secrets()); keepErr != nil {
+		if keepErr := trial.SaveTraces(cfg.traces, flags.browser.trace, p.begun, o.Secrets()); keepErr != nil {
 			err = keepErr // whatever else went wrong: a secret may be left in a file
 		}
 	}
@@ -119,7 +119,7 @@ func (c *command) runTests(ctx context.Context, flags *testFlags, args []string)
 }
 
 // tellRun writes and shows what came of a run.
-func (c *command) tellRun(kept *trial.Kept, reports []reportFile, memory *trial.Locators, err error) error {
+func (c *command) tellRun(kept *trial.Run, reports []reportFile, memory *trial.Locators, err error) error {
 	for _, r := range reports {
 		if writeErr := r.write(kept.Results); writeErr != nil && err == nil {
 			err = writeErr
@@ -169,7 +169,7 @@ func (c *command) order(flags *testFlags, args []string) (trial.Order, error) {
 	if err != nil {
 		return o, err
 	}
-	o.Suites, o.Sources = trial.Choose(suites, flags.tags, grep), sources
+	o.Suites, o.Sources = trial.FilterCases(suites, flags.tags, grep), sources
 	if len(o.Suites) == 0 {
 		return o, usage("no case has such a tag and name, among %s", count(len(paths), "file"))
 	}
@@ -214,7 +214,7 @@ func readTests(paths []string) (suites []*steps.Suite, sources map[string]string
 }
 
 // showRun prints the numbers, or all of the run with --json.
-func (c *command) showRun(k *trial.Kept) error {
+func (c *command) showRun(k *trial.Run) error {
 	if c.json {
 		return c.printJSON(map[string]any{"id": k.ID, "outcome": k.Outcome, "totals": k.Totals, "results": withoutImages(k.Results)})
 	}

@@ -9,19 +9,19 @@ import (
 )
 
 // told finds with a page that answers questions by ref.
-func told(tree string, q find.Query, page map[string]find.Told) (*find.Hit, []find.Doubt, error) {
+func told(tree string, q find.Query, page map[string]find.Answer) (*find.Hit, []find.Question, error) {
 	x := find.New(snapshot.Parse(tree), nil)
-	var asked []find.Doubt
-	ask := func(list []find.Doubt) bool {
+	var asked []find.Question
+	ask := func(list []find.Question) bool {
 		for _, d := range list {
 			asked = append(asked, d)
-			x.Tell(d, page[d.Ref])
+			x.SetAnswer(d, page[d.Ref])
 		}
 		return len(list) > 0
 	}
-	ask(x.Doubts(q, nil, nil))
+	ask(x.Questions(q, nil, nil))
 	hit, err := x.Find(q)
-	for ask(x.Doubts(q, hit, err)) {
+	for ask(x.Questions(q, hit, err)) {
 		hit, err = x.Find(q)
 	}
 	return hit, asked, err
@@ -40,7 +40,7 @@ func TestFramesGoByTitleNameAndCaption(t *testing.T) {
   - iframe [ref=e7]:
     - button "Save" [ref=f4e1]
 `
-	page := map[string]find.Told{"e2": {Names: []string{"Payment"}}, "e3": {Names: []string{"付款"}}}
+	page := map[string]find.Answer{"e2": {Names: []string{"Payment"}}, "e3": {Names: []string{"付款"}}}
 	for _, c := range []struct {
 		query find.Query
 		ref   string
@@ -80,21 +80,21 @@ func TestWhatLiesBehindAModalDialogIsNoCandidate(t *testing.T) {
 	for _, c := range []struct {
 		action find.Action
 		text   string
-		page   find.Told
+		page   find.Answer
 		ref    string
 	}{
-		{find.Click, "Cancel", find.Told{}, "e2"},
-		{find.Click, "Cancel", find.Told{Modal: true}, ""},
-		{find.Click, "Cancel", find.Told{Inert: true}, ""},
-		{find.Click, "getByRole('button', { name: 'Cancel' })", find.Told{Modal: true}, ""},
-		{find.Fill, "Name", find.Told{Modal: true}, ""},
-		{find.Any, "Cancel", find.Told{Modal: true}, "e2"}, // it can still be seen
-		{find.Click, "OK", find.Told{Modal: true}, "e6"},
-		{find.Click, "Save", find.Told{Inert: true}, "e7"},
-		{find.Click, "Red", find.Told{Modal: true}, "e9"}, // drawn over the dialog
-		{find.Click, "Red", find.Told{Inert: true}, ""},
+		{find.Click, "Cancel", find.Answer{}, "e2"},
+		{find.Click, "Cancel", find.Answer{Modal: true}, ""},
+		{find.Click, "Cancel", find.Answer{Inert: true}, ""},
+		{find.Click, "getByRole('button', { name: 'Cancel' })", find.Answer{Modal: true}, ""},
+		{find.Fill, "Name", find.Answer{Modal: true}, ""},
+		{find.Any, "Cancel", find.Answer{Modal: true}, "e2"}, // it can still be seen
+		{find.Click, "OK", find.Answer{Modal: true}, "e6"},
+		{find.Click, "Save", find.Answer{Inert: true}, "e7"},
+		{find.Click, "Red", find.Answer{Modal: true}, "e9"}, // drawn over the dialog
+		{find.Click, "Red", find.Answer{Inert: true}, ""},
 	} {
-		hit, asked, err := told(tree, find.Query{Text: c.text, Action: c.action}, map[string]find.Told{"e5": c.page})
+		hit, asked, err := told(tree, find.Query{Text: c.text, Action: c.action}, map[string]find.Answer{"e5": c.page})
 		if (err == nil) != (c.ref != "") || err == nil && hit.Ref != c.ref {
 			t.Errorf("%+v: %+v, %v", c, hit, err)
 		}
@@ -113,7 +113,7 @@ func TestALabelWhoseFieldIsGoneNamesNobodyElse(t *testing.T) {
   - textbox [ref=e3]
 `
 	for _, others := range []bool{false, true} {
-		hit, _, err := told(tree, find.Query{Text: "Phone", Action: find.Fill}, map[string]find.Told{"e3": {Others: others}})
+		hit, _, err := told(tree, find.Query{Text: "Phone", Action: find.Fill}, map[string]find.Answer{"e3": {Others: others}})
 		if (err != nil) != others {
 			t.Errorf("label of another %v: %+v, %v", others, hit, err)
 		}

@@ -8,60 +8,59 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// Doubt is a question that a snapshot leaves open and the page can answer.
-type Doubt struct {
+// Question is what a snapshot does not show and the page can answer.
+type Question struct {
 	Ref   string // of the element that it is about
-	About Asked
+	About Topic
 	Label string // the text, where it is about a label
 }
 
-// Asked is what a Doubt is about.
-type Asked uint8
+// Topic is what a Question is about.
+type Topic uint8
 
 const (
-	FrameNames Asked = iota // what the frame is called
+	FrameNames Topic = iota // what the frame is called
 	ModalKind               // whether the dialog is modal
 	LabelOwner              // whether the text beside the field is the label of another
 )
 
-// Told is what the page answers.
-type Told struct {
+// Answer is that of the page.
+type Answer struct {
 	Names  []string `json:"names"`  // of a frame
 	Modal  bool     `json:"modal"`  // what stands before the dialog lies behind it
 	Inert  bool     `json:"inert"`  // so does all the rest of the page
 	Others bool     `json:"others"` // the label is not the field's
 }
 
-// Doubts are the questions that the answer to a query hangs on: before it is looked up what its
-// frames are called, and with the answer at hand whether that lies behind a dialog, or goes by
-// the label of something else. Each is asked once.
-func (x *Index) Doubts(q Query, hit *Hit, err error) (list []Doubt) {
-	add := func(d Doubt) {
+// Questions are the questions that an answer depends on: the names of frames, whether it is behind a
+// dialog, and whether its label belongs to another element. Each is asked once.
+func (x *Index) Questions(q Query, hit *Hit, err error) (list []Question) {
+	add := func(d Question) {
 		if _, told := x.told[d]; !told && d.Ref != "" {
 			list = append(list, d)
 		}
 	}
 	if x.namesFrame(q) {
 		for _, n := range x.frames {
-			add(Doubt{Ref: n.Ref, About: FrameNames})
+			add(Question{Ref: n.Ref, About: FrameNames})
 		}
 	}
-	var refusal *Error
-	several := errors.As(err, &refusal) && refusal.Code == snapshot.Ambiguous
+	var noMatch *Error
+	several := errors.As(err, &noMatch) && noMatch.Code == snapshot.Ambiguous
 	inside := func(d *snapshot.Node) bool { return hit != nil && d.Holds(hit.Node) }
 	if q.Action != Any && (several || hit != nil && !slices.ContainsFunc(x.dialogs, inside)) {
 		for _, n := range x.dialogs {
-			add(Doubt{Ref: n.Ref, About: ModalKind})
+			add(Question{Ref: n.Ref, About: ModalKind})
 		}
 	}
 	if hit != nil && hit.label != "" {
-		add(Doubt{Ref: hit.Node.Ref, About: LabelOwner, Label: hit.label})
+		add(Question{Ref: hit.Node.Ref, About: LabelOwner, Label: hit.label})
 	}
 	return list
 }
 
-// Tell puts the page's answer into the index.
-func (x *Index) Tell(d Doubt, t Told) {
+// SetAnswer adds the page's answer to the index.
+func (x *Index) SetAnswer(d Question, t Answer) {
 	x.told[d] = t
 	clear(x.labels)
 	clear(x.names)
@@ -84,17 +83,16 @@ func (x *Index) namesFrame(q Query) bool {
 
 // toldNames are what the page says that its frames are called.
 func (x *Index) toldNames(n *snapshot.Node) []string {
-	return x.told[Doubt{Ref: n.Ref, About: FrameNames}].Names
+	return x.told[Question{Ref: n.Ref, About: FrameNames}].Names
 }
 
 // isModal tells whether the page has said that a dialog is modal.
 func (x *Index) isModal(d *snapshot.Node) bool {
-	t := x.told[Doubt{Ref: d.Ref, About: ModalKind}]
+	t := x.told[Question{Ref: d.Ref, About: ModalKind}]
 	return t.Modal || t.Inert
 }
 
-// behind tells whether an element lies behind a modal dialog. What a page puts behind such a
-// dialog in the document, such as its lists of options, is drawn over it.
+// behind tells whether an element is behind a modal dialog. What comes after it is drawn over it.
 func (x *Index) behind(n *snapshot.Node) bool {
 	covered := false
 	for _, d := range x.dialogs {
@@ -103,7 +101,7 @@ func (x *Index) behind(n *snapshot.Node) bool {
 		case d.Holds(n):
 			return false
 		default:
-			covered = covered || n.Index < d.Index || x.told[Doubt{Ref: d.Ref, About: ModalKind}].Inert
+			covered = covered || n.Index < d.Index || x.told[Question{Ref: d.Ref, About: ModalKind}].Inert
 		}
 	}
 	return covered
