@@ -1,7 +1,6 @@
 package console
 
 import (
-	"net/http"
 	"net/url"
 	"time"
 
@@ -11,30 +10,29 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// Pulse is how the last hour was.
-type Pulse interface {
+// Activity counts the calls of the last hour.
+type Activity interface {
 	Pulse(who access.Principal) ([]record.Minute, error)
 }
 
 func (c *Console) overviewSection() section {
 	return section{name: "overview", path: "/", key: "o", routes: map[string]handler{
-		"GET /{$}":           c.overview,
-		"GET /overview/live": c.overviewLive,
+		"GET /{$}":           page("overview", whole, c.overview),
+		"GET /overview/live": page("overview", "live", c.overview),
 	}}
 }
 
-// overviewPage is what the overview shows.
 type overviewPage struct {
 	MCPURL  string
-	Live    string // where news is asked for
+	Live    string // path of the live updates
 	At      time.Time
-	Tiles   []tile // none for those who may not read all calls
+	Tiles   []tile // empty if the person may not read all calls
 	Servers []restapi.Server
 	Down    int
 	Calls   []restapi.Call // the last few
 }
 
-// tile is one number of the last hour and how it came about.
+// tile is a number about the last hour, with a chart.
 type tile struct {
 	Name  string // a key: console.tile.NAME
 	Value string
@@ -43,54 +41,35 @@ type tile struct {
 	Spark spark
 }
 
-func (c *Console) overview(v *visit) (answer, error) {
-	p, err := c.overviewNow(v)
-	if err != nil {
-		return answer{}, err
-	}
-	return show("overview", p)
-}
-
-func (c *Console) overviewLive(v *visit) (answer, error) {
-	p, err := c.overviewNow(v)
-	if err != nil {
-		return answer{}, err
-	}
-	return part("overview", "live", p)
-}
-
-func (c *Console) overviewNow(v *visit) (overviewPage, error) {
-	p := overviewPage{MCPURL: c.mcpURL(v.Request), Live: c.at("/overview/live"), At: time.Now(), Servers: c.Gateway.SeenServers(v.who)}
-	if minutes, err := c.Gateway.Pulse(v.who); err == nil {
+func (c *Console) overview(v *visit) (overviewPage, error) {
+	p := overviewPage{MCPURL: c.base(v) + "/mcp", Live: c.at("/overview/live"), At: time.Now(), Servers: c.Servers.SeenServers(v.who)}
+	if minutes, err := c.Activity.Pulse(v.who); err == nil {
 		counted := "calls"
 		if time.Since(c.began) < time.Hour {
-			counted = "begun" // calls before that are listed below, but not counted
+			counted = "begun" // earlier calls are listed below but not counted
 		}
 		p.Tiles = tilesOf(v.lang, counted, minutes)
 	}
 	for _, s := range p.Servers {
-		if serverTone(s) == "bad" {
+		if tone("server", s.State) == "bad" {
 			p.Down++
 		}
 	}
-	last, err := c.Gateway.ListCalls(v.Context(), v.who, url.Values{"limit": {"8"}}, 0)
+	last, err := c.Calls.ListCalls(v.Context(), v.who, url.Values{"limit": {"8"}}, 0)
 	p.Calls = last.Calls
 	return p, err
 }
 
-// mcpURL is what an agent connects to.
-func (c *Console) mcpURL(r *http.Request) string {
-	scheme, host := c.Address(r)
-	return scheme + "://" + host + c.at("/mcp")
-}
-
-// tilesOf are the four numbers of the last hour; counted names the first.
+// tilesOf are the tiles of the overview; counted names the first.
 func tilesOf(lang locale.Language, counted string, minutes []record.Minute) []tile {
 	var calls, errs, full, sent int64
 	var slowest time.Duration
 	series := [4][]float64{}
 	for _, m := range minutes {
-		calls, errs, full, sent = calls+m.Calls, errs+m.Errors, full+m.TokensFull, sent+m.TokensSent
+		calls += m.Calls
+		errs += m.Errors
+		full += m.TokensFull
+		sent += m.TokensSent
 		slowest = max(slowest, m.P95)
 		for i, v := range []float64{float64(m.Calls), float64(m.Errors), m.P95.Seconds(), float64(m.TokensFull - m.TokensSent)} {
 			series[i] = append(series[i], v)
@@ -121,17 +100,4 @@ func ratio(part, whole int64) float64 {
 		return 0
 	}
 	return float64(part) / float64(whole)
-}
-
-// serverTone is the tone of a server's state.
-func serverTone(s restapi.Server) string {
-	switch s.State {
-	case "up":
-		return "good"
-	case "down":
-		return "bad"
-	case "starting":
-		return "warn"
-	}
-	return "calm"
 }

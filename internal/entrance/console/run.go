@@ -10,13 +10,12 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/trial"
 )
 
-// runPage is what the page of one run shows.
 type runPage struct {
 	*trial.Page
-	Live   bool // it is under way
+	Live   bool // still running
 	At     time.Time
 	Suites []suiteRow
-	Failed int // cases, of which Bad names some
+	Failed int // number of failed cases; Bad names some
 	Pager  pager
 	May    bool // run it again
 	Text   []sourceText
@@ -31,44 +30,27 @@ type suiteRow struct {
 	Cases []caseRow
 }
 
-// caseRow is a case with the steps that are shown.
+// caseRow is a case with its steps.
 type caseRow struct {
 	trial.PageCase
 	Open  bool // it failed
 	Steps []stepRow
 }
 
-// stepRow is a step; its picture is the number of the step.
+// stepRow is a step of a case.
 type stepRow struct {
 	run.StepResult
 	Open    bool
 	Lines   []report.CallLine
-	Picture int  // 0: none
+	Picture int  // number of the step that has the screenshot; 0: none
 	ByModel bool // found by a model
-	More    bool // there is something below its line
+	More    bool // it has details
 }
 
-func (c *Console) showRun(v *visit) (answer, error) {
-	p, err := c.runOf(v)
-	if err != nil {
-		return answer{}, err
-	}
-	return show("run", p)
-}
-
-// runNow is the run as it stands, for a page that waits for its end.
-func (c *Console) runNow(v *visit) (answer, error) {
-	p, err := c.runOf(v)
-	if err != nil {
-		return answer{}, err
-	}
-	return part("run", "update", p)
-}
-
-func (c *Console) runOf(v *visit) (*runPage, error) {
+func (c *Console) readRun(v *visit) (*runPage, error) {
 	id := v.PathValue("id")
-	number, _ := strconv.Atoi(v.URL.Query().Get("page")) // what is no number means the first
-	page, err := c.Gateway.RunPage(v.Context(), v.who, id, number)
+	number, _ := strconv.Atoi(v.URL.Query().Get("page")) // 0: the first
+	page, err := c.RunReports.RunPage(v.Context(), v.who, id, number)
 	if err != nil {
 		return nil, err
 	}

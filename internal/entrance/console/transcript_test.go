@@ -73,7 +73,7 @@ func FuzzFilters(f *testing.F) {
 		if ask, err := logQuery(q); err == nil && ask.Check() != nil {
 			t.Errorf("%q asks for what nobody answers: %+v", query, ask)
 		}
-		asked, err := sessionsAsked(q)
+		asked, err := sessionFilter(q)
 		for name, value := range asked.Metadata {
 			if err == nil && !json.Valid(value) {
 				t.Errorf("%q: %s is no JSON: %s", query, name, value)

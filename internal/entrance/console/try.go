@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -9,27 +10,34 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
+	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// tried is how a call went that a person made.
+// ToolCaller calls tools.
+type ToolCaller interface {
+	CallTool(ctx context.Context, who access.Principal, name string, args json.RawMessage, q url.Values) (restapi.CallAnswer, error)
+}
+
+// tried is the outcome of a call that a person made.
 type tried struct {
 	restapi.CallAnswer
-	Sent   block // the arguments as they were put in
-	Got    block // as the tool got them
+	Sent   block // arguments as entered
+	Got    block // arguments as the tool got them
 	Result block
 	Tokens int // of the result, estimated
 	Took   time.Duration
 	Fault  *fault.Error // why there is no result
-	Error  bool         // the tool itself says that it did not work
+	Error  bool         // the tool returned an error
 }
 
-// tryTool calls a tool with what a person put into its form.
+// tryTool calls a tool with the arguments that a person entered.
 func (c *Console) tryTool(v *visit) (answer, error) {
 	p, err := c.toolPage(v, v.PostForm)
 	if err != nil {
 		return answer{}, err
 	}
-	p.View, p.JSON = v.PostForm.Get("view"), v.PostForm.Get("json")
+	p.View = v.PostForm.Get("view")
+	p.JSON = v.PostForm.Get("json")
 	args := argumentsOf(p.Fields, v.PostForm)
 	if p.Whole {
 		args = json.RawMessage(strings.TrimSpace(p.JSON))
@@ -39,7 +47,7 @@ func (c *Console) tryTool(v *visit) (answer, error) {
 		q.Set("view", "model")
 	}
 	began := time.Now()
-	out, err := c.Gateway.CallTool(v.Context(), v.who, p.Name, args, q)
+	out, err := c.ToolCaller.CallTool(v.Context(), v.who, p.Name, args, q)
 	p.Tried = &tried{CallAnswer: out, Sent: code(text(v.lang, "try.sent"), args), Took: time.Since(began)}
 	switch {
 	case err != nil && fault.As(err).Code == fault.Internal:
@@ -47,19 +55,17 @@ func (c *Console) tryTool(v *visit) (answer, error) {
 	case err != nil:
 		p.Tried.Fault = fault.As(err)
 	default:
-		p.Tried.Result, p.Tried.Tokens = code(text(v.lang, "try.result"), out.Result), project.Tokens(out.Result)
+		p.Tried.Result = code(text(v.lang, "try.result"), out.Result)
+		p.Tried.Tokens = project.Tokens(out.Result)
 		p.Tried.Error = toolError(out.Result)
 	}
 	if out.Fitted != nil {
 		p.Tried.Got = code(text(v.lang, "try.fitted"), out.Fitted.Arguments)
 	}
-	if v.Header.Get("HX-Request") != "" {
-		return part("tool", "tried", p)
-	}
-	return show("tool", p)
+	return v.update("tool", "tried", p)
 }
 
-// toolError tells whether a result says of itself that it is an error.
+// toolError tells whether a result is marked as an error.
 func toolError(result json.RawMessage) bool {
 	var r struct {
 		IsError bool `json:"isError"`

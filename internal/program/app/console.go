@@ -10,7 +10,9 @@ import (
 // console is the pages for people, over what the REST API does.
 func (a *App) console(api *restapi.API) http.Handler {
 	return console.New(console.Parts{
-		Gateway: api, Recall: a.recalls.Load, API: api,
+		Activity: api, Servers: api, ServerChanges: api, Approvals: api, Tools: api, ToolCaller: api, Calls: api, CallFeed: api,
+		Results: api, Rules: api, Suggestions: api, Prompts: api, Sessions: api, SessionChanges: api, Runs: api, RunReports: api, Keys: api,
+		Recall: a.recalls.Load, API: api,
 		Chat: a.book.runner, Environment: a.Env,
 		Admit: a.admitPerson, Check: a.check, Keyed: a.Keys.Any, Link: a.links.use, Limit: a.limited, Address: a.askedFor, BasePath: a.started.BasePath,
 		Version: a.opts.Version, Seal: a.sealKey, Profiles: a.profiles, Models: a.modelsFor, Logger: a.log,

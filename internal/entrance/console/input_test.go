@@ -19,7 +19,7 @@ func TestWhatIsRefusedStaysInItsForm(t *testing.T) {
 		{"a server whose name is taken", "/servers", url.Values{"kind": {"command"}, "name": {"shop"}, "command": {"npx <b>"}, "args": {"-y\none two"}},
 			[]string{"conflict", `value="shop"`, `value="npx &lt;b&gt;"`, "-y\none two</textarea>", `<details name="add" open>`}},
 		{"a line without a value", "/servers", url.Values{"kind": {"url"}, "name": {"cloud2"}, "url": {"https://example.com/mcp"}, "headers": {"no colon"}},
-			[]string{"a line lacks", `value="https://example.com/mcp"`, "no colon</textarea>"}},
+			[]string{"a line has no", `value="https://example.com/mcp"`, "no colon</textarea>"}},
 		{"a key without a good name", "/keys", url.Values{"name": {"two words"}, "role": {"viewer"}, "profile": {"orders"}},
 			[]string{"bad_request", `value="two words"`, `value="viewer" selected`, `value="orders" selected`}},
 		{"a session with bad metadata", "/environments/sessions", url.Values{"title": {"A title"}, "metadata": {"{"}},
