@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// dashed puts the -- before the command of "add NAME COMMAND ARG…" where it was left out and
-// flags follow that are the command's: short ones, and those that add does not have. With long
-// ones of our own among them nobody knows whose is whose, and they are refused. What cannot be
-// read is left for the real parser to refuse.
+// dashed inserts the missing -- in "add NAME COMMAND ARG…" if flags follow that can only be the
+// command's: short ones, and those that add does not have. If flags of add are among them, it
+// is ambiguous and an error. Parse errors are left to the real parser.
 func dashed(env *Env, args []string) ([]string, error) {
 	if !slices.Contains(args, "add") {
 		return args, nil
 	}
-	scratch := &command{env: env} // whose flags nobody else reads
+	scratch := &command{env: env} // with flags of its own
 	add, rest, err := scratch.root().Find(args)
 	if err != nil || add.Name() != "add" || slices.Contains(rest, "--") {
 		return args, nil
@@ -22,13 +21,14 @@ func dashed(env *Env, args []string) ([]string, error) {
 	flags.AddFlagSet(add.InheritedFlags())
 	flags.SetInterspersed(false)
 	var name string
-	for range 2 { // up to the name, then up to the command
+	for range 2 { // to the name, then to the command
 		if flags.Parse(rest) != nil || flags.NArg() < 2 && name == "" || flags.NArg() == 0 {
 			return args, nil
 		}
 		rest = flags.Args()
 		if name == "" {
-			name, rest = rest[0], rest[1:]
+			name = rest[0]
+			rest = rest[1:]
 		}
 	}
 	spec, _ := flags.GetString("openapi")
@@ -49,17 +49,18 @@ func dashed(env *Env, args []string) ([]string, error) {
 	case theirs == "":
 		return args, nil
 	case ours != "":
-		return nil, usage("%s is a flag of toolfit add, and %s is none. Flags of toolfit go before --, those of the command behind it: toolfit add %s [%s …] -- %s",
+		return nil, usage("%s is a flag of toolfit add, %s is not. Put flags of toolfit before -- and those of the command after it: toolfit add %s [%s …] -- %s",
 			ours, theirs, name, ours, shellLine(rest))
 	}
 	return slices.Insert(slices.Clone(args), len(args)-len(rest), "--"), nil
 }
 
-// shellLine is a command as one types it.
+// shellLine is a command with shell quoting.
 func shellLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		if quoted[i] = w; w == "" || strings.ContainsAny(w, " \t\n'\"\\$`*?<>|&;()#~{}[]!") {
+		quoted[i] = w
+		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`*?<>|&;()#~{}[]!") {
 			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}
 	}

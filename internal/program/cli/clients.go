@@ -11,20 +11,20 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// client is a program whose files hold MCP servers.
+// client is an MCP client and the form of its configuration file.
 type client struct {
 	name  string
-	key   string                 // under which its file holds them
-	user  func(folders) []string // files of the user; the first is the one that install writes
-	local []string               // files of a project, from its folder
+	key   string                 // of the servers in its file
+	user  func(folders) []string // the user's files; install writes the first
+	local []string               // a project's files, relative to its folder
 
-	url      string // the key of an address; "" where its file takes commands alone
-	kind     string // what an address has as its type; "" for none
-	stdio    string // what a command has as its type; "" for none
-	variable string // how it writes the environment variable VAR in a header; "" where it knows none
+	url      string // key of an address; "": only commands are supported
+	kind     string // type of an address; "": none
+	stdio    string // type of a command; "": none
+	variable string // form of an environment variable in a header; "": not supported
 }
 
-// clients are those whose files we know.
+// clients are the known clients.
 var clients = []client{
 	{name: "claude-desktop", key: "mcpServers", user: func(f folders) []string {
 		return []string{filepath.Join(f.config, "Claude", "claude_desktop_config.json")}
@@ -59,7 +59,7 @@ var clients = []client{
 // folders are where programs keep their files.
 type folders struct{ home, config, zed, codex string }
 
-// foldersOf are the folders of a user on the system.
+// foldersOf are the folders of a user on a system.
 func foldersOf(system, home string, lookup func(string) (string, bool)) folders {
 	or := func(variable, usual string) string {
 		if dir, ok := lookup(variable); ok && filepath.IsAbs(dir) {
@@ -70,7 +70,8 @@ func foldersOf(system, home string, lookup func(string) (string, bool)) folders 
 	f := folders{home: home, codex: or("CODEX_HOME", filepath.Join(home, ".codex"))}
 	switch system {
 	case "darwin":
-		f.config, f.zed = filepath.Join(home, "Library", "Application Support"), filepath.Join(home, ".config", "zed")
+		f.config = filepath.Join(home, "Library", "Application Support")
+		f.zed = filepath.Join(home, ".config", "zed")
 	case "windows":
 		f.config = or("APPDATA", filepath.Join(home, "AppData", "Roaming"))
 		f.zed = filepath.Join(f.config, "Zed")
@@ -91,7 +92,7 @@ func clientNamed(name string) (client, error) {
 			return one, nil
 		}
 	}
-	return client{}, usage("%q is no client that toolfit knows; known are %s", name, clientNames())
+	return client{}, usage("unknown client %q; known clients: %s", name, clientNames())
 }
 
 func clientNames() string {
@@ -102,7 +103,7 @@ func clientNames() string {
 	return strings.Join(names, ", ")
 }
 
-// holding is a place in a client's file that holds servers.
+// holding is a place in a client's file with servers.
 type holding struct {
 	client  string
 	path    string
@@ -111,7 +112,7 @@ type holding struct {
 	err     error // why it cannot be read
 }
 
-// holdings finds where the client keeps servers. A place without any is none.
+// holdings finds the places where a client has servers.
 func (c *command) holdings(one client) (found []holding) {
 	look := func(path string, keys ...string) {
 		if _, err := os.Stat(path); err != nil {
@@ -127,14 +128,14 @@ func (c *command) holdings(one client) (found []holding) {
 		}
 	}
 	for _, path := range one.user(c.folders()) {
-		if filepath.IsAbs(path) { // else the user has no home
+		if filepath.IsAbs(path) { // relative without a home folder
 			look(path)
 		}
 	}
 	for _, path := range one.local {
 		look(filepath.FromSlash(path))
 	}
-	if one.name == "claude-code" && c.env.Home != "" { // beside those of the user it keeps some for each project
+	if one.name == "claude-code" && c.env.Home != "" { // its user file also has servers per project
 		if dir, err := os.Getwd(); err == nil {
 			look(one.user(c.folders())[0], "projects", filepath.ToSlash(dir), "mcpServers")
 		}
@@ -142,10 +143,10 @@ func (c *command) holdings(one client) (found []holding) {
 	return found
 }
 
-// entry is our own server in the client's form.
+// entry is a gateway by URL in the client's form.
 func (one client) entry(target string, keyVariable string) ([]config.Entry, error) {
 	if one.url == "" {
-		return nil, fault.New(fault.BadRequest, "the file of %s takes commands, not addresses", one.name).WithHint("use --stdio")
+		return nil, fault.New(fault.BadRequest, "the file of %s supports commands only, not URLs", one.name).WithHint("use --stdio")
 	}
 	var entries []config.Entry
 	if one.kind != "" {
@@ -156,7 +157,7 @@ func (one client) entry(target string, keyVariable string) ([]config.Entry, erro
 	case keyVariable == "":
 		return entries, nil
 	case one.variable == "":
-		return nil, fault.New(fault.BadRequest, "%s fills no environment variables into headers", one.name).WithHint("use --stdio, which needs no key")
+		return nil, fault.New(fault.BadRequest, "%s does not support environment variables in headers", one.name).WithHint("use --stdio, which needs no key")
 	case one.name == "codex":
 		return append(entries, config.Entry{Key: "bearer_token_env_var", Value: keyVariable}), nil
 	}
@@ -164,7 +165,7 @@ func (one client) entry(target string, keyVariable string) ([]config.Entry, erro
 	return append(entries, config.Entry{Key: "headers", Value: map[string]string{"Authorization": value}}), nil
 }
 
-// command is our own program as a server in the client's form.
+// command is this program as a server in the client's form.
 func (one client) command(program string, args []string) []config.Entry {
 	var entries []config.Entry
 	if one.stdio != "" {

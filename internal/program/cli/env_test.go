@@ -152,7 +152,7 @@ func TestWhatAServerSaysMovesNoTerminal(t *testing.T) {
 func TestEnvSaysThatAServerIsNoEnvironment(t *testing.T) {
 	w := newWorld(t)
 	at := oldEnvironment(t, map[string]string{"other": "{}"})
-	if code, _, errs := w.run(t, "env", "describe", "--url", at); code != 1 || !strings.Contains(errs, "is no environment") {
+	if code, _, errs := w.run(t, "env", "describe", "--url", at); code != 1 || !strings.Contains(errs, "is not an environment") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }

@@ -50,7 +50,7 @@ func TestASuggestionIsStoredByChoice(t *testing.T) {
 	code, out, errs := w.run(t, "suggest", "shop__things")
 	for _, want := range []string{
 		"shop__things\n  keep: things(key)\n  saves ", "would have hidden 0 values that were used later (62 conversations)",
-		"leaves out: things/notes (", "switch it on with: toolfit suggest shop__things --on",
+		"leaves out: things/notes (", "turn it on with: toolfit suggest shop__things --on",
 	} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit %d, not %q in\n%s%s", code, want, out, errs)
@@ -79,7 +79,7 @@ func TestWhatTheRecordDoesNotCarryIsNotStored(t *testing.T) {
 	w := newWorld(t)
 	put(t, "toolfit.yaml", "store: t.db\nmcpServers: {shop: {builtin: demo-shop}}\n")
 	remember(t, "t.db", 1)
-	if code, _, errs := w.run(t, "suggest", "shop__things", "--shadow"); code != 1 || !strings.Contains(errs, "not yet: 1 conversation on record, 20 are needed") {
+	if code, _, errs := w.run(t, "suggest", "shop__things", "--shadow"); code != 1 || !strings.Contains(errs, "not yet: 1 conversation recorded, 20 needed") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	remember(t, "more.db", 25)

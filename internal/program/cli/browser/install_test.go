@@ -1,9 +1,8 @@
-package cli
+package browser
 
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -51,21 +50,13 @@ func TestABrowserThatPlaywrightHasFetchedIsFound(t *testing.T) {
 		}
 	}
 	for goos, want := range map[string]string{"linux": "chromium-1200/chrome-linux64/chrome", "darwin": "chromium-1200/chrome-mac/Chromium.app/Contents/MacOS/Chromium"} {
-		if got := fetchedBrowser(dir, goos); got != filepath.Join(dir, filepath.FromSlash(want)) {
+		if got := downloaded(dir, goos); got != filepath.Join(dir, filepath.FromSlash(want)) {
 			t.Errorf("%s: %q", goos, got)
 		}
 	}
 	for _, dir := range []string{"", filepath.Join(dir, "nothing")} {
-		if got := fetchedBrowser(dir, "linux"); got != "" || fetchedBrowser(dir, "plan9") != "" {
+		if got := downloaded(dir, "linux"); got != "" || downloaded(dir, "plan9") != "" {
 			t.Errorf("%q has %q", dir, got)
 		}
-	}
-}
-
-func TestInitAsJSONSaysWhatIsMissing(t *testing.T) {
-	t.Chdir(t.TempDir())
-	t.Setenv("PATH", t.TempDir())
-	if _, out := in(t, "test", "init", "--json"); !strings.Contains(out, `"what": "no Node was found (20 or newer is needed)"`) || !strings.Contains(out, `"install": "install Node: `) {
-		t.Error(out)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package cli
+package terminal
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// widthOf is how many places a line of the terminal has; 0 for what is none.
-func widthOf(f *os.File) int {
+// Width is the number of columns of a terminal; 0 if f is not a terminal.
+func Width(f *os.File) int {
 	var size struct{ rows, columns, x, y uint16 }
 	if _, _, err := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), syscall.TIOCGWINSZ, uintptr(unsafe.Pointer(&size))); err != 0 {
 		return 0

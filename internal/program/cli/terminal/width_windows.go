@@ -1,4 +1,4 @@
-package cli
+package terminal
 
 import (
 	"os"
@@ -8,8 +8,8 @@ import (
 
 var screenInfo = syscall.NewLazyDLL("kernel32.dll").NewProc("GetConsoleScreenBufferInfo")
 
-// widthOf is how many places a line of the console has; 0 for what is none.
-func widthOf(f *os.File) int {
+// Width is the number of columns of a console; 0 if f is not a console.
+func Width(f *os.File) int {
 	var info struct {
 		columns, rows, x, y      int16
 		attributes               uint16
