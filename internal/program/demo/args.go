@@ -9,10 +9,10 @@ import (
 	"github.com/toolfit/toolfit/internal/base/arguments"
 )
 
-// args reads the arguments of one call. A tool reads all its fields and asks once, with done.
+// args reads the arguments of a call. A tool reads all fields and then calls done once.
 type args struct{ arguments.Reader }
 
-// readArgs opens the arguments; none at all are the empty object.
+// readArgs reads the arguments; none are the empty object.
 func readArgs(raw json.RawMessage) *args {
 	if len(raw) == 0 {
 		return &args{}
@@ -20,7 +20,7 @@ func readArgs(raw json.RawMessage) *args {
 	return readObject(raw, "arguments", "")
 }
 
-// readObject opens an object that is called name in messages.
+// readObject reads an object; messages call it name.
 func readObject(raw json.RawMessage, name, path string) *args {
 	a := &args{arguments.Reader{Path: path}}
 	if arguments.Kind(raw) != '{' {
@@ -33,8 +33,7 @@ func readObject(raw json.RawMessage, name, path string) *args {
 	return a
 }
 
-// done gives the first refusal. Fields that no read asked for are refused too, because
-// the schemas allow no others.
+// done is the first problem. Unknown fields are problems, too, because the schemas allow none.
 func (a *args) done() error {
 	if a.Err != nil {
 		return a.Err
@@ -48,7 +47,7 @@ func (a *args) done() error {
 			others = "the fields are " + strings.Join(a.Known, ", ")
 		}
 		shown := a.Path + arguments.Cut(name, arguments.MaxShown)
-		return refusef("%s: expected no such field, got %s; %s", shown, arguments.Describe(a.Values[name]), others)
+		return problemf("%s: expected no such field, got %s; %s", shown, arguments.Describe(a.Values[name]), others)
 	}
 	return nil
 }

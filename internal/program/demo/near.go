@@ -9,16 +9,16 @@ import (
 	"github.com/toolfit/toolfit/internal/base/spelling"
 )
 
-// near gives the three ids that are most like the wanted one, the nearest first.
+// near are the three ids most similar to the wanted one, nearest first.
 func near(wanted string, ids []string) []string {
-	wanted = strings.ToLower(arguments.Cut(wanted, arguments.MaxShown)) // an id is short; a long text would only cost time
+	wanted = strings.ToLower(arguments.Cut(wanted, arguments.MaxShown)) // limits the work
 	type scored struct {
 		id       string
 		distance int
 	}
 	var all []scored
 	for _, id := range ids {
-		d := 0 // a part of the id is nearer than any misspelling
+		d := 0 // a substring is nearer than any misspelling
 		if !strings.Contains(strings.ToLower(id), wanted) {
 			d = 1 + spelling.Edits(wanted, strings.ToLower(id), spelling.MaxLetters)
 		}

@@ -127,7 +127,7 @@ func TestNotesAreBounded(t *testing.T) {
 		call(t, h, "add_note", `{"orderId":9007199254740993,"text":"x"}`)
 	}
 	a := call(t, h, "add_note", `{"orderId":9007199254740993,"text":"x"}`)
-	if !a.IsError || !strings.Contains(a.text(), "takes no more") {
+	if !a.IsError || !strings.Contains(a.text(), "the maximum") {
 		t.Errorf("got %s", a.text())
 	}
 	other := call(t, Shop(), "get_order", `{"id":9007199254740993}`)
