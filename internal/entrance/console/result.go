@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/core/project"
@@ -26,15 +27,9 @@ type resultView struct {
 
 // fieldRow is a field of the tree.
 type fieldRow struct {
-	ID       int
-	Name     string
-	Kind     string // a key: console.kind.KIND
-	Many     bool
-	Sample   string
+	*fields.Node
 	Share    string
-	Count    int
 	Ticked   bool
-	Cut      bool
 	Children []fieldRow
 }
 
@@ -76,11 +71,7 @@ func (c *Console) resultPage(v *visit, kept restapi.Result, form ruleForm) resul
 
 func rowsOf(n, root *fields.Node, ticked map[int]bool) (rows []fieldRow) {
 	for _, f := range n.Children {
-		row := fieldRow{ID: f.ID, Name: f.Name, Kind: string(f.Kind), Many: f.Many, Sample: f.Sample, Count: f.Count, Cut: f.Cut}
-		row.Share = share(f.Share(root))
-		row.Ticked = ticked == nil || ticked[f.ID]
-		row.Children = rowsOf(f, root, ticked)
-		rows = append(rows, row)
+		rows = append(rows, fieldRow{f, share(f.Share(root)), ticked == nil || ticked[f.ID], rowsOf(f, root, ticked)})
 	}
 	return rows
 }
@@ -205,4 +196,40 @@ func (c *Console) resultFile(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	return download("application/json", kept.Ref+".json", kept.Result)
+}
+
+// maxTrees is how many field trees are held: one for each person who is choosing fields.
+const maxTrees = 16
+
+// trees holds the field trees of the results that were looked at last. A kept result never
+// changes, and every tick needs its tree again. The zero value is ready.
+type trees struct {
+	mu   sync.Mutex
+	last []heldTree // the newest last
+}
+
+type heldTree struct {
+	call, ref string
+	tree      *fields.Node // read-only
+}
+
+// of is the tree of a result that the person may read.
+func (t *trees) of(kept restapi.Result) *fields.Node {
+	same := func(h heldTree) bool { return h.call == kept.Call && h.ref == kept.Ref }
+	t.mu.Lock()
+	if i := slices.IndexFunc(t.last, same); i >= 0 {
+		held := t.last[i]
+		t.last = append(slices.Delete(t.last, i, i+1), held)
+		t.mu.Unlock()
+		return held.tree
+	}
+	t.mu.Unlock()
+	tree := fields.Of(project.Values(kept.Result)...) // a large one takes its time
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = append(slices.DeleteFunc(t.last, same), heldTree{kept.Call, kept.Ref, tree})
+	if over := len(t.last) - maxTrees; over > 0 {
+		t.last = slices.Delete(t.last, 0, over)
+	}
+	return tree
 }

@@ -93,35 +93,34 @@ func (c *Console) addServer(v *visit) (answer, error) {
 
 // serverOf is the configuration of a server from the fields of a form.
 func serverOf(get func(string) string) ([]byte, error) {
-	config := map[string]any{"name": strings.TrimSpace(get("name"))}
-	put := func(key string, value any, has bool) {
-		if has {
-			config[key] = value
-		}
+	var config struct {
+		Name    string            `json:"name"`
+		Command string            `json:"command,omitempty"`
+		Args    []string          `json:"args,omitempty"`
+		Env     map[string]string `json:"env,omitempty"`
+		URL     string            `json:"url,omitempty"`
+		Headers map[string]string `json:"headers,omitempty"`
+		Spec    string            `json:"spec,omitempty"`
+		Base    string            `json:"base,omitempty"`
 	}
+	config.Name = strings.TrimSpace(get("name"))
+	var err error
 	switch kind := get("kind"); kind {
 	case "command":
-		config["command"] = strings.TrimSpace(get("command"))
-		args := lines(get("args"))
-		put("args", args, len(args) > 0)
-		env, err := pairs(get("env"), "=")
-		if err != nil {
-			return nil, err
-		}
-		put("env", env, len(env) > 0)
+		config.Command = strings.TrimSpace(get("command"))
+		config.Args = lines(get("args"))
+		config.Env, err = pairs(get("env"), "=")
 	case "url":
-		config["url"] = strings.TrimSpace(get("url"))
-		headers, err := pairs(get("headers"), ":")
-		if err != nil {
-			return nil, err
-		}
-		put("headers", headers, len(headers) > 0)
+		config.URL = strings.TrimSpace(get("url"))
+		config.Headers, err = pairs(get("headers"), ":")
 	case "openapi":
-		config["spec"] = strings.TrimSpace(get("spec"))
-		base := strings.TrimSpace(get("base"))
-		put("base", base, base != "")
+		config.Spec = strings.TrimSpace(get("spec"))
+		config.Base = strings.TrimSpace(get("base"))
 	default:
 		return nil, fault.New(fault.BadRequest, "unknown kind of server: %.40q", kind)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return json.Marshal(config)
 }

@@ -162,3 +162,44 @@ func (c *Console) changeSettings(w http.ResponseWriter, r *http.Request) {
 	}
 	c.redirect(w, r, localPath(f.Get("back")))
 }
+
+// input is a form that was not accepted. It is shown again with what the person typed.
+type input struct {
+	Fault  *fault.Error // why; nil: there was no such form
+	values url.Values
+}
+
+// Value is what the person typed into a field.
+func (i input) Value(field string) string { return i.values.Get(field) }
+
+// rejected tells whether the person can fix the form. Other errors are shown without it.
+func rejected(v *visit, err error) (input, bool) {
+	f := fault.As(err)
+	switch f.Code {
+	case fault.BadRequest, fault.BadConfig, fault.Conflict, fault.NotFound, fault.TooLarge:
+		return input{f, v.PostForm}, true
+	}
+	return input{}, false
+}
+
+// policy lets a page load from and send to its own origin only.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// ServeHTTP sets security headers, rejects requests of other sites' pages and reads the key
+// from the sign-in cookie.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin") // no-referrer would hide the origin of our own forms
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	if err := c.Check(r); err != nil {
+		c.showFault(w, c.visitor(r), err)
+		return
+	}
+	r = r.Clone(r.Context())
+	_, r.Host = c.Address(r) // as in the browser
+	c.openCookie(r)
+	c.inner.ServeHTTP(w, r)
+}

@@ -14,9 +14,9 @@ import (
 // client is an MCP client and the form of its configuration file.
 type client struct {
 	name  string
-	key   string                 // of the servers in its file
-	user  func(folders) []string // the user's files; install writes the first
-	local []string               // a project's files, relative to its folder
+	key   string   // of the servers in its file
+	user  []string // the user's files; install writes the first
+	local []string // a project's files, relative to its folder
 
 	url      string // key of an address; "": only commands are supported
 	kind     string // type of an address; "": none
@@ -26,60 +26,57 @@ type client struct {
 
 // clients are the known clients.
 var clients = []client{
-	{name: "claude-desktop", key: "mcpServers", user: func(f folders) []string {
-		return []string{filepath.Join(f.config, "Claude", "claude_desktop_config.json")}
+	{name: "claude-desktop", key: "mcpServers", user: []string{"$config/Claude/claude_desktop_config.json"}},
+	{name: "claude-code", key: "mcpServers", url: "url", kind: "http", stdio: "stdio", variable: "${VAR}",
+		local: []string{".mcp.json"}, user: []string{"$home/.claude.json"}},
+	{name: "cursor", key: "mcpServers", url: "url", variable: "${env:VAR}",
+		local: []string{".cursor/mcp.json"}, user: []string{"$home/.cursor/mcp.json"}},
+	{name: "vscode", key: "servers", url: "url", kind: "http", stdio: "stdio", variable: "${env:VAR}",
+		local: []string{".vscode/mcp.json"}, user: []string{"$config/Code/User/mcp.json", "$config/Code/User/settings.json"}},
+	{name: "windsurf", key: "mcpServers", url: "serverUrl", variable: "${env:VAR}", user: []string{"$home/.codeium/windsurf/mcp_config.json"}},
+	{name: "zed", key: "context_servers", url: "url", local: []string{".zed/settings.json"}, user: []string{"$zed/settings.json"}},
+	{name: "cline", key: "mcpServers", url: "url", kind: "streamableHttp", user: []string{
+		"$config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+		"$home/.cline/data/settings/cline_mcp_settings.json",
 	}},
-	{name: "claude-code", key: "mcpServers", url: "url", kind: "http", stdio: "stdio", variable: "${VAR}", local: []string{".mcp.json"},
-		user: func(f folders) []string { return []string{filepath.Join(f.home, ".claude.json")} }},
-	{name: "cursor", key: "mcpServers", url: "url", variable: "${env:VAR}", local: []string{".cursor/mcp.json"},
-		user: func(f folders) []string { return []string{filepath.Join(f.home, ".cursor", "mcp.json")} }},
-	{name: "vscode", key: "servers", url: "url", kind: "http", stdio: "stdio", variable: "${env:VAR}", local: []string{".vscode/mcp.json"},
-		user: func(f folders) []string {
-			return []string{filepath.Join(f.config, "Code", "User", "mcp.json"), filepath.Join(f.config, "Code", "User", "settings.json")}
-		}},
-	{name: "windsurf", key: "mcpServers", url: "serverUrl", variable: "${env:VAR}",
-		user: func(f folders) []string {
-			return []string{filepath.Join(f.home, ".codeium", "windsurf", "mcp_config.json")}
-		}},
-	{name: "zed", key: "context_servers", url: "url", local: []string{".zed/settings.json"},
-		user: func(f folders) []string { return []string{filepath.Join(f.zed, "settings.json")} }},
-	{name: "cline", key: "mcpServers", url: "url", kind: "streamableHttp", user: func(f folders) []string {
-		const file = "cline_mcp_settings.json"
-		return []string{
-			filepath.Join(f.config, "Code", "User", "globalStorage", "saoudrizwan.claude-dev", "settings", file),
-			filepath.Join(f.home, ".cline", "data", "settings", file),
-		}
-	}},
-	{name: "gemini-cli", key: "mcpServers", url: "httpUrl", variable: "${VAR}", local: []string{".gemini/settings.json"},
-		user: func(f folders) []string { return []string{filepath.Join(f.home, ".gemini", "settings.json")} }},
-	{name: "codex", key: "mcp_servers", url: "url", variable: "VAR", local: []string{".codex/config.toml"},
-		user: func(f folders) []string { return []string{filepath.Join(f.codex, "config.toml")} }},
+	{name: "gemini-cli", key: "mcpServers", url: "httpUrl", variable: "${VAR}",
+		local: []string{".gemini/settings.json"}, user: []string{"$home/.gemini/settings.json"}},
+	{name: "codex", key: "mcp_servers", url: "url", variable: "VAR", local: []string{".codex/config.toml"}, user: []string{"$codex/config.toml"}},
 }
 
-// folders are where programs keep their files.
-type folders struct{ home, config, zed, codex string }
+// folders are where clients keep their files, by the name in client.user.
+type folders map[string]string
 
 // foldersOf are the folders of a user on a system.
 func foldersOf(system, home string, lookup func(string) (string, bool)) folders {
-	or := func(variable, usual string) string {
+	or := func(variable string, usual ...string) string {
 		if dir, ok := lookup(variable); ok && filepath.IsAbs(dir) {
 			return dir
 		}
-		return usual
+		return filepath.Join(append([]string{home}, usual...)...)
 	}
-	f := folders{home: home, codex: or("CODEX_HOME", filepath.Join(home, ".codex"))}
+	f := folders{"home": home, "codex": or("CODEX_HOME", ".codex")}
 	switch system {
 	case "darwin":
-		f.config = filepath.Join(home, "Library", "Application Support")
-		f.zed = filepath.Join(home, ".config", "zed")
+		f["config"] = filepath.Join(home, "Library", "Application Support")
+		f["zed"] = filepath.Join(home, ".config", "zed")
 	case "windows":
-		f.config = or("APPDATA", filepath.Join(home, "AppData", "Roaming"))
-		f.zed = filepath.Join(f.config, "Zed")
+		f["config"] = or("APPDATA", "AppData", "Roaming")
+		f["zed"] = filepath.Join(f["config"], "Zed")
 	default:
-		f.config = or("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
-		f.zed = filepath.Join(f.config, "zed")
+		f["config"] = or("XDG_CONFIG_HOME", ".config")
+		f["zed"] = filepath.Join(f["config"], "zed")
 	}
 	return f
+}
+
+// files are the user's files of a client.
+func (f folders) files(of client) (paths []string) {
+	for _, path := range of.user {
+		name, rest, _ := strings.Cut(path, "/")
+		paths = append(paths, filepath.Join(f[name[1:]], filepath.FromSlash(rest)))
+	}
+	return paths
 }
 
 // folders are those of the user who runs the command.
@@ -127,7 +124,7 @@ func (c *command) holdings(one client) (found []holding) {
 			found = append(found, h)
 		}
 	}
-	for _, path := range one.user(c.folders()) {
+	for _, path := range c.folders().files(one) {
 		if filepath.IsAbs(path) { // relative without a home folder
 			look(path)
 		}
@@ -137,7 +134,7 @@ func (c *command) holdings(one client) (found []holding) {
 	}
 	if one.name == "claude-code" && c.env.Home != "" { // its user file also has servers per project
 		if dir, err := os.Getwd(); err == nil {
-			look(one.user(c.folders())[0], "projects", filepath.ToSlash(dir), "mcpServers")
+			look(c.folders().files(one)[0], "projects", filepath.ToSlash(dir), "mcpServers")
 		}
 	}
 	return found

@@ -16,7 +16,7 @@ func TestFilesOfClientsOnEachSystem(t *testing.T) {
 			t.Fatal(err)
 		}
 		var paths []string
-		for _, p := range one.user(foldersOf(system, "/home/me", lookup)) {
+		for _, p := range foldersOf(system, "/home/me", lookup).files(one) {
 			paths = append(paths, filepath.ToSlash(p))
 		}
 		return paths

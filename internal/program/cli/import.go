@@ -100,7 +100,7 @@ func (c *command) find(names []string) (found []holding, err error) {
 			continue
 		}
 		found = append(found, c.holdings(one)...)
-		looked = append(append(looked, one.user(c.folders())...), one.local...)
+		looked = append(append(looked, c.folders().files(one)...), one.local...)
 	}
 	switch {
 	case len(found) > 0:

@@ -89,7 +89,7 @@ func (c *command) installEdit(one client, f installFlags) (config.ClientEdit, er
 
 // usualFile is the first of the user's files whose folder exists, or the first of all.
 func (c *command) usualFile(one client) string {
-	files := one.user(c.folders())
+	files := c.folders().files(one)
 	for _, path := range files {
 		if exists(filepath.Dir(path)) {
 			return path

@@ -2,22 +2,15 @@ package terminal
 
 import (
 	"os"
-	"syscall"
-	"unsafe"
-)
 
-var screenInfo = syscall.NewLazyDLL("kernel32.dll").NewProc("GetConsoleScreenBufferInfo")
+	"golang.org/x/sys/windows"
+)
 
 // Width is the number of columns of a console; 0 if f is not a console.
 func Width(f *os.File) int {
-	var info struct {
-		columns, rows, x, y      int16
-		attributes               uint16
-		left, top, right, bottom int16
-		maxColumns, maxRows      int16
-	}
-	if ok, _, _ := screenInfo.Call(f.Fd(), uintptr(unsafe.Pointer(&info))); ok == 0 {
+	var info windows.ConsoleScreenBufferInfo
+	if windows.GetConsoleScreenBufferInfo(windows.Handle(f.Fd()), &info) != nil {
 		return 0
 	}
-	return int(info.right-info.left) + 1
+	return int(info.Window.Right-info.Window.Left) + 1
 }
