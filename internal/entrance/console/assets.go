@@ -17,7 +17,6 @@ import (
 //go:embed static/*.css static/*.js static/vendor/*.js
 var staticFiles embed.FS
 
-// assetPath is the path of styles and scripts.
 const assetPath = "/-/"
 
 // assets serves styles and scripts under names that contain a hash of their content, so that
@@ -47,7 +46,6 @@ func loadAssets(basePath string) *assets {
 	return a
 }
 
-// add adds a file under its hashed name.
 func (a *assets) add(basePath, plain string, data []byte) {
 	sum := sha256.Sum256(data)
 	ext := path.Ext(plain)

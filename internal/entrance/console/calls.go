@@ -42,7 +42,6 @@ const lookAt = 20_000
 // callFilters are the query parameters that select calls.
 var callFilters = []string{"server", "tool", "agent", "session", "outcome"}
 
-// outcomes are the possible outcomes of a call.
 var outcomes = []string{"ok", "tool_error", "question", "error", "canceled"}
 
 type callsPage struct {

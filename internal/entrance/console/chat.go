@@ -33,7 +33,6 @@ func (c *Console) chatSection() section {
 	}}
 }
 
-// pastChats is how many earlier chats are listed.
 const pastChats = 30
 
 type chatPage struct {
@@ -47,7 +46,6 @@ type chatPage struct {
 	Swap    bool // replace the list of chats on the page
 }
 
-// pastChat is a chat that can be continued.
 type pastChat struct {
 	restapi.Session
 	Agent string

@@ -64,7 +64,7 @@ func TestWhatAPersonSaysToAnAgent(t *testing.T) {
 func tryTalk(t *testing.T, b *testparts.Browser) {
 	w := talkingWorld(t, shopkeeper)
 	b.Do(chromedp.Navigate(w.URL + "/chat"))
-	b.Until(shows("Nothing was said yet"))
+	b.Until(shows("No messages yet"))
 	b.Do(chromedp.SendKeys("#text", "How are the orders?\r"))
 	b.Until(shows("Anything else?") + ` && document.querySelectorAll(".call").length === 2 && !document.querySelector("#stop:not([hidden])")`)
 	b.Until(`location.pathname.startsWith("/chat/ses_") && document.querySelectorAll(".past li").length === 1`)
@@ -121,12 +121,12 @@ func tryStop(t *testing.T, b *testparts.Browser) {
 	b.Do(chromedp.Navigate(w.URL+"/chat"), chromedp.SendKeys("#text", "Take your time\r"))
 	b.Until(shows("This takes") + ` && document.querySelector(".working") && document.querySelector("#send").hidden`)
 	b.Do(chromedp.Click("#stop"))
-	b.Until(shows("Stopped. What was said so far is kept.") + ` && !document.querySelector("#send").hidden`)
+	b.Until(shows("Stopped. The conversation so far is saved.") + ` && !document.querySelector("#send").hidden`)
 	w.until("the model is left", func() bool { return left.Load() == 1 })
 	b.Do(chromedp.Navigate(w.URL + "/environments/sessions"))
 	w.until("the end is stored", func() bool {
 		_, page := w.person().ask("GET", b.Read(`document.querySelector("th.title a").getAttribute("href")`), nil)
-		return strings.Contains(page, "It broke off here") && strings.Contains(page, "This takes")
+		return strings.Contains(page, "Incomplete") && strings.Contains(page, "This takes")
 	})
 	b.Do(chromedp.Click("th.title a"), chromedp.Click(".actions a"))
 	b.Until(`location.pathname.startsWith("/chat/") && document.readyState === "complete"`) // its script is there

@@ -10,7 +10,6 @@ import (
 // maxCode is how many bytes of a text are shown in one place; the rest can be downloaded.
 const maxCode = 200_000
 
-// block is JSON or other text.
 type block struct {
 	Label string // for screen readers
 	HTML  template.HTML

@@ -37,7 +37,6 @@ type environmentsPage struct {
 	May      bool // chat with agents
 }
 
-// profileRow is a profile and its address.
 type profileRow struct {
 	Name         string
 	URL          string
@@ -89,7 +88,6 @@ type logsPage struct {
 	Rows   []logRow // the newest first
 }
 
-// logRow is a log entry and its record.
 type logRow struct {
 	env.LogEntry
 	Record string

@@ -36,9 +36,9 @@ func TestWhatAPersonDoesWithSessionsAndLogs(t *testing.T) {
 func trySession(t *testing.T, b *testparts.Browser, w *world) {
 	b.Do(chromedp.Navigate(w.URL+"/environments/sessions"), chromedp.SendKeys(".sheet [name=title]", "<b>Books</b> 书"),
 		chromedp.SendKeys(".sheet [name=metadata]", `{"topic":"books","n":9007199254740993}`), chromedp.Click(".sheet button"))
-	b.Until(shows("The session is made") + " && " + shows("<b>Books</b> 书") + " && " + shows("9007199254740993"))
+	b.Until(shows("Session created") + " && " + shows("<b>Books</b> 书") + " && " + shows("9007199254740993"))
 	b.Do(chromedp.SetValue("[name=title]", "Ordered"), chromedp.Click("form.row button"))
-	b.Until(shows("The session has its new title") + ` && document.querySelector("h1").innerText.includes("Ordered")`)
+	b.Until(shows("Session renamed") + ` && document.querySelector("h1").innerText.includes("Ordered")`)
 	b.Do(chromedp.Navigate(w.URL + "/environments/sessions?metadata=topic%3Dbooks"))
 	b.Until(`document.querySelectorAll("th.title").length === 1`)
 	b.Do(chromedp.Navigate(w.URL + "/environments/sessions?metadata=topic%3Dfilms"))
@@ -49,7 +49,7 @@ func trySession(t *testing.T, b *testparts.Browser, w *world) {
 	b.Until(`document.title.includes("Delete session Ordered?")`)
 	b.Read(`window.confirm = () => true`)
 	b.Do(chromedp.Click("td .danger"))
-	b.Until(shows("The session is deleted") + " && " + shows("No sessions yet"))
+	b.Until(shows("Session deleted") + " && " + shows("No sessions yet"))
 	b.Quiet()
 }
 

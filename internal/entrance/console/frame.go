@@ -17,7 +17,6 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pageSet are the templates of a language, by page.
 type pageSet map[string]*template.Template
 
 // loadPages parses the embedded templates: each page with the frame and the shared parts.
@@ -36,7 +35,6 @@ func (c *Console) loadPages() map[locale.Language]pageSet {
 	return all
 }
 
-// frame is what surrounds every page.
 type frame struct {
 	Page     string // its template; the title is console.title.PAGE
 	Lang     locale.Language
@@ -52,7 +50,6 @@ type frame struct {
 	Data     any
 }
 
-// navItem is an entry of the navigation.
 type navItem struct {
 	Name, Path, Key string
 	Here            bool
@@ -73,7 +70,6 @@ func (c *Console) frameOf(v *visit, page string, data any) frame {
 	return f
 }
 
-// answer writes the answer of a handler.
 func (c *Console) answer(w http.ResponseWriter, v *visit, a answer) {
 	switch {
 	case a.serve != nil:
@@ -125,7 +121,6 @@ func (c *Console) showFault(w http.ResponseWriter, v *visit, err error) {
 	c.write(w, v, f.Code.Status(), "fault", "frame", shown)
 }
 
-// signInPage asks for a key or the local secret.
 type signInPage struct {
 	Keys  bool   // there are keys; otherwise the local secret signs in
 	Wrong bool   // the last one was wrong

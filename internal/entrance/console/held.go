@@ -36,7 +36,6 @@ func sortHeld(all []catalog.Held) (wait, out []held) {
 	return wait, out
 }
 
-// approve approves the selected definitions.
 func (c *Console) approve(v *visit) (answer, error) {
 	return c.decide(v, c.Approvals.ApproveHeld, "approved")
 }

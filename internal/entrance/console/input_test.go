@@ -60,7 +60,7 @@ func TestAPageOfToolsThatIsGoneLeadsToTheLast(t *testing.T) {
 	if _, page := p.ask("GET", "/tools?page=999", nil); !strings.Contains(page, "shop__list_orders") {
 		t.Error("it says that there are no tools")
 	}
-	if _, page := p.ask("GET", "/tools?server=lost&page=3", nil); !strings.Contains(page, "Server lost has listed none") {
+	if _, page := p.ask("GET", "/tools?server=lost&page=3", nil); !strings.Contains(page, "Server lost has no tools") {
 		t.Error("it does not say whose tools are missing")
 	}
 }

@@ -44,20 +44,17 @@ func (l *list) ask() url.Values {
 	return q
 }
 
-// older adds a link to the page that begins at the cursor; "" for none.
 func (l *list) older(cursor string) {
 	if cursor != "" {
 		l.Pager.Older = with(l.path, l.query, "cursor", cursor)
 	}
 }
 
-// pager links to the pages around this one.
 type pager struct {
 	First, Newer, Older string // "": no link
 	Note                string // position in the list
 }
 
-// numbered is a pager for numbered pages.
 func numbered(path string, q url.Values, page int, more bool) (p pager) {
 	if page > 1 {
 		p.Newer = with(path, q, "page", strconv.Itoa(page-1))

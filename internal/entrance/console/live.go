@@ -85,7 +85,6 @@ func (l *liveRows) add(call restapi.Call, gap bool) error {
 	return nil
 }
 
-// newRows are rows to add above those on the page.
 type newRows struct {
 	Calls []restapi.Call // the newest first
 	Gap   bool           // some were dropped
@@ -138,7 +137,6 @@ func (l *liveRows) missed(ctx context.Context) newRows {
 	return newRows{Calls: page.Calls}
 }
 
-// show sends rows, if there are any.
 func (l *liveRows) show(ctx context.Context, rows newRows) error {
 	if len(rows.Calls) == 0 && !rows.Gap {
 		return nil

@@ -104,14 +104,13 @@ func ratio(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// spark is a small chart of the last hour: one value for each minute, as a line and the area
-// below it. The last minute still runs: it is drawn apart, or every minute would begin as if
-// all calls had ended. Its label says in words what it shows.
+// spark is a small chart of the last hour, with a value for each minute. The current minute is
+// incomplete and drawn separately, so that it does not look like a drop.
 type spark struct {
-	Label   string
+	Label   string // for screen readers
 	Line    string // points of the line
-	Area    string // the same, closed at the bottom
-	Running string // from the last point to that of the minute that runs
+	Area    string // the line, closed at the bottom
+	Running string // from the last point to that of the current minute
 }
 
 const (
@@ -119,8 +118,7 @@ const (
 	sparkHeight = 40
 )
 
-// newSpark draws the values from 0 up, the last of which is not whole yet. All zero is a line
-// at the bottom.
+// newSpark draws the values, the last of which is the current minute's.
 func newSpark(label string, values []float64) spark {
 	highest := 0.0
 	for _, v := range values {

@@ -37,10 +37,8 @@ type promptPage struct {
 	Text     promptText
 }
 
-// promptWishes are the fields of the form.
 type promptWishes struct{ Profile, Format, Budget, Dialect, Language, Groups string }
 
-// promptText is the prompt and its size.
 type promptText struct {
 	restapi.Prompt
 	Block block
@@ -87,7 +85,6 @@ func (c *Console) readPrompt(v *visit) (promptPage, error) {
 	return p, err
 }
 
-// writePrompt writes the prompt. An error is shown in its place.
 func (c *Console) writePrompt(v *visit) (t promptText, _ error) {
 	p, err := c.promptOf(v)
 	if err != nil {
@@ -119,7 +116,6 @@ func (c *Console) promptOf(v *visit) (restapi.Prompt, error) {
 	return c.Prompts.WritePrompt(v.Context(), v.who, q)
 }
 
-// promptFile is the complete text as a file.
 func (c *Console) promptFile(v *visit) (answer, error) {
 	p, err := c.promptOf(v)
 	if err != nil {

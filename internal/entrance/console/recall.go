@@ -28,7 +28,6 @@ func (c *Console) recallSection() section {
 	}}
 }
 
-// recallPage is an action and its tool.
 type recallPage struct {
 	Configured bool
 	Actions    []recallChoice
@@ -45,7 +44,6 @@ type recallPage struct {
 	Called     *recallCalled
 }
 
-// recallChoice is an action of the configuration.
 type recallChoice struct {
 	config.RecallAction
 	Does string // its tool
@@ -53,7 +51,6 @@ type recallChoice struct {
 	Here bool
 }
 
-// recallForm is the answer in one form.
 type recallForm struct {
 	Name   string // a key: console.recall.form.NAME
 	Answer block
@@ -70,7 +67,6 @@ type dynamicTool struct {
 	Fixed       json.RawMessage `json:"fixed_params"`
 }
 
-// recallCalled is the outcome of a call.
 type recallCalled struct {
 	Status int
 	Sent   block
@@ -115,7 +111,6 @@ func (c *Console) recallOf(v *visit, q url.Values) recallPage {
 	return p
 }
 
-// request is the body for get_action_info.
 func (p *recallPage) request() []byte {
 	body := rawjson.AppendString([]byte(`{"kn_id":`), p.Network)
 	body = rawjson.AppendString(append(body, `,"at_id":`...), p.Action)
@@ -227,7 +222,6 @@ func (r *reply) Header() http.Header         { return r.header }
 func (r *reply) WriteHeader(status int)      { r.status = status }
 func (r *reply) Write(b []byte) (int, error) { return r.body.Write(b) }
 
-// problem is the error message of the service.
 func (r *reply) problem() string {
 	for _, key := range []string{"description", "solution"} {
 		if s, ok := rawjson.String(rawjson.Get(r.body.Bytes(), key)); ok {

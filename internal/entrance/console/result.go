@@ -25,7 +25,6 @@ type resultView struct {
 	Preview   preview
 }
 
-// fieldRow is a field of the tree.
 type fieldRow struct {
 	*fields.Node
 	Share    string
@@ -138,7 +137,6 @@ func maskOf(tree *fields.Node, ticked map[int]bool) string {
 	return tree.Mask(ticked)
 }
 
-// ticksIn reads the ids of ticked fields.
 func ticksIn(values []string) map[int]bool {
 	ticked := map[int]bool{}
 	for _, s := range values {
@@ -183,13 +181,11 @@ func (c *Console) preview(v *visit, kept restapi.Result, form ruleForm) (p previ
 // They are small because every tick sends them again.
 const maxTexts, maxPreview = 8, 30_000
 
-// fullResult is the complete result, as far as a page shows it.
 func (c *Console) fullResult(v *visit) (block, error) {
 	kept, err := c.result(v)
 	return code(text(v.lang, "result.full"), kept.Result), err
 }
 
-// resultFile is the complete result as a file.
 func (c *Console) resultFile(v *visit) (answer, error) {
 	kept, err := c.result(v)
 	if err != nil {
@@ -198,11 +194,11 @@ func (c *Console) resultFile(v *visit) (answer, error) {
 	return download("application/json", kept.Ref+".json", kept.Result)
 }
 
-// maxTrees is how many field trees are held: one for each person who is choosing fields.
+// maxTrees is how many field trees are cached: about one for each person who chooses fields.
 const maxTrees = 16
 
-// trees holds the field trees of the results that were looked at last. A kept result never
-// changes, and every tick needs its tree again. The zero value is ready.
+// trees caches the field trees of the last results. A stored result never changes, and every
+// tick needs its tree.
 type trees struct {
 	mu   sync.Mutex
 	last []heldTree // the newest last
@@ -213,7 +209,7 @@ type heldTree struct {
 	tree      *fields.Node // read-only
 }
 
-// of is the tree of a result that the person may read.
+// of is the field tree of a result.
 func (t *trees) of(kept restapi.Result) *fields.Node {
 	same := func(h heldTree) bool { return h.call == kept.Call && h.ref == kept.Ref }
 	t.mu.Lock()
@@ -224,7 +220,7 @@ func (t *trees) of(kept restapi.Result) *fields.Node {
 		return held.tree
 	}
 	t.mu.Unlock()
-	tree := fields.Of(project.Values(kept.Result)...) // a large one takes its time
+	tree := fields.Of(project.Values(kept.Result)...) // slow for large results
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.last = append(slices.DeleteFunc(t.last, same), heldTree{kept.Call, kept.Ref, tree})

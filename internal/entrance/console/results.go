@@ -37,7 +37,6 @@ func (c *Console) resultsSection() section {
 	}}
 }
 
-// resultsPage is one of the pages about results.
 type resultsPage struct {
 	Tab      string // kept, one, rules or suggestions
 	MayRead  bool   // read rules and suggestions
@@ -53,7 +52,6 @@ func resultsTab(v *visit, tab string) resultsPage {
 	return resultsPage{Tab: tab, MayRead: v.who.MayRead(), MayAdmin: v.who.MayAdmin()}
 }
 
-// keptList is a page of stored results.
 type keptList struct {
 	list
 	Rows    []keptRow

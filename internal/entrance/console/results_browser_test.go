@@ -86,7 +86,7 @@ func tryFieldsAreTickedAndTheMaskFollows(t *testing.T, b *testparts.Browser, w *
 
 	put(b, "id", "my-list")
 	b.Do(chromedp.Click(`form#rule button:not([type=button])`))
-	b.Until(`location.pathname === "/results/rules" && document.body.innerText.includes("The rule is saved") && document.body.innerText.includes("my-list")`)
+	b.Until(`location.pathname === "/results/rules" && document.body.innerText.includes("Rule saved") && document.body.innerText.includes("my-list")`)
 	if _, body := w.person().ask("GET", "/results/"+w.callModel("cloud__envQuery", `{"action":"list"}`), nil); !strings.Contains(body, "<dd>my-list</dd>") {
 		t.Errorf("the next call was not cut by the rule: %.2000s", body)
 	}
@@ -140,7 +140,7 @@ func tryRuleIsSwitchedEditedAndDeleted(t *testing.T, b *testparts.Browser, w *wo
 	put(b, "expression", "orders(id)")
 	b.Read(`document.querySelector("#edit [name=mode]").value = "shadow"`)
 	b.Do(chromedp.Click(`#edit button`))
-	said("The rule is saved")
+	said("Rule saved")
 
 	const mode = `form[action="/results/rules/orders/mode"] select`
 	b.Until(`document.querySelector('` + mode + `').value === "shadow"`)
@@ -152,12 +152,12 @@ func tryRuleIsSwitchedEditedAndDeleted(t *testing.T, b *testparts.Browser, w *wo
 	b.Until(`location.search === "?edit=orders" && document.querySelector("[name=expression]").value === "orders(id)"`)
 	put(b, "budget", "400")
 	b.Do(chromedp.Click(`#edit button`))
-	said("The rule is saved")
+	said("Rule saved")
 	b.Until(`document.body.innerText.includes("Budget 400")`)
 
 	b.Read(`window.confirm = () => true`)
 	b.Do(chromedp.Click(`form[action="/results/rules/orders/delete"] button`))
-	said("The rule is deleted")
+	said("Rule deleted")
 	b.Until(`!document.querySelector('` + mode + `')`)
 }
 

@@ -60,7 +60,7 @@ func TestResultsAndRulesAreForThoseWhoMay(t *testing.T) {
 				t.Errorf("%s, %s: HTTP %d, want %d: %.300s", who, tt.name, status, want, body)
 			}
 		}
-		if _, body := p.ask("POST", "/results/rules", rule); strings.Contains(body, "The rule is saved") != (who == "root") {
+		if _, body := p.ask("POST", "/results/rules", rule); strings.Contains(body, "Rule saved") != (who == "root") {
 			t.Errorf("%s saves a rule: %.300s", who, body)
 		}
 		if _, body := p.ask("GET", "/results", nil); strings.Contains(body, ref) == (who == "ann") {
@@ -135,11 +135,11 @@ func tryProposalIsPutInForceByAClick(t *testing.T, b *testparts.Browser, w *worl
 	b.Until(`/would have hidden 0 values that were used later/.test(document.body.innerText) && document.querySelector('button[value="shadow"]')`)
 	b.Keep("suggestion.en-US-light-1280")
 	b.Do(chromedp.Click(`button[value="shadow"]`))
-	b.Until(`document.body.innerText.includes("The rule is saved") && document.body.innerText.includes("learned-shop__things")`)
+	b.Until(`document.body.innerText.includes("Rule saved") && document.body.innerText.includes("learned-shop__things")`)
 	visitPage(b, w, "/results/suggestions?look=1")
 	b.Until(`document.body.innerText.includes("Stored:") && !document.querySelector('button[value="shadow"]')`)
 	b.Do(chromedp.Click(`button[value="on"]`))
-	b.Until(`document.body.innerText.includes("The rule is saved")`)
+	b.Until(`document.body.innerText.includes("Rule saved")`)
 }
 
 // TestOperationIsCalledWhereItsAnswerSays takes an action that is an operation of an API.

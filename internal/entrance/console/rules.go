@@ -22,14 +22,12 @@ type Rules interface {
 	DeleteRule(ctx context.Context, who access.Principal, id string) (warning string, err error)
 }
 
-// ruleList is the list of rules and the form for one.
 type ruleList struct {
 	Rows  []ruleRow
 	Form  ruleForm
 	Fault *fault.Error // why the rule was not saved
 }
 
-// ruleRow is a rule in the list.
 type ruleRow struct {
 	restapi.Rule
 	When   string
@@ -42,7 +40,6 @@ type ruleRow struct {
 	Tone   string
 }
 
-// ruleForm is the form for a rule.
 type ruleForm struct {
 	ID, Tool, When   string
 	Way              string // keep, drop or jq
@@ -155,7 +152,6 @@ func (c *Console) formFor(v *visit, kept restapi.Result) ruleForm {
 	return f
 }
 
-// readForm reads the form.
 func (c *Console) readForm(v *visit) ruleForm {
 	f := c.newForm(v)
 	for name, into := range map[string]*string{

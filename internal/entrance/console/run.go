@@ -21,23 +21,19 @@ type runPage struct {
 	Text   []sourceText
 }
 
-// sourceText is a file that was run.
 type sourceText struct{ File, Text string }
 
-// suiteRow is a suite with its cases.
 type suiteRow struct {
 	trial.PageSuite
 	Cases []caseRow
 }
 
-// caseRow is a case with its steps.
 type caseRow struct {
 	trial.PageCase
 	Open  bool // it failed
 	Steps []stepRow
 }
 
-// stepRow is a step of a case.
 type stepRow struct {
 	run.StepResult
 	Open    bool

@@ -69,7 +69,7 @@ func tryRun(t *testing.T, b *testparts.Browser) {
 	open := make(chan struct{}, 2)
 	w := browsing(t, open, "")
 	b.Do(chromedp.Navigate(w.URL+"/runs"), chromedp.SendKeys("[name=steps]", "open http://127.0.0.1:1/\nexpect \"Orders\"\nclick Save\n"), chromedp.Click(".sheet button"))
-	b.Until(shows("The run has started") + " && " + shows("running") + ` && document.querySelector("progress")`)
+	b.Until(shows("Run started") + " && " + shows("running") + ` && document.querySelector("progress")`)
 	if b.Read(`document.querySelectorAll(".actions button").length`) != "0" {
 		t.Error("a run that is under way can be run again")
 	}
@@ -87,7 +87,7 @@ func tryRun(t *testing.T, b *testparts.Browser) {
 		}
 	}
 	b.Do(chromedp.Click(".actions button"))
-	b.Until(shows("The run has started") + ` && location.pathname !== "` + first + `"`)
+	b.Until(shows("Run started") + ` && location.pathname !== "` + first + `"`)
 	open <- struct{}{}
 	b.Until(`document.querySelectorAll(".step").length === 3`)
 	b.Do(chromedp.Navigate(w.URL + "/runs"))

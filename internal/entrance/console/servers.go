@@ -125,7 +125,6 @@ func serverOf(get func(string) string) ([]byte, error) {
 	return json.Marshal(config)
 }
 
-// lines are the lines of a text without blank ones.
 func lines(text string) (all []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {

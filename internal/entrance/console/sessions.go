@@ -21,7 +21,6 @@ type SessionChanges interface {
 	DeleteSession(ctx context.Context, who access.Principal, id string) error
 }
 
-// sessionRow is a session in a list.
 type sessionRow struct {
 	restapi.Session
 	Agent string

@@ -14,7 +14,6 @@ type Suggestions interface {
 	Suggest(ctx context.Context, who access.Principal, in restapi.SuggestQuery) (restapi.SuggestionList, error)
 }
 
-// learned are the suggestions.
 type learned struct {
 	restapi.SuggestionList
 	Looked bool // false: not searched yet, because that takes a while
@@ -31,7 +30,6 @@ type learnedRow struct {
 	Fields []restapi.SuggestedPath // the largest first
 }
 
-// maxLearned is how many fields of a suggestion are explained.
 const maxLearned = 40
 
 // suggestions searches all recorded calls, but only on request.

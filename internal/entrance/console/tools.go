@@ -34,7 +34,6 @@ func (c *Console) toolsSection() section {
 	}}
 }
 
-// toolsOnPage is how many tools a page shows.
 const toolsOnPage = 50
 
 type toolsPage struct {
@@ -96,7 +95,6 @@ type toolPage struct {
 	Tried    *tried
 }
 
-// dialectRow is a tool in one dialect.
 type dialectRow struct {
 	schema.Fitted
 	Tokens int
@@ -138,7 +136,6 @@ type ToolCaller interface {
 	CallTool(ctx context.Context, who access.Principal, name string, args json.RawMessage, q url.Values) (restapi.CallAnswer, error)
 }
 
-// tried is the outcome of a call that a person made.
 type tried struct {
 	restapi.CallAnswer
 	Sent   block // arguments as entered

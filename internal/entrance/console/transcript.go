@@ -24,7 +24,6 @@ type turn struct {
 	Parts  []turnPart
 }
 
-// turnPart is text or a call.
 type turnPart struct {
 	Text    string
 	Stopped string // why the text is incomplete

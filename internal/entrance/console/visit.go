@@ -18,7 +18,6 @@ const (
 	maxForm = 1 << 20
 )
 
-// visit is one request of a person.
 type visit struct {
 	*http.Request
 	who     access.Principal // zero before the person is admitted
@@ -31,7 +30,6 @@ type visit struct {
 // handler answers the request of a person who was admitted.
 type handler func(v *visit) (answer, error)
 
-// answer is one of: a page or a block of it, a redirect, or a response of its own.
 type answer struct {
 	page  string // the template
 	block string // the part that htmx asked for, or whole
@@ -61,7 +59,6 @@ func (v *visit) update(page, block string, data any) (answer, error) {
 	return answer{page: page, block: block, data: data}, nil
 }
 
-// show shows a page.
 func show(page string, data any) (answer, error) { return answer{page: page, data: data}, nil }
 
 // serve lets write write the response.

@@ -99,7 +99,6 @@ func took(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// millis is a duration of the REST API.
 func millis(ms float64) string { return took(time.Duration(ms * float64(time.Millisecond))) }
 
 func size(n int64) string {

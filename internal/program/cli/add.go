@@ -60,7 +60,6 @@ func (c *command) add() *cobra.Command {
 	return cmd
 }
 
-// added is the answer of add for a server.
 type added struct {
 	Added string   `json:"added"`
 	File  string   `json:"file"`
@@ -95,7 +94,6 @@ func (c *command) beforeStart(path string, s config.Server) (notes []string) {
 	return notes
 }
 
-// addFlags are the flags of add that need parsing.
 type addFlags struct {
 	env, headers, auth []string
 	api                config.API
@@ -112,7 +110,6 @@ func (f *addFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.api.ReadOnly, "read-only", false, "only operations that change nothing")
 }
 
-// fill completes the server from the flags.
 func (f *addFlags) fill(s *config.Server, target []string) (err error) {
 	s.Env, err = pairs(f.env, "=", "--env KEY=VALUE")
 	if err != nil {
@@ -149,7 +146,6 @@ func (f *addFlags) fill(s *config.Server, target []string) (err error) {
 	return nil
 }
 
-// fillTarget sets the URL or the command.
 func fillTarget(s *config.Server, args []string) error {
 	if strings.HasPrefix(args[0], "http://") || strings.HasPrefix(args[0], "https://") {
 		if len(args) > 1 {

@@ -12,7 +12,6 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// addedAPI is the answer of add for an HTTP API.
 type addedAPI struct {
 	Added    string            `json:"added"`
 	File     string            `json:"file"`

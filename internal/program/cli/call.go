@@ -135,7 +135,6 @@ func takesText(types *jsonschema.Node, key string) bool {
 	return slices.Contains(types.Get(key).Strings("type"), "string")
 }
 
-// explainFitted says on standard error how the arguments were repaired.
 func (c *command) explainFitted(f *restapi.Fitted) {
 	if f == nil {
 		fmt.Fprintln(c.env.Err, "the arguments were sent unchanged")

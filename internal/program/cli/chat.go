@@ -59,7 +59,6 @@ func (c *command) chat() *cobra.Command {
 	return cmd
 }
 
-// talk is a chat in the terminal.
 type talk struct {
 	*command
 	gateway *gateway
@@ -68,7 +67,6 @@ type talk struct {
 	midLine bool // the last output did not end with a line break
 }
 
-// showPrompt prints the system prompt and the tools.
 func (t *talk) showPrompt(ctx context.Context, to io.Writer) error {
 	defer t.waiting("asking the servers")()
 	var q url.Values
@@ -90,7 +88,6 @@ func (t *talk) showPrompt(ctx context.Context, to io.Writer) error {
 	return printJSON(to, p.Tools)
 }
 
-// converse answers the message on each line of the input.
 func (t *talk) converse(ctx context.Context) error {
 	next := t.lines()
 	for {
@@ -173,7 +170,6 @@ func (t *talk) showWhole(body io.Reader) error {
 	return t.printJSON(answer)
 }
 
-// chatError is an error in the form of the chat completions API.
 func chatError(base string, status int, data []byte) error {
 	var body struct {
 		Error *struct{ Message, Code string } `json:"error"`
@@ -191,7 +187,6 @@ func chatError(base string, status int, data []byte) error {
 	return f
 }
 
-// chunk is a part of an answer.
 type chunk struct {
 	Choices []struct {
 		Delta struct {
@@ -202,7 +197,6 @@ type chunk struct {
 	Error   json.RawMessage `json:"error"`
 }
 
-// show prints an answer as it comes.
 func (t *talk) show(body io.Reader) error {
 	events := bufio.NewScanner(body)
 	events.Buffer(nil, maxLine)
@@ -271,7 +265,6 @@ func (t *talk) endLine() {
 	t.midLine = false
 }
 
-// callLine is the state of a call on one line.
 func callLine(r *agent.Report) string {
 	switch r.Status {
 	case agent.Running:
@@ -284,7 +277,6 @@ func callLine(r *agent.Report) string {
 	return fmt.Sprintf("✗ %s: %s", r.Tool, shorten(r.Error))
 }
 
-// shorten is text on one line, truncated.
 func shorten(text string) string {
 	const most = 160
 	r := []rune(strings.Join(strings.Fields(text), " "))

@@ -24,7 +24,6 @@ type client struct {
 	variable string // form of an environment variable in a header; "": not supported
 }
 
-// clients are the known clients.
 var clients = []client{
 	{name: "claude-desktop", key: "mcpServers", user: []string{"$config/Claude/claude_desktop_config.json"}},
 	{name: "claude-code", key: "mcpServers", url: "url", kind: "http", stdio: "stdio", variable: "${VAR}",
@@ -44,7 +43,6 @@ var clients = []client{
 	{name: "codex", key: "mcp_servers", url: "url", variable: "VAR", local: []string{".codex/config.toml"}, user: []string{"$codex/config.toml"}},
 }
 
-// folders are where clients keep their files, by the name in client.user.
 type folders map[string]string
 
 // foldersOf are the folders of a user on a system.
@@ -70,7 +68,6 @@ func foldersOf(system, home string, lookup func(string) (string, bool)) folders 
 	return f
 }
 
-// files are the user's files of a client.
 func (f folders) files(of client) (paths []string) {
 	for _, path := range of.user {
 		name, rest, _ := strings.Cut(path, "/")
@@ -79,10 +76,8 @@ func (f folders) files(of client) (paths []string) {
 	return paths
 }
 
-// folders are those of the user who runs the command.
 func (c *command) folders() folders { return foldersOf(runtime.GOOS, c.env.Home, c.env.Lookup) }
 
-// clientNamed finds a client.
 func clientNamed(name string) (client, error) {
 	for _, one := range clients {
 		if one.name == name {

@@ -37,7 +37,6 @@ func (c *command) configPath() string {
 	return ""
 }
 
-// load reads the configuration.
 func (c *command) load() (*config.Config, error) {
 	path := c.configPath()
 	if path == "" {

@@ -112,7 +112,6 @@ func self() string {
 	return "toolfit"
 }
 
-// showDemo prints what to try.
 func (c *command) showDemo(url, page, store string) {
 	kept := "Nothing is saved."
 	if store != "" {

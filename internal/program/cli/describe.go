@@ -86,7 +86,6 @@ func (c *command) describeFor(cmd *cobra.Command, g *gateway, flags askFlags, na
 	})
 }
 
-// printReport says on standard error what was changed for the dialect.
 func (c *command) printReport(t schema.Fitted) {
 	how := "unchanged"
 	if len(t.Report) > 0 {

@@ -40,7 +40,6 @@ is 1 if there is a problem.`,
 	return cmd
 }
 
-// printFindings prints the findings, and fails if there is a problem.
 func (c *command) printFindings(findings []doctor.Finding) error {
 	t := terminal.Table{Wraps: true}
 	for _, f := range findings {

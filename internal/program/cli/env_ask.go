@@ -25,7 +25,6 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// envAsk is a question to an environment.
 type envAsk struct {
 	ctx    context.Context
 	client *env.Client
@@ -74,7 +73,6 @@ func (c *command) envCommand(use, short string, tools bool, run func(envAsk) (an
 	return cmd
 }
 
-// askEnv calls f with a client of the environment.
 func (c *command) askEnv(ctx context.Context, flags askFlags, tools bool, server []string, f func(*env.Client) error) error {
 	switch {
 	case len(server) > 0:
@@ -116,7 +114,6 @@ func (c *command) askEnv(ctx context.Context, flags askFlags, tools bool, server
 	})
 }
 
-// withClient closes a client after its use.
 func withClient(f func(*env.Client) error) func(*env.Client, error) error {
 	return func(client *env.Client, err error) error {
 		if err != nil {
@@ -203,7 +200,6 @@ func hasStatus(err error, code int) bool {
 	return errors.As(err, &status) && status.Code == code
 }
 
-// isRefused tells whether a server denies access.
 func isRefused(err error) bool {
 	return hasStatus(err, http.StatusForbidden) || hasStatus(err, http.StatusUnauthorized)
 }
@@ -218,7 +214,6 @@ func gatewayPath(u url.URL, profile string) string {
 	return u.String()
 }
 
-// cannotStart explains why a server did not start.
 func cannotStart(err error) error {
 	switch {
 	case err == nil || isOver(err):
@@ -229,7 +224,6 @@ func cannotStart(err error) error {
 	return fault.New(fault.UpstreamDown, "%w", err).WithHint("the command after -- must be an MCP server on standard input and output; see its output above")
 }
 
-// cannotReach explains why a server cannot be reached.
 func cannotReach(err error) error {
 	var bad usageError
 	switch {
@@ -245,12 +239,10 @@ func cannotReach(err error) error {
 	return fault.New(fault.UpstreamDown, "%w", err).WithHint("start the environment, or correct --url; for this gateway: toolfit serve")
 }
 
-// isOver tells whether the command was canceled or timed out.
 func isOver(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// explainEnv explains an error of an environment.
 func explainEnv(err error) error {
 	var none *env.NotFoundError
 	var told *env.ToolError

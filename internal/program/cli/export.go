@@ -107,7 +107,6 @@ type exporter struct {
 	seen map[string]time.Time // recently printed records, by id
 }
 
-// exported is a record as received, and the fields that are needed here.
 type exported struct {
 	ID  string    `json:"id"`
 	At  time.Time `json:"at"`

@@ -28,7 +28,6 @@ type gateway struct {
 	standalone bool // it was started for this command
 }
 
-// askFlags choose the gateway.
 type askFlags struct {
 	url, key, profile string
 	standalone        bool
@@ -46,7 +45,6 @@ func (f *askFlags) addGateway(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.standalone, "standalone", false, "work from the configuration and the store, even if a gateway is running")
 }
 
-// query names the profile.
 func (f askFlags) query() url.Values {
 	q := url.Values{}
 	if f.profile != "" {
@@ -119,7 +117,6 @@ func (c *command) running(ctx context.Context, flags askFlags, over runFlags) (*
 	return &gateway{base: strings.TrimRight(flags.url, "/"), key: key, http: http.DefaultTransport}, nil
 }
 
-// parseURL reads the value of --url.
 func parseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {

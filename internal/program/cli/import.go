@@ -70,7 +70,6 @@ func (c *command) toImport(args []string) (found []holding, named bool, err erro
 	return found, false, err
 }
 
-// readNamed reads the servers of a file.
 func (c *command) readNamed(path string) ([]holding, error) {
 	if !exists(path) && !strings.ContainsAny(path, `./\`) {
 		return nil, usage("there is no file %s, and no client of that name; known clients: %s", path, clientNames())
@@ -113,7 +112,6 @@ func (c *command) find(names []string) (found []holding, err error) {
 		WithHint("known clients: %s; name a file: toolfit import FILE", clientNames())
 }
 
-// chooseFrom lists the files that were found.
 func (c *command) chooseFrom(found []holding) error {
 	if err := c.showFound(found); err != nil {
 		return err
@@ -122,7 +120,6 @@ func (c *command) chooseFrom(found []holding) error {
 		WithHint("choose one: toolfit import CLIENT, or toolfit import FILE; or import all: --all")
 }
 
-// foundFile is a file with servers.
 type foundFile struct {
 	Client  string       `json:"client"`
 	File    string       `json:"file"`
@@ -155,13 +152,11 @@ func (c *command) note(indent string, notes []string) {
 	}
 }
 
-// imported is the answer of import.
 type imported struct {
 	Files   []taken `json:"files"`
 	Secrets moved   `json:"secrets"`
 }
 
-// taken is the outcome for a file.
 type taken struct {
 	Client  string       `json:"client,omitempty"`
 	From    string       `json:"from"`
@@ -171,7 +166,6 @@ type taken struct {
 	Error   *fault.Error `json:"error,omitempty"` // why the file cannot be read
 }
 
-// takenOver is the outcome for a server.
 type takenOver struct {
 	Name    string       `json:"name"`
 	Outcome string       `json:"outcome"`
@@ -224,7 +218,6 @@ func (m *mover) add(path string, s config.Server) error {
 	return nil
 }
 
-// tell prints the outcome of each server, and fails if one was not imported.
 func (c *command) tell(all []taken, m *mover) error {
 	good := true
 	for _, t := range all {

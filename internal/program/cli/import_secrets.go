@@ -37,7 +37,6 @@ type mover struct {
 	moved
 }
 
-// moved is where the secrets went.
 type moved struct {
 	Way       string     `json:"way"`
 	Kept      []string   `json:"kept,omitempty"`      // in the configuration, as SERVER: FIELD
@@ -45,7 +44,6 @@ type moved struct {
 	Variables []variable `json:"variables,omitempty"` // variables to set
 }
 
-// variable is an environment variable.
 type variable struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -153,7 +151,6 @@ func (m *mover) toVariable(h config.Held) string {
 	}
 }
 
-// nameOf is the name of a secret, or its place.
 func nameOf(h config.Held) string { return cmp.Or(h.Name, h.Field) }
 
 var notInVariables = regexp.MustCompile(`[^A-Z0-9_]+`)
@@ -219,7 +216,6 @@ func (c *command) askWay(ctx context.Context, path string, held []string) (strin
 	}
 }
 
-// heldIn names the secrets in the configuration of a server.
 func heldIn(s config.Server) (names []string) {
 	for _, h := range s.Held() {
 		names = append(names, h.Server+": "+h.Field)
@@ -234,7 +230,6 @@ func looksLike(n int) string {
 	return fmt.Sprintf("%d values look like secrets", n)
 }
 
-// tellSecrets says where the secrets went.
 func (c *command) tellSecrets(m *mover) {
 	if len(m.Kept) > 0 {
 		fmt.Fprintf(c.env.Err, "note: %s in %s%s: %s; --secrets file or --secrets env moves them out\n", looksLike(len(m.Kept)), m.path, alone, some(m.Kept))

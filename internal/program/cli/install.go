@@ -19,7 +19,6 @@ import (
 // ownName is the name of our entry in the files of clients.
 const ownName = "toolfit"
 
-// installFlags say how the client reaches the gateway.
 type installFlags struct {
 	url, profile, keyEnv, file string
 	stdio, dryRun, uninstall   bool
@@ -63,7 +62,6 @@ commands. Known clients: ` + clientNames() + `.`,
 	return cmd
 }
 
-// installEdit is the change to the client's file.
 func (c *command) installEdit(one client, f installFlags) (config.ClientEdit, error) {
 	path := f.file
 	if path == "" {
@@ -100,7 +98,6 @@ func (c *command) usualFile(one client) string {
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// ownEntry is the entry by the flags.
 func (c *command) ownEntry(one client, f installFlags) ([]config.Entry, error) {
 	switch {
 	case f.stdio && f.url != "":
@@ -119,7 +116,6 @@ func (c *command) ownEntry(one client, f installFlags) ([]config.Entry, error) {
 	return one.entry(target, f.keyEnv)
 }
 
-// ownCommand is the entry that starts this program with this configuration.
 func (c *command) ownCommand(one client, profile string) ([]config.Entry, error) {
 	cfg, err := c.load()
 	if err != nil {
@@ -136,7 +132,6 @@ func (c *command) ownCommand(one client, profile string) ([]config.Entry, error)
 	return one.command(c.env.Program, args), nil
 }
 
-// ownURL is the MCP endpoint of the given gateway, or of the configured one.
 func (c *command) ownURL(given, profile string) (string, error) {
 	if given == "" {
 		cfg, err := c.load()
@@ -159,14 +154,12 @@ func (c *command) ownURL(given, profile string) (string, error) {
 	return u.String(), nil
 }
 
-// installed is the answer of install.
 type installed struct {
 	File    string `json:"file"`
 	Changed bool   `json:"changed"`
 	Backup  string `json:"backup,omitempty"` // path of the old file
 }
 
-// finishInstall writes or prints the change.
 func (c *command) finishInstall(one client, edit config.ClientEdit, f installFlags) error {
 	if f.dryRun {
 		_, err := c.env.Out.Write(edit.New)

@@ -115,7 +115,6 @@ func (c *command) listKeys() *cobra.Command {
 	}
 }
 
-// shownKey is a key without its secret part.
 type shownKey struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name"`

@@ -48,7 +48,6 @@ func (o *output) Width() int {
 	return terminal.Width(f)
 }
 
-// before calls f before the next byte.
 func (o *output) before(f func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -91,10 +90,8 @@ func (c *command) waiting(what string) func() {
 	return stop
 }
 
-// onTerminal tells whether standard error is a terminal.
 func (c *command) onTerminal() bool { return terminal.Is(c.said.Unwrap()) }
 
-// show prints v with --json, and calls text otherwise.
 func (c *command) show(v any, text func() error) error {
 	if c.json {
 		return c.printJSON(v)

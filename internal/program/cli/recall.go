@@ -46,14 +46,12 @@ func (c *command) recall() *cobra.Command {
 	return cmd
 }
 
-// recallQuestion is a question to action recall.
 type recallQuestion struct {
 	network, action string
 	instances       []string
 	account         string // TYPE:ID
 }
 
-// recall asks for the tool of an action.
 func (g *gateway) recall(ctx context.Context, ask recallQuestion) ([]byte, error) {
 	header := http.Header{"Content-Type": {"application/json"}}
 	if ask.account != "" {
@@ -82,7 +80,6 @@ func (g *gateway) recall(ctx context.Context, ask recallQuestion) ([]byte, error
 	return data, err
 }
 
-// recallError is an error in the form of action recall.
 func recallError(base string, status int, data []byte) error {
 	var body struct {
 		Description, Solution string
@@ -100,7 +97,6 @@ func recallError(base string, status int, data []byte) error {
 	return f
 }
 
-// printRecalled prints the tool, and its parameters as a table.
 func (c *command) printRecalled(ask recallQuestion, answer []byte) error {
 	var info struct {
 		Tools []struct {
@@ -164,7 +160,6 @@ func addSchema(t *terminal.Table, above string, schema json.RawMessage) {
 	}
 }
 
-// typeWords names the types of a schema.
 func typeWords(schema json.RawMessage) string {
 	kind := rawjson.Get(schema, "type")
 	if word, ok := rawjson.String(kind); ok {

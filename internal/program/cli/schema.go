@@ -31,7 +31,6 @@ output of toolfit tools --json.`,
 	return cmd
 }
 
-// dialectNames are the names of the dialects, sorted.
 func dialectNames() []string {
 	var names []string
 	for _, d := range slices.Sorted(maps.Keys(schema.Dialects())) {
@@ -40,13 +39,11 @@ func dialectNames() []string {
 	return names
 }
 
-// dialectFlag adds --dialect.
 func dialectFlag(cmd *cobra.Command, dialect *string) {
 	cmd.Flags().StringVar(dialect, "dialect", "", "dialect of the provider: "+strings.Join(dialectNames(), ", "))
 	cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(dialectNames(), cobra.ShellCompDirectiveNoFileComp))
 }
 
-// checkDialect checks the value of --dialect.
 func checkDialect(name string) error {
 	if name == "" {
 		return usage("--dialect is required: one of %s", strings.Join(dialectNames(), ", "))
@@ -59,7 +56,6 @@ func checkDialect(name string) error {
 
 var oneFile = takes(0, 1, "one file, or - for standard input")
 
-// input reads the file that the arguments name, or standard input.
 func (c *command) input(args []string) (data []byte, err error) {
 	if len(args) == 0 || args[0] == "-" {
 		data, err = io.ReadAll(c.env.In)
@@ -72,7 +68,6 @@ func (c *command) input(args []string) (data []byte, err error) {
 	return data, nil
 }
 
-// toolsFor checks the dialect and reads the tools.
 func (c *command) toolsFor(dialect string, args []string) ([]fileTool, error) {
 	if err := checkDialect(dialect); err != nil {
 		return nil, err
@@ -84,7 +79,6 @@ func (c *command) toolsFor(dialect string, args []string) ([]fileTool, error) {
 	return readTools(data)
 }
 
-// printLine prints a value as one line of JSON.
 func (c *command) printLine(v any) error {
 	enc := json.NewEncoder(c.env.Out)
 	enc.SetEscapeHTML(false)
@@ -159,7 +153,6 @@ func fitNames(tools []fileTool) *schema.Names {
 	return schema.FitNames(list)
 }
 
-// fitLine is a line of the output with --json.
 type fitLine struct {
 	Name string `json:"name"` // original
 	schema.Fitted
@@ -207,7 +200,6 @@ violations, error?}.`,
 	return cmd
 }
 
-// checkLine is a line of the output with --json.
 type checkLine struct {
 	Name       string             `json:"name"`
 	Dialect    schema.Dialect     `json:"dialect"`

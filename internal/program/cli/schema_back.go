@@ -63,7 +63,6 @@ each call, in order: {name, dialect, arguments, fixes, error?}.`,
 	return cmd
 }
 
-// backward maps the arguments of calls back.
 type backward struct {
 	dialect schema.Dialect
 	byName  map[string]*planned // by original and by converted name
@@ -100,7 +99,6 @@ func newBackward(d schema.Dialect, file string, request bool) (*backward, error)
 	return b, nil
 }
 
-// backLine is a line of the output with --json.
 type backLine struct {
 	Name      string          `json:"name"`
 	Dialect   schema.Dialect  `json:"dialect"`
@@ -136,7 +134,6 @@ func (c *command) printBack(b *backward, calls []value, name string) error {
 	return nil
 }
 
-// call maps one call.
 func (b *backward) call(v value) backLine {
 	line := backLine{Dialect: b.dialect, Fixes: []schema.Fix{}}
 	if v.problem != nil || v.raw[0] != '{' {

@@ -11,7 +11,6 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// fileTool is a tool from a file.
 type fileTool struct {
 	Name        string
 	Description string

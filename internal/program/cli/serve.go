@@ -19,7 +19,6 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// runFlags override settings of the configuration.
 type runFlags struct{ listen, store string }
 
 func (f *runFlags) add(cmd *cobra.Command) {
@@ -27,7 +26,6 @@ func (f *runFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.store, "store", "", "store to use (default: as configured)")
 }
 
-// apply overrides the settings of a configuration.
 func (f *runFlags) apply(cfg *config.Config) error {
 	if f.listen != "" {
 		if wrong := config.CheckAddress(f.listen); wrong != "" {
@@ -41,7 +39,6 @@ func (f *runFlags) apply(cfg *config.Config) error {
 	return nil
 }
 
-// loadWith reads the configuration and applies the flags.
 func (c *command) loadWith(flags runFlags) (*config.Config, error) {
 	cfg, err := c.load()
 	if err == nil {

@@ -76,7 +76,6 @@ func byServer(tools []restapi.Tool) map[tool.ServerID]int {
 // notShown is why a list of tools has fewer than its servers.
 const notShown = "the others are held, kept out, not in the profile, of a disabled server, or run only as tasks"
 
-// check lists the tools of a server now and returns its new state.
 func (g *gateway) check(ctx context.Context, s restapi.Server) restapi.Server {
 	path := "/servers/" + url.PathEscape(string(s.ID))
 	fresh := restapi.Server{}

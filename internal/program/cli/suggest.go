@@ -15,7 +15,6 @@ import (
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 )
 
-// suggestFlags say what to do with the suggestions.
 type suggestFlags struct{ shadow, on bool }
 
 func (c *command) suggest() *cobra.Command {
@@ -93,7 +92,6 @@ func whenText(when map[string]any) string {
 	return " when " + strings.Join(parts, ", ")
 }
 
-// droppedText lists the largest fields that would be dropped, and why.
 func droppedText(fields []restapi.SuggestedPath) string {
 	const most = 5
 	gone := slices.DeleteFunc(slices.Clone(fields), func(f restapi.SuggestedPath) bool { return f.Kept })
@@ -108,7 +106,6 @@ func droppedText(fields []restapi.SuggestedPath) string {
 	return strings.Join(parts, "; ")
 }
 
-// stageText says what to do with a suggestion.
 func stageText(s restapi.Suggestion) string {
 	switch {
 	case s.Stage == suggest.OfferOn:

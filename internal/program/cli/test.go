@@ -20,7 +20,6 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// testFlags choose the tests and how to run them.
 type testFlags struct {
 	tags, vars, reports []string
 	grep, base          string
@@ -121,7 +120,6 @@ func (c *command) runTests(ctx context.Context, flags *testFlags, args []string)
 	return c.tellRun(run, reports, memory, err)
 }
 
-// tellRun writes reports and prints the outcome.
 func (c *command) tellRun(run *trial.Kept, reports []reportFile, memory *trial.Locators, err error) error {
 	for _, r := range reports {
 		if writeErr := r.write(run.Results); writeErr != nil && err == nil {
@@ -140,7 +138,6 @@ func (c *command) tellRun(run *trial.Kept, reports []reportFile, memory *trial.L
 	return err
 }
 
-// order reads the files and the flags.
 func (c *command) order(flags *testFlags, args []string) (trial.Order, error) {
 	o := trial.Order{Who: access.Owner(), Profile: flags.profile, Workers: flags.workers, Model: flags.model}
 	o.Options = run.Options{Base: flags.base, Env: c.env.Lookup, Timeout: flags.timeout, Retries: flags.retries, Vars: map[string]string{}}
@@ -187,7 +184,6 @@ func (c *command) order(flags *testFlags, args []string) (trial.Order, error) {
 // maxWorkers limits the browsers, each of which takes a few hundred megabytes.
 const maxWorkers = 32
 
-// readTests reads all files, also included ones, and reports all problems at once.
 func readTests(paths []string) (suites []*steps.Suite, sources map[string]string, err error) {
 	sources = map[string]string{}
 	read := func(path string) ([]byte, error) {

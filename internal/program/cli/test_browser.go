@@ -19,7 +19,6 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// browserFlags choose the browser.
 type browserFlags struct {
 	headed bool
 	url    string

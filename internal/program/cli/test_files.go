@@ -14,10 +14,8 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/run"
 )
 
-// testFolder is the default folder of tests.
 const testFolder = "tests"
 
-// locatorsFile stores how elements were found.
 const locatorsFile = "toolfit.locators.json"
 
 // testFiles are the files of the arguments, and of folders among them.
@@ -77,10 +75,8 @@ func filesIn(path string) (found []string, err error) {
 	return found, err
 }
 
-// reportFile is a report to write.
 type reportFile struct{ form, path string }
 
-// reportForms write results in each form.
 var reportForms = map[string]func(io.Writer, []*run.Result) error{"junit": report.JUnit, "html": report.HTML, "json": report.JSON}
 
 func parseReports(words []string) (list []reportFile, err error) {

@@ -70,7 +70,6 @@ func writeFirstTest(dir string) (written []string, err error) {
 	return written, nil
 }
 
-// showFirstTest says what was written, what was found, and what to do next.
 func (c *command) showFirstTest(dir string, written []string, p *browser.Parts) error {
 	for _, path := range written {
 		fmt.Fprintf(c.env.Out, "wrote    %s\n", path)

@@ -41,7 +41,6 @@ func (c *command) newProgress(suites []*steps.Suite) *progress {
 	return p
 }
 
-// follow updates the status line every second.
 func (p *progress) follow() {
 	for {
 		select {
@@ -83,7 +82,6 @@ func (p *progress) clear() {
 	}
 }
 
-// done prints a finished case.
 func (p *progress) done(file string, r run.CaseResult) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,7 +109,6 @@ func (p *progress) done(file string, r run.CaseResult) {
 	p.status()
 }
 
-// tellStep prints a step that did not simply pass.
 func (p *progress) tellStep(s *run.StepResult, lang locale.Language) {
 	out := p.c.env.Out
 	where := lang.Say(fmt.Sprintf("line %d: %s", s.Line, strings.Join(strings.Fields(s.Text), " ")))
@@ -126,7 +123,6 @@ func (p *progress) tellStep(s *run.StepResult, lang locale.Language) {
 	}
 }
 
-// end stops the updates and removes the status line.
 func (p *progress) end() {
 	close(p.quit)
 	p.ended.Wait()

@@ -79,7 +79,6 @@ func (c *command) sayNotShown(ctx context.Context, g *gateway, tools []restapi.T
 	return nil
 }
 
-// firstSentence is the first sentence of a description, truncated to fit a line.
 func firstSentence(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if i := strings.Index(s, ". "); i > 0 {

@@ -13,7 +13,6 @@ import (
 // maxFilterDepth is far deeper than the tree; it limits hostile filters.
 const maxFilterDepth = 16
 
-// category is a node of the tree.
 type category struct {
 	Name     string     `json:"name"`
 	Title    string     `json:"title"`
@@ -49,7 +48,6 @@ func (s *shop) categoryTree(_ context.Context, in *args, _ *mcp.Request) (any, e
 	}{tree}, nil
 }
 
-// readFilter reads the filter at a path.
 func readFilter(raw json.RawMessage, path string, depth int) (filter, error) {
 	if depth > maxFilterDepth {
 		return filter{}, problemf("filter: expected at most %d levels, got more", maxFilterDepth)
@@ -99,7 +97,6 @@ func (f filter) keep(tree []category, path string) (category, error) {
 	return found, nil
 }
 
-// find finds a category by name, at any depth.
 func find(tree []category, name string) (category, bool) {
 	for _, c := range tree {
 		if c.Name == name {
@@ -112,7 +109,6 @@ func find(tree []category, name string) (category, bool) {
 	return category{}, false
 }
 
-// names are all names of the tree, top down.
 func names(tree []category) []string {
 	var out []string
 	for _, c := range tree {

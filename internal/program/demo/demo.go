@@ -26,7 +26,6 @@ import (
 // only. An arguments.Error reaches the model as a tool error, others are protocol errors.
 type run func(ctx context.Context, in *args, req *mcp.Request) (any, error)
 
-// server serves a list of tools.
 type server struct {
 	list  json.RawMessage // result of tools/list
 	tools map[string]run
@@ -54,7 +53,6 @@ func (s *server) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage, 
 	return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %q", req.Method)
 }
 
-// call runs one tool.
 func (s *server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
 	var params struct {
 		Name      string          `json:"name"`
@@ -84,7 +82,6 @@ func (s *server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, e
 // problemf is a problem with the arguments.
 func problemf(format string, args ...any) error { return arguments.Error(fmt.Sprintf(format, args...)) }
 
-// result is the result of tools/call.
 type result struct {
 	Content           []block         `json:"content"`
 	StructuredContent json.RawMessage `json:"structuredContent,omitempty"`

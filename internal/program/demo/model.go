@@ -26,7 +26,6 @@ type exchange struct {
 
 var taggedResult = regexp.MustCompile(`<tool_result>(.*)</tool_result>`)
 
-// lastExchange reads the end of a conversation.
 func lastExchange(r *script.Request) exchange {
 	x := exchange{inText: len(r.Tools) == 0}
 	for _, m := range r.Messages {
@@ -61,7 +60,6 @@ func (x *exchange) in(english, chinese string, args ...any) string {
 	return fmt.Sprintf(english, args...)
 }
 
-// call says something and calls a tool.
 func (x *exchange) call(text, name, args string) script.Answer {
 	id := fmt.Sprintf("call_%03d", len(x.results)+1)
 	if x.inText {

@@ -14,7 +14,6 @@ import (
 //go:embed parcels.json
 var ParcelsSpec []byte
 
-// destination is where a parcel goes.
 type destination struct {
 	Street string `json:"street"`
 	City   string `json:"city"`
@@ -34,7 +33,6 @@ type parcels struct {
 	all map[string]*parcel
 }
 
-// maxParcelBody is the size limit of a request.
 const maxParcelBody = 4 << 10
 
 // Parcels makes the HTTP API "parcels", the carrier of the shop's orders, to try an HTTP API as

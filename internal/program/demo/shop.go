@@ -13,7 +13,6 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// maxNotes is how many notes an order can have.
 const maxNotes = 100
 
 // shop is the state of the server. Only notes change.
@@ -93,7 +92,6 @@ func (s *shop) getOrder(_ context.Context, in *args, _ *mcp.Request) (any, error
 	return s.withNotes(o), nil
 }
 
-// order finds an order; field names the argument that asked for it.
 func (s *shop) order(field string, id int64) (order, error) {
 	for _, o := range s.orders {
 		if o.ID == id {

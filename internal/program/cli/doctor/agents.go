@@ -16,7 +16,6 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// heard answers a catalog from lists that are already known.
 type heard map[tool.ServerID]upstream.Listing
 
 // List returns the list of a server.
@@ -30,7 +29,6 @@ func (h heard) List(_ context.Context, id tool.ServerID) (upstream.Listing, erro
 // Recognize does nothing: no tool is called.
 func (heard) Recognize(tool.ServerID, upstream.Listing) {}
 
-// heard stores the list of a server.
 func (d *doctor) heard(id tool.ServerID, l upstream.Listing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

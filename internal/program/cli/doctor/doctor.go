@@ -118,7 +118,6 @@ func (d *doctor) configuration() *config.Config {
 	return cfg
 }
 
-// stored is what the store holds.
 type stored struct {
 	keys    int            // -1: unknown
 	newest  time.Time      // time of the newest call
@@ -149,7 +148,6 @@ func (d *doctor) store(ctx context.Context, cfg *config.Config) stored {
 	return found
 }
 
-// openStore reads what the store holds.
 func (d *doctor) openStore(ctx context.Context, cfg *config.Config) (found stored, err error) {
 	key, err := app.SecretKey(d.Lookup)
 	if err != nil {
@@ -219,7 +217,6 @@ func (d *doctor) missingStore(path string) {
 	}
 }
 
-// size is the size of a SQLite store with its journal.
 func size(path string) string {
 	var bytes int64
 	for _, part := range []string{path, path + "-wal"} {
@@ -236,7 +233,6 @@ func size(path string) string {
 	return fmt.Sprintf("%d KB", (bytes+1023)/1024)
 }
 
-// access checks who can reach the gateway.
 func (d *doctor) access(cfg *config.Config, keys int) {
 	const subject, makeOne = "access", "create one: toolfit keys create NAME --role admin --profile '*'"
 	open := !access.IsLoopback(cfg.Listen)

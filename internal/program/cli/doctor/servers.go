@@ -125,7 +125,6 @@ func found(program string) bool {
 	return err == nil || errors.Is(err, exec.ErrDot)
 }
 
-// ask lists the tools of one server.
 func (d *doctor) ask(ctx context.Context, a *app.App, s config.Server) Finding {
 	timed, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
@@ -168,7 +167,6 @@ func (d *doctor) ask(ctx context.Context, a *app.App, s config.Server) Finding {
 	return f
 }
 
-// saidBy is the error output of a server.
 func saidBy(a *app.App, s config.Server) string {
 	for _, st := range a.Pool.Status() {
 		if st.ID == s.ID {
