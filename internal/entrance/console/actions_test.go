@@ -177,7 +177,8 @@ func tryKeyboard(t *testing.T, b *testparts.Browser, w *world) {
 }
 
 func tryKeys(_ *testing.T, b *testparts.Browser, w *world) {
-	b.Do(chromedp.Navigate(w.URL+"/keys"), chromedp.SendKeys(`[name="name"]`, "root"), chromedp.SetValue(`[name="role"]`, "admin"), chromedp.Click(".row button"))
+	b.Do(chromedp.Navigate(w.URL+"/keys"), chromedp.SendKeys(`[name="name"]`, "root"), chromedp.SetValue(`[name="role"]`, "admin"),
+		chromedp.Click(".row button"))
 	b.Until(has("Key root created"))
 	key := b.Read(`document.querySelector(".sheet.good pre").textContent`)
 	b.Quiet()

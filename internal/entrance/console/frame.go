@@ -56,7 +56,8 @@ type navItem struct {
 }
 
 func (c *Console) frameOf(v *visit, page string, data any) frame {
-	f := frame{Page: page, Lang: v.lang, Theme: v.theme, Version: c.Version, Who: v.who.Name, Role: string(v.who.Role), Back: v.back, Data: data}
+	f := frame{Page: page, Lang: v.lang, Theme: v.theme, Version: c.Version, Who: v.who.Name, Role: string(v.who.Role), Back: v.back,
+		Data: data}
 	_, err := v.Cookie(signInCookie)
 	f.SignedIn = err == nil && v.Header.Get("Authorization") != ""
 	if said := v.URL.Query().Get("said"); text(v.lang, "said."+said) != "" {

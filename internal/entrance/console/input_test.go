@@ -16,9 +16,11 @@ func TestWhatIsRefusedStaysInItsForm(t *testing.T) {
 		form       url.Values
 		want       []string
 	}{
-		{"a server whose name is taken", "/servers", url.Values{"kind": {"command"}, "name": {"shop"}, "command": {"npx <b>"}, "args": {"-y\none two"}},
+		{"a server whose name is taken", "/servers",
+			url.Values{"kind": {"command"}, "name": {"shop"}, "command": {"npx <b>"}, "args": {"-y\none two"}},
 			[]string{"conflict", `value="shop"`, `value="npx &lt;b&gt;"`, "-y\none two</textarea>", `<details name="add" open>`}},
-		{"a line without a value", "/servers", url.Values{"kind": {"url"}, "name": {"cloud2"}, "url": {"https://example.com/mcp"}, "headers": {"no colon"}},
+		{"a line without a value", "/servers",
+			url.Values{"kind": {"url"}, "name": {"cloud2"}, "url": {"https://example.com/mcp"}, "headers": {"no colon"}},
 			[]string{"a line has no", `value="https://example.com/mcp"`, "no colon</textarea>"}},
 		{"a key without a good name", "/keys", url.Values{"name": {"two words"}, "role": {"viewer"}, "profile": {"orders"}},
 			[]string{"bad_request", `value="two words"`, `value="viewer" selected`, `value="orders" selected`}},
@@ -39,7 +41,8 @@ func TestASignInLeadsBackToTheFormThatWasSent(t *testing.T) {
 	key := w.key("root", "*", access.Admin)
 	p := w.person()
 	p.header.Set("Referer", w.URL+"/tools/shop__list_orders?profile=orders")
-	if status, page := p.ask("POST", "/tools/shop__list_orders/try", url.Values{}); status != http.StatusUnauthorized || !strings.Contains(page, `name="back" value="/tools/shop__list_orders?profile=orders"`) {
+	if status, page := p.ask("POST", "/tools/shop__list_orders/try", url.Values{}); status != http.StatusUnauthorized ||
+		!strings.Contains(page, `name="back" value="/tools/shop__list_orders?profile=orders"`) {
 		t.Errorf("HTTP %d, and it leads elsewhere", status)
 	}
 	p.header.Set("Referer", "https://evil.example/tools")

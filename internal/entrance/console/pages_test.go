@@ -76,7 +76,8 @@ func TestWhatIsRareIsSearchedInSteps(t *testing.T) {
 	w := newWorld(t, demoConfig)
 	calls := make([]store.Call, 20_100)
 	for i := range calls {
-		calls[i] = store.Call{ID: w.app.Records.NewID(), At: time.Now(), Principal: "local", Server: "shop", Tool: "shop__usual", Outcome: "ok", Level: "info"}
+		calls[i] = store.Call{ID: w.app.Records.NewID(), At: time.Now(), Principal: "local", Server: "shop", Tool: "shop__usual", Outcome: "ok",
+			Level: "info"}
 	}
 	calls[5].Tool = "shop__rare"
 	for part := range slices.Chunk(calls, 2000) {
@@ -97,7 +98,8 @@ func TestWhatIsRareIsSearchedInSteps(t *testing.T) {
 }
 
 func TestAYoungGatewaySaysSinceWhenItCounts(t *testing.T) {
-	if _, body := newWorld(t, demoConfig).person().ask("GET", "/", nil); !strings.Contains(body, "Calls since the gateway started") || strings.Contains(body, "Calls in the last hour") {
+	if _, body := newWorld(t, demoConfig).person().ask("GET", "/", nil); !strings.Contains(body, "Calls since the gateway started") ||
+		strings.Contains(body, "Calls in the last hour") {
 		t.Error("it claims to have counted for an hour")
 	}
 }

@@ -49,7 +49,8 @@ type promptText struct {
 
 func wishesOf(v *visit) promptWishes {
 	q := v.URL.Query()
-	w := promptWishes{q.Get("profile"), q.Get("format"), strings.TrimSpace(q.Get("budget")), q.Get("dialect"), q.Get("language"), q.Get("groups")}
+	w := promptWishes{q.Get("profile"), q.Get("format"), strings.TrimSpace(q.Get("budget")), q.Get("dialect"), q.Get("language"),
+		q.Get("groups")}
 	if w.Format == "" {
 		w.Format = string(prompt.TypeScript)
 	}
@@ -121,6 +122,7 @@ func (c *Console) promptFile(v *visit) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	name := "tools." + map[prompt.Format]string{prompt.TypeScript: "d.ts", prompt.Markdown: "md", prompt.Signature: "txt", prompt.JSON: "json"}[p.Format]
+	name := "tools." + map[prompt.Format]string{prompt.TypeScript: "d.ts", prompt.Markdown: "md", prompt.Signature: "txt",
+		prompt.JSON: "json"}[p.Format]
 	return download("text/plain; charset=utf-8", name, []byte(p.Text))
 }

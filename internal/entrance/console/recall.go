@@ -76,7 +76,8 @@ type recallCalled struct {
 
 // recallOf looks an action up as a service would, in each form of the answer.
 func (c *Console) recallOf(v *visit, q url.Values) recallPage {
-	p := recallPage{Network: strings.TrimSpace(q.Get("kn_id")), Action: strings.TrimSpace(q.Get("at_id")), Instances: strings.TrimSpace(q.Get("instances"))}
+	p := recallPage{Network: strings.TrimSpace(q.Get("kn_id")), Action: strings.TrimSpace(q.Get("at_id")),
+		Instances: strings.TrimSpace(q.Get("instances"))}
 	service := c.Recall()
 	if service == nil {
 		return p

@@ -75,7 +75,8 @@ func tryFieldsAreTickedAndTheMaskFollows(t *testing.T, b *testparts.Browser, w *
 	b.Read(box("EnvList", "Tags") + `.click()`) // what is in it is ticked with it
 	b.Until(box("EnvList", "Tags", "Key") + `.checked && ` + expression + `.includes("IsDefault,Tags)")`)
 	b.Read(box("EnvList", "Tags", "Key") + `.click()`)
-	b.Until(`!` + box("EnvList", "Tags") + `.checked && ` + box("EnvList", "Tags") + `.indeterminate && ` + expression + `.includes("Tags/Value")`)
+	b.Until(`!` + box("EnvList", "Tags") + `.checked && ` + box("EnvList",
+		"Tags") + `.indeterminate && ` + expression + `.includes("Tags/Value")`)
 
 	put(b, "expression", "EnvList(EnvId,Alias)")
 	b.Until(`!` + box("EnvList", "Status") + `.checked && ` + box("EnvList", "Alias") + `.checked && !` + shown + `.includes('"Status"')`)
@@ -164,7 +165,8 @@ func tryRuleIsSwitchedEditedAndDeleted(t *testing.T, b *testparts.Browser, w *wo
 func TestBuiltInRuleIsSwitchedByACopy(t *testing.T) {
 	w := newWorld(t, demoConfig)
 	p := w.person()
-	if status, body := p.ask("POST", "/results/rules/cloud-envQuery-list/mode", map[string][]string{"mode": {"off"}}); status != 200 || !strings.Contains(body, "another rule of this id counts before it") {
+	if status, body := p.ask("POST", "/results/rules/cloud-envQuery-list/mode", map[string][]string{"mode": {"off"}}); status != 200 ||
+		!strings.Contains(body, "another rule of this id counts before it") {
 		t.Fatalf("HTTP %d: %.500s", status, body)
 	}
 	if ref := w.callModel("cloud__envQuery", `{"action":"list"}`); ref != "" {

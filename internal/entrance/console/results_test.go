@@ -95,7 +95,8 @@ func TestWithoutScriptsTheFormsDo(t *testing.T) {
 		t.Errorf("HTTP %d: the ticks make no mask: %.300s", status, body)
 	}
 	form.Set("expression", "EnvList(")
-	if status, body := p.ask("POST", "/results/"+w.kept()+"/rule", form); status != 200 || !strings.Contains(body, "at byte") || !strings.Contains(body, ">EnvList(</textarea>") {
+	if status, body := p.ask("POST", "/results/"+w.kept()+"/rule", form); status != 200 || !strings.Contains(body, "at byte") ||
+		!strings.Contains(body, ">EnvList(</textarea>") {
 		t.Errorf("HTTP %d: a wrong rule loses the form: %.300s", status, body)
 	}
 }
@@ -120,7 +121,8 @@ func talk(t testing.TB, w *world, n int) {
 	}
 	for i := range n {
 		session := fmt.Sprint("ses_", i)
-		add(session, "things", `{}`, fmt.Sprintf(`{"things":[{"id":%d,"key":"key-%05d","digest":"%040d","</td><script>":"%s"}]}`, i, i, i, strings.Repeat("many words ", 20)))
+		add(session, "things", `{}`, fmt.Sprintf(`{"things":[{"id":%d,"key":"key-%05d","digest":"%040d","</td><script>":"%s"}]}`, i, i, i,
+			strings.Repeat("many words ", 20)))
 		add(session, "things", fmt.Sprintf(`{"key":"key-%05d"}`, i), `{"done":true}`)
 	}
 	if err := w.app.Store.AppendCalls(t.Context(), calls); err != nil {
@@ -168,7 +170,8 @@ func TestOperationIsCalledWhereItsAnswerSays(t *testing.T) {
 	action.Set("a:path", `{"id":"P 1"}`)
 	action.Set("a:query", `{"tell":true}`)
 	action.Set("a:body", `{"city":"上海"}`)
-	if status, body := p.ask("POST", "/recall/call", action); status != 200 || !strings.Contains(body, "HTTP 200") || got != `PUT /parcels/P%201?tell=true {"city":"上海"}` {
+	if status, body := p.ask("POST", "/recall/call", action); status != 200 || !strings.Contains(body, "HTTP 200") ||
+		got != `PUT /parcels/P%201?tell=true {"city":"上海"}` {
 		t.Errorf("HTTP %d, sent %s: %s", status, got, body[strings.Index(body, "<main"):])
 	}
 }
@@ -194,7 +197,8 @@ func TestBothFormsOfAnAnswerAreShown(t *testing.T) {
 		t.Errorf("instances that are no list: %.500s", body)
 	}
 	other.Close()
-	if status, body := w.person().ask("GET", "/recall?kn_id=net&at_id=look", nil); status != 200 || !strings.Contains(body, `class="notice bad"`) {
+	if status, body := w.person().ask("GET", "/recall?kn_id=net&at_id=look", nil); status != 200 ||
+		!strings.Contains(body, `class="notice bad"`) {
 		t.Errorf("HTTP %d: a service that is away: %.500s", status, body)
 	}
 }

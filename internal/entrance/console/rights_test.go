@@ -51,7 +51,8 @@ func TestCallersSeeTheirOwnCallsAlone(t *testing.T) {
 	ann := w.person()
 	ann.signIn(w.key("ann", "orders", access.Caller))
 	for _, path := range []string{"/", "/calls", "/calls/rows", "/calls/export", "/calls?tool=cloud__envQuery"} {
-		if _, body := ann.ask("GET", path, nil); strings.Contains(body, "envQuery<") || strings.Contains(body, `"cloud__envQuery"`) && path == "/calls/export" {
+		if _, body := ann.ask("GET", path, nil); strings.Contains(body, "envQuery<") || strings.Contains(body, `"cloud__envQuery"`) &&
+			path == "/calls/export" {
 			t.Errorf("%s shows calls of others", path)
 		}
 	}

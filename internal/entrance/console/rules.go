@@ -106,7 +106,8 @@ func compact[T any](v map[string]T) string {
 
 func (c *Console) newForm(v *visit) ruleForm {
 	return ruleForm{
-		Way: "keep", Mode: string(project.On), Profiles: c.Profiles(), Action: c.at("/results/rules"), MayJQ: v.who.MayAdmin(), MayChange: v.who.MayAdmin(),
+		Way: "keep", Mode: string(project.On), Profiles: c.Profiles(), Action: c.at("/results/rules"),
+		MayJQ: v.who.MayAdmin(), MayChange: v.who.MayAdmin(),
 		Shapes: []string{"off", "json", "table", "auto"}, Modes: []string{"on", "shadow", "off"},
 	}
 }

@@ -50,7 +50,8 @@ func (c *Console) readRun(v *visit) (*runPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &runPage{Page: page, Live: page.Outcome == trial.Running, At: time.Now(), May: v.who.MayCall(), Failed: page.Totals.Failed + page.Totals.Errors}
+	p := &runPage{Page: page, Live: page.Outcome == trial.Running, At: time.Now(), May: v.who.MayCall(),
+		Failed: page.Totals.Failed + page.Totals.Errors}
 	p.Pager = numbered(c.at("/runs/")+url.PathEscape(id), url.Values{}, page.Number, page.Number < page.Last)
 	if page.Last > 1 {
 		p.Pager.Note = strconv.Itoa(page.Number) + " / " + strconv.Itoa(page.Last)
@@ -86,6 +87,7 @@ func stepOf(step run.StepResult, number int) stepRow {
 		row.Picture = number
 	}
 	row.ByModel = report.ByModel(step)
-	row.More = row.Picture > 0 || len(row.Lines) > 0 || step.Element != nil || step.Error != nil || len(step.Warnings) > 0 || len(step.Candidates) > 0
+	row.More = row.Picture > 0 || len(row.Lines) > 0 || step.Element != nil || step.Error != nil || len(step.Warnings) > 0 ||
+		len(step.Candidates) > 0
 	return row
 }

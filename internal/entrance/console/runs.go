@@ -70,7 +70,8 @@ func (c *Console) listRuns(v *visit) (runsPage, error) {
 
 // startRun runs pasted steps. If they are rejected, they stay in the form.
 func (c *Console) startRun(v *visit) (answer, error) {
-	in := restapi.RunOrder{Steps: trial.Text(v.PostForm.Get("steps")), Profile: v.PostForm.Get("profile"), Base: v.PostForm.Get("base"), Model: v.PostForm.Get("model")}
+	in := restapi.RunOrder{Steps: trial.Text(v.PostForm.Get("steps")), Profile: v.PostForm.Get("profile"), Base: v.PostForm.Get("base"),
+		Model: v.PostForm.Get("model")}
 	id, err := c.Runs.StartRun(v.Context(), v.who, in)
 	if err == nil {
 		return done("/runs/"+url.PathEscape(id), "runStarted")

@@ -51,7 +51,8 @@ func TestTimesOfFormsAreMeantAsClocksShowThem(t *testing.T) {
 }
 
 func FuzzTranscript(f *testing.F) {
-	f.Add(`{"role":"assistant","content":"x","tool_calls":[{"id":"1","function":{"name":"a"}}]}`, `{"role":"tool","tool_call_id":"1","content":null}`)
+	f.Add(`{"role":"assistant","content":"x","tool_calls":[{"id":"1","function":{"name":"a"}}]}`,
+		`{"role":"tool","tool_call_id":"1","content":null}`)
 	f.Add(`{"role":"tool"}`, `{"role":"user","content":{"a":1}}`)
 	f.Add(`[[`, "{\"role\":\"user\",\"content\":\"\xff\u202e\"}")
 	page := New(Parts{}).pages[locale.English]["session"]

@@ -52,7 +52,8 @@ func (c *command) add() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringSliceVar(&s.Inherit, "inherit", nil, "environment variable to pass on to the command, NAME or a glob such as AWS_*; can be repeated")
+	cmd.Flags().StringSliceVar(&s.Inherit, "inherit", nil,
+		"environment variable to pass on to the command, NAME or a glob such as AWS_*; can be repeated")
 	cmd.Flags().StringVar(&s.Isolation, "isolation", "", "shared, or session: a process or session of its own for each caller's session")
 	cmd.Flags().DurationVar(&s.Timeout, "timeout", 0, "timeout of a call (default 1m)")
 	cmd.Flags().DurationVar(&s.Idle, "idle", 0, "stop the server after this time without calls (default 10m)")
@@ -70,7 +71,8 @@ type added struct {
 // may run elsewhere.
 func (c *command) beforeStart(path string, s config.Server) (notes []string) {
 	if held := heldIn(s); len(held) > 0 {
-		notes = append(notes, fmt.Sprintf("%s in %s%s: %s; use ${VAR} or ${file:PATH} to keep it elsewhere", looksLike(len(held)), path, alone, some(held)))
+		notes = append(notes, fmt.Sprintf("%s in %s%s: %s; use ${VAR} or ${file:PATH} to keep it elsewhere", looksLike(len(held)), path, alone,
+			some(held)))
 	}
 	cfg, err := config.Load(path, c.env.Lookup)
 	if fault.Is(err, fault.BadConfig) {
@@ -238,7 +240,7 @@ func dashed(env *Env, args []string) ([]string, error) {
 	case theirs == "":
 		return args, nil
 	case ours != "":
-		return nil, usage("%s is a flag of toolfit add, %s is not. Put flags of toolfit before -- and those of the command after it: toolfit add %s [%s …] -- %s",
+		return nil, usage("%s is a flag of toolfit add, %s is not; put ours before --, the command's after it: toolfit add %s [%s …] -- %s",
 			ours, theirs, name, ours, shellLine(rest))
 	}
 	return slices.Insert(slices.Clone(args), len(args)-len(rest), "--"), nil

@@ -54,7 +54,7 @@ func (c *command) addAPI(ctx context.Context, path string, s config.Server) erro
 	}
 	fmt.Fprintf(c.env.Out, "added %s to %s: %d tools\n", s.ID, path, answer.Tools)
 	if answer.Base != "" {
-		fmt.Fprintf(c.env.Out, "credentials are sent to %s, the address in the document; later changes of the document do not change that\n", answer.Base)
+		fmt.Fprintf(c.env.Out, "credentials are sent to %s, the address in the document now; later changes do not count\n", answer.Base)
 	}
 	c.note("  ", answer.Notes)
 	if len(answer.Problems) > 0 {

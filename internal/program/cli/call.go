@@ -47,7 +47,8 @@ func (c *command) call() *cobra.Command {
 					return err
 				}
 				var answer restapi.CallAnswer
-				if err := g.do(cmd.Context(), request{http.MethodPost, "/tools/" + url.PathEscape(t.Name) + "/call", flags.query(), body}, &answer); err != nil {
+				r := request{http.MethodPost, "/tools/" + url.PathEscape(t.Name) + "/call", flags.query(), body}
+				if err := g.do(cmd.Context(), r, &answer); err != nil {
 					return err
 				}
 				done()

@@ -144,7 +144,8 @@ func (t *talk) say(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	resp, err := t.gateway.open(ctx, http.MethodPost, t.gateway.base+"/v1/chat/completions", http.Header{"Content-Type": {"application/json"}}, body)
+	resp, err := t.gateway.open(ctx, http.MethodPost, t.gateway.base+"/v1/chat/completions",
+		http.Header{"Content-Type": {"application/json"}}, body)
 	if err != nil {
 		return err
 	}
@@ -223,7 +224,8 @@ func (t *talk) show(body io.Reader) error {
 	if err := events.Err(); err != nil {
 		return fmt.Errorf("read the answer of %s: %w", t.gateway.base, err)
 	}
-	return fault.New(fault.UpstreamProtocol, "the answer is incomplete").WithHint("continue with: toolfit chat %s --continue %s", t.agent, t.session)
+	return fault.New(fault.UpstreamProtocol, "the answer is incomplete").
+		WithHint("continue with: toolfit chat %s --continue %s", t.agent, t.session)
 }
 
 func (t *talk) showChunk(c *chunk) {

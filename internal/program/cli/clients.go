@@ -40,7 +40,8 @@ var clients = []client{
 	}},
 	{name: "gemini-cli", key: "mcpServers", url: "httpUrl", variable: "${VAR}",
 		local: []string{".gemini/settings.json"}, user: []string{"$home/.gemini/settings.json"}},
-	{name: "codex", key: "mcp_servers", url: "url", variable: "VAR", local: []string{".codex/config.toml"}, user: []string{"$codex/config.toml"}},
+	{name: "codex", key: "mcp_servers", url: "url", variable: "VAR", local: []string{".codex/config.toml"},
+		user: []string{"$codex/config.toml"}},
 }
 
 type folders map[string]string
@@ -149,7 +150,8 @@ func (one client) entry(target string, keyVariable string) ([]config.Entry, erro
 	case keyVariable == "":
 		return entries, nil
 	case one.variable == "":
-		return nil, fault.New(fault.BadRequest, "%s does not support environment variables in headers", one.name).WithHint("use --stdio, which needs no key")
+		return nil, fault.New(fault.BadRequest, "%s does not support environment variables in headers", one.name).
+			WithHint("use --stdio, which needs no key")
 	case one.name == "codex":
 		return append(entries, config.Entry{Key: "bearer_token_env_var", Value: keyVariable}), nil
 	}

@@ -90,7 +90,8 @@ func TestEveryClientIsImportedInstalledAndUninstalled(t *testing.T) {
 			if code, out, _ := w.run(t, "install", one.name); code != 0 || !strings.Contains(out, "already") || read(t, path) != installed {
 				t.Errorf("a second install: %d %s", code, out)
 			}
-			if code, out, errs := w.run(t, "import", one.name); code != 0 || !strings.Contains(out, "one is already in toolfit.yaml") || !strings.Contains(errs, "toolfit is toolfit itself") {
+			if code, out, errs := w.run(t, "import", one.name); code != 0 || !strings.Contains(out, "one is already in toolfit.yaml") ||
+				!strings.Contains(errs, "toolfit is toolfit itself") {
 				t.Errorf("a second import: %d\n%s%s", code, out, errs)
 			}
 			if code, out, errs := w.run(t, "install", one.name, "--uninstall"); code != 0 {
@@ -99,7 +100,8 @@ func TestEveryClientIsImportedInstalledAndUninstalled(t *testing.T) {
 			if got := read(t, path); got != everyClient[one.name] {
 				t.Errorf("after all the file holds\n%s\nwant\n%s", got, everyClient[one.name])
 			}
-			if backups, _ := filepath.Glob(path + ".toolfit-backup-*"); len(backups) != 2 || read(t, backups[0]) != everyClient[one.name] && read(t, backups[1]) != everyClient[one.name] {
+			if backups, _ := filepath.Glob(path + ".toolfit-backup-*"); len(backups) != 2 || read(t, backups[0]) != everyClient[one.name] &&
+				read(t, backups[1]) != everyClient[one.name] {
 				t.Errorf("backups: %v", backups)
 			}
 		})
@@ -187,7 +189,8 @@ func TestImportListsWhatItFindsAndTakesAllWhenTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, ".mcp.json", `{"mcpServers": {"project": {"url": "http://a.b/mcp"}}}`)
-	put(t, w.usual(t, "claude-code"), `{"mcpServers": {"one": {"command": "x"}}, "projects": {"`+filepath.ToSlash(dir)+`": {"mcpServers": {"mine": {"command": "y"}}}}}`)
+	put(t, w.usual(t, "claude-code"),
+		`{"mcpServers": {"one": {"command": "x"}}, "projects": {"`+filepath.ToSlash(dir)+`": {"mcpServers": {"mine": {"command": "y"}}}}}`)
 	put(t, w.usual(t, "cursor"), `{"mcpServers": {"one": {"command": "x"}, "two": {"command": "z"}}}`)
 	put(t, w.usual(t, "gemini-cli"), `{"theme": "dark"}`)
 

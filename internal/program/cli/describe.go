@@ -63,7 +63,8 @@ func (c *command) describeCurl(cmd *cobra.Command, g *gateway, flags askFlags, t
 		return err
 	}
 	var answer restapi.Curl
-	if err := g.do(cmd.Context(), request{http.MethodPost, "/tools/" + url.PathEscape(t.Name) + "/curl", flags.query(), body}, &answer); err != nil {
+	r := request{http.MethodPost, "/tools/" + url.PathEscape(t.Name) + "/curl", flags.query(), body}
+	if err := g.do(cmd.Context(), r, &answer); err != nil {
 		return err
 	}
 	return c.printf(answer, "%s\n", answer.Curl)

@@ -160,7 +160,8 @@ func TestDoctorLooksAtTheStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, _ = w.run(t, "doctor")
-	wants(t, out, `ok +store +.*t.db can be read and written, \d+ KB`, `warning +clock +the newest record is from .*, which is in the future → .*`)
+	wants(t, out, `ok +store +.*t.db can be read and written, \d+ KB`,
+		`warning +clock +the newest record is from .*, which is in the future → .*`)
 	if code != 0 {
 		t.Errorf("a warning is no problem: %d", code)
 	}
@@ -223,7 +224,8 @@ func TestDoctorLooksAtServersOfTheStoreToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, out, _ := w.run(t, "doctor")
-	wants(t, out, `ok +server late +\d+ tools?, .*`, `ok +server twice +8 tools, .*`, `warning +server twice +is in the file and in the store; .*`, `problem +server bad +.*comand.*`)
+	wants(t, out, `ok +server late +\d+ tools?, .*`, `ok +server twice +8 tools, .*`,
+		`warning +server twice +is in the file and in the store; .*`, `problem +server bad +.*comand.*`)
 	if code != 1 {
 		t.Errorf("exit code %d", code)
 	}

@@ -28,35 +28,35 @@ func (c *command) environment() *cobra.Command {
 }
 
 func (c *command) envDescribe() *cobra.Command {
-	return c.envCommand("describe", "Describe an environment and its capabilities", true, func(ask envAsk) (any, func() error, error) {
+	return c.envCommand("describe", "Describe an environment and its capabilities", true, func(ask envAsk) envAnswer {
 		d, err := ask.client.Description(ask.ctx)
 		if errors.Is(err, env.ErrNotOffered) {
 			err = fault.New(fault.NotFound, "%w", errNoEnvironment).WithHint("for a gateway: toolfit stdio --env")
 		}
-		return d, func() error { return c.printDescription(d) }, err
+		return envAnswer{d, func() error { return c.printDescription(d) }, err}
 	})
 }
 
 func (c *command) envProfiles() *cobra.Command {
-	return c.envCommand("profiles [ID]", "List the profiles of an environment, or show one", true, func(ask envAsk) (any, func() error, error) {
+	return c.envCommand("profiles [ID]", "List the profiles of an environment, or show one", true, func(ask envAsk) envAnswer {
 		if ask.id != "" {
 			p, err := ask.client.Profile(ask.ctx, ask.id)
-			return p, func() error { return c.printProfiles([]env.Profile{p}) }, err
+			return envAnswer{p, func() error { return c.printProfiles([]env.Profile{p}) }, err}
 		}
 		all, err := ask.client.Profiles(ask.ctx)
-		return map[string]any{"profiles": append([]env.Profile{}, all...)}, func() error { return c.printProfiles(all) }, err
+		return envAnswer{map[string]any{"profiles": append([]env.Profile{}, all...)}, func() error { return c.printProfiles(all) }, err}
 	})
 }
 
 func (c *command) envAgents() *cobra.Command {
 	var role, profile string
-	cmd := c.envCommand("agents [ID]", "List the agents of an environment, or show one", true, func(ask envAsk) (any, func() error, error) {
+	cmd := c.envCommand("agents [ID]", "List the agents of an environment, or show one", true, func(ask envAsk) envAnswer {
 		if ask.id != "" {
 			a, err := ask.client.Agent(ask.ctx, ask.id, profile)
-			return a, func() error { return c.printAgents([]env.AgentSpec{a}) }, err
+			return envAnswer{a, func() error { return c.printAgents([]env.AgentSpec{a}) }, err}
 		}
 		all, err := ask.client.Agents(ask.ctx, env.Role(role), profile)
-		return map[string]any{"agents": append([]env.AgentSpec{}, all...)}, func() error { return c.printAgents(all) }, err
+		return envAnswer{map[string]any{"agents": append([]env.AgentSpec{}, all...)}, func() error { return c.printAgents(all) }, err}
 	})
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if role != "" && role != string(env.RolePrimary) && role != string(env.RoleSub) {
@@ -72,9 +72,9 @@ func (c *command) envAgents() *cobra.Command {
 func (c *command) envLogs() *cobra.Command {
 	var q env.LogQuery
 	var level, since, until string
-	cmd := c.envCommand("logs", "Show the log of an environment, newest last", false, func(ask envAsk) (any, func() error, error) {
+	cmd := c.envCommand("logs", "Show the log of an environment, newest last", false, func(ask envAsk) envAnswer {
 		logs, err := ask.client.Logs(ask.ctx, q)
-		return map[string]any{"logs": append([]env.LogEntry{}, logs...)}, func() error { return c.printLogs(logs) }, err
+		return envAnswer{map[string]any{"logs": append([]env.LogEntry{}, logs...)}, func() error { return c.printLogs(logs) }, err}
 	})
 	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
 		q.Since, q.Until, err = readSpan(since, until)
@@ -95,14 +95,14 @@ func (c *command) envSessions() *cobra.Command {
 	var f env.SessionFilter
 	var since, until string
 	var metadata []string
-	cmd := c.envCommand("sessions [ID]", "List the sessions of an environment, newest first, or show one", false, func(ask envAsk) (any, func() error, error) {
+	cmd := c.envCommand("sessions [ID]", "List the sessions of an environment, newest first, or show one", false, func(ask envAsk) envAnswer {
 		if ask.id != "" {
 			s, err := ask.client.GetSession(ask.ctx, ask.id)
-			return s, func() error { return c.printSessions(env.SessionPage{Sessions: []env.Session{s}}) }, err
+			return envAnswer{s, func() error { return c.printSessions(env.SessionPage{Sessions: []env.Session{s}}) }, err}
 		}
 		page, err := ask.client.ListSessions(ask.ctx, f)
 		page.Sessions = append([]env.Session{}, page.Sessions...)
-		return page, func() error { return c.printSessions(page) }, err
+		return envAnswer{page, func() error { return c.printSessions(page) }, err}
 	})
 	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
 		f.Since, f.Until, err = readSpan(since, until)

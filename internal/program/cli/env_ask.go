@@ -31,13 +31,19 @@ type envAsk struct {
 	id     string // "" for none
 }
 
+// envAnswer is the answer for --json, and a function that prints it for people.
+type envAnswer struct {
+	value any
+	text  func() error
+	err   error
+}
+
 // envTimeout is the time limit of a command.
 const envTimeout = time.Minute
 
 // envCommand is a command that queries an environment, with tools if it needs the tool lists of
-// servers. Use says whether it takes an id. Run returns the answer for --json and a function
-// that prints it.
-func (c *command) envCommand(use, short string, tools bool, run func(envAsk) (any, func() error, error)) *cobra.Command {
+// servers. Use says whether it takes an id.
+func (c *command) envCommand(use, short string, tools bool, run func(envAsk) envAnswer) *cobra.Command {
 	var flags askFlags
 	takesID := strings.Contains(use, "[ID]")
 	cmd := &cobra.Command{Use: use + " [-- COMMAND…]", Short: short, RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,11 +66,11 @@ func (c *command) envCommand(use, short string, tools bool, run func(envAsk) (an
 		defer cancel()
 		defer c.waiting("asking the environment")()
 		return explainEnv(c.askEnv(ctx, flags, tools, server, func(client *env.Client) error {
-			answer, text, err := run(envAsk{ctx, client, id})
-			if err != nil {
-				return err
+			answer := run(envAsk{ctx, client, id})
+			if answer.err != nil {
+				return answer.err
 			}
-			return c.show(answer, text)
+			return c.show(answer.value, answer.text)
 		}))
 	}}
 	flags.add(cmd)
@@ -97,7 +103,8 @@ func (c *command) askEnv(ctx context.Context, flags askFlags, tools bool, server
 	}
 	if !tools { // no server needs to start
 		return c.withStore(ctx, func(cfg *config.Config, st *store.Store) error {
-			parts := gatewayenv.Parts{Store: st, Version: c.env.Version, Logger: c.logger(slog.LevelError), Config: func() *config.Config { return cfg }}
+			parts := gatewayenv.Parts{Store: st, Version: c.env.Version, Logger: c.logger(slog.LevelError),
+				Config: func() *config.Config { return cfg }}
 			g := gatewayenv.New(parts)
 			return askInside(ctx, g.Options(access.Owner(), profile), f)
 		})
@@ -221,7 +228,8 @@ func cannotStart(err error) error {
 	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
 		return fault.New(fault.UpstreamDown, "%w", err).WithHint("install it, or correct the command after --")
 	}
-	return fault.New(fault.UpstreamDown, "%w", err).WithHint("the command after -- must be an MCP server on standard input and output; see its output above")
+	return fault.New(fault.UpstreamDown, "%w", err).
+		WithHint("the command after -- must be an MCP server on standard input and output; see its output above")
 }
 
 func cannotReach(err error) error {
@@ -232,7 +240,8 @@ func cannotReach(err error) error {
 	case hasStatus(err, http.StatusUnauthorized):
 		return fault.New(fault.Unauthorized, "%w", err).WithHint("give a key with --key or in TOOLFIT_KEY")
 	case hasStatus(err, http.StatusForbidden):
-		return fault.New(fault.Forbidden, "%w", err).WithHint("name the key's profile with --profile, or give another key with --key or in TOOLFIT_KEY")
+		return fault.New(fault.Forbidden, "%w", err).
+			WithHint("name the key's profile with --profile, or give another key with --key or in TOOLFIT_KEY")
 	case errors.Is(err, errNoEnvironment):
 		return fault.New(fault.NotFound, "%w", err).WithHint("a gateway has its environment at /mcp/PROFILE/env; --profile names the profile")
 	}
@@ -254,11 +263,13 @@ func explainEnv(err error) error {
 	case errors.As(err, &none):
 		return fault.New(fault.NotFound, "%w", none)
 	case errors.Is(err, env.ErrNotOffered):
-		return fault.New(fault.NotFound, "%w", err).WithHint("toolfit env describe lists what it offers; a gateway has its environment at /mcp/PROFILE/env")
+		return fault.New(fault.NotFound, "%w", err).
+			WithHint("toolfit env describe lists what it offers; a gateway has its environment at /mcp/PROFILE/env")
 	case errors.As(err, &told):
 		return fault.New(fault.UpstreamError, "%w", told)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fault.New(fault.UpstreamTimeout, "the environment did not answer within %s: %w", envTimeout, err).WithHint("it may hang; try again")
+		return fault.New(fault.UpstreamTimeout, "the environment did not answer within %s: %w", envTimeout, err).
+			WithHint("it may hang; try again")
 	}
 	return fault.New(fault.UpstreamProtocol, "%w", err).WithHint("this is an error in the environment's server; see its log")
 }

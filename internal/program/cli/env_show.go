@@ -92,7 +92,8 @@ func (c *command) printLogs(logs []env.LogEntry) error {
 				who += "  " + part.name + "=" + line(part.id)
 			}
 		}
-		if _, err := fmt.Fprintf(c.env.Out, "%s  %-5s  %s%s\n", e.Timestamp.Local().Format(time.DateTime+".000"), line(string(e.Level)), line(e.Message), who); err != nil {
+		at := e.Timestamp.Local().Format(time.DateTime + ".000")
+		if _, err := fmt.Fprintf(c.env.Out, "%s  %-5s  %s%s\n", at, line(string(e.Level)), line(e.Message), who); err != nil {
 			return err
 		}
 	}

@@ -173,7 +173,8 @@ func (g *gateway) open(ctx context.Context, method, target string, header http.H
 	case ctx.Err() != nil:
 		return nil, fault.New(fault.Canceled, "canceled before an answer arrived: %w", context.Cause(ctx))
 	case errors.As(err, &plain):
-		return nil, fault.New(fault.UpstreamProtocol, "%s does not speak TLS", g.base).WithHint("use http:// in --url, unless a TLS proxy should answer there")
+		return nil, fault.New(fault.UpstreamProtocol, "%s does not speak TLS", g.base).
+			WithHint("use http:// in --url, unless a TLS proxy should answer there")
 	}
 	return nil, fault.New(fault.UpstreamDown, "no gateway answers at %s: %w", g.base, err).WithHint("start one with: toolfit serve")
 }

@@ -93,7 +93,8 @@ func (m *mover) toFile(h config.Held) (string, error) {
 		if err == nil {
 			m.Files = append(m.Files, path)
 		}
-		if was, readErr := os.ReadFile(path); err == nil || errors.Is(err, fs.ErrExist) && readErr == nil && bytes.Equal(bytes.TrimRight(was, "\r\n"), []byte(h.Value)) {
+		if was, readErr := os.ReadFile(path); err == nil || errors.Is(err, fs.ErrExist) && readErr == nil &&
+			bytes.Equal(bytes.TrimRight(was, "\r\n"), []byte(h.Value)) {
 			return "${file:" + secretsFolder + "/" + name + "}", nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
@@ -232,7 +233,8 @@ func looksLike(n int) string {
 
 func (c *command) tellSecrets(m *mover) {
 	if len(m.Kept) > 0 {
-		fmt.Fprintf(c.env.Err, "note: %s in %s%s: %s; --secrets file or --secrets env moves them out\n", looksLike(len(m.Kept)), m.path, alone, some(m.Kept))
+		fmt.Fprintf(c.env.Err, "note: %s in %s%s: %s; --secrets file or --secrets env moves them out\n", looksLike(len(m.Kept)), m.path, alone,
+			some(m.Kept))
 	}
 	if len(m.Files) > 0 {
 		fmt.Fprintf(c.env.Out, "moved %s to %s%s\n", count(len(m.Files), "secret"), filepath.Join(filepath.Dir(m.path), secretsFolder), alone)

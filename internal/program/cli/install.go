@@ -176,7 +176,8 @@ func (c *command) finishInstall(one client, edit config.ClientEdit, f installFla
 	}
 	backup, err := edit.Write(time.Now())
 	if errors.Is(err, fs.ErrPermission) && !fault.Is(err, fault.BadConfig) {
-		return fault.New(fault.BadRequest, "%s cannot be changed: %w", edit.Path, err).WithHint("check the permissions of the file and its folder")
+		return fault.New(fault.BadRequest, "%s cannot be changed: %w", edit.Path, err).
+			WithHint("check the permissions of the file and its folder")
 	}
 	if err != nil {
 		return err

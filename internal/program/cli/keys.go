@@ -104,7 +104,8 @@ func (c *command) listKeys() *cobra.Command {
 					return err
 				}
 				shown := []shownKey{}
-				t := terminal.Table{Head: []string{"ID", "NAME", "ROLE", "PROFILE", "CREATED"}, None: "no keys; create one with: toolfit keys create NAME"}
+				t := terminal.Table{Head: []string{"ID", "NAME", "ROLE", "PROFILE", "CREATED"},
+					None: "no keys; create one with: toolfit keys create NAME"}
 				for _, k := range keys {
 					shown = append(shown, shownKey{k.ID, k.Name, k.Role, k.Profile, k.CreatedAt})
 					t.Row(k.ID, k.Name, k.Role, k.Profile, k.CreatedAt.Local().Format(time.DateOnly))

@@ -67,7 +67,8 @@ func (c *command) printSavings(list restapi.SavingsList) error {
 		if s.Definition > 0 {
 			definition = fmt.Sprint(s.Definition)
 		}
-		t.Row(fmt.Sprint(s.Calls), definition, fmt.Sprint(s.TokensIn), fmt.Sprint(s.TokensFull), fmt.Sprint(s.TokensSent), fmt.Sprintf("%.0f %%", 100*s.Saved), key)
+		t.Row(fmt.Sprint(s.Calls), definition, fmt.Sprint(s.TokensIn), fmt.Sprint(s.TokensFull), fmt.Sprint(s.TokensSent),
+			fmt.Sprintf("%.0f %%", 100*s.Saved), key)
 	}
 	if err := t.Print(c.env.Out); err != nil {
 		return err

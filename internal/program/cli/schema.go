@@ -19,7 +19,8 @@ import (
 // schemaCmd works on files of tools, without configuration and gateway.
 func (c *command) schemaCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "schema", Short: "Convert tools from a file to a provider's dialect, check them, map arguments back", Args: takes(0, 0, "fit, check or back"),
+		Use: "schema", Short: "Convert tools from a file to a provider's dialect, check them, map arguments back", Args: takes(0, 0,
+			"fit, check or back"),
 		Long: `Convert tools from a file to a provider's dialect, check them, map arguments back.
 
 The file is a JSON array, {"tools": […]}, or JSON Lines of {"name", "description",
@@ -215,7 +216,8 @@ func (c *command) printChecks(tools []fileTool, d schema.Dialect) error {
 		line := checkLine{Name: t.Name, Dialect: d, Violations: []schema.Violation{}, Error: t.problem}
 		if t.problem == nil {
 			if shown := names.Shown(i); shown != t.Name {
-				line.Violations = append(line.Violations, schema.Violation{Pointer: "/name", Message: fmt.Sprintf("not every provider accepts this name, or it is not unique; use %s", shown)})
+				line.Violations = append(line.Violations,
+					schema.Violation{Pointer: "/name", Message: fmt.Sprintf("not every provider accepts this name, or it is not unique; use %s", shown)})
 			}
 			if t.InputSchema != nil { // otherwise the tool has no arguments
 				line.Violations = append(line.Violations, schema.Check(t.InputSchema, d)...)

@@ -112,7 +112,9 @@ func (c *command) withListener(ctx context.Context, cfg *config.Config, f func(*
 }
 
 // withSecretApp is withApp with a local secret; "" for none.
-func (c *command) withSecretApp(ctx context.Context, cfg *config.Config, level slog.Level, secret access.LocalSecret, f func(*app.App) error) error {
+func (c *command) withSecretApp(
+	ctx context.Context, cfg *config.Config, level slog.Level, secret access.LocalSecret, f func(*app.App) error,
+) error {
 	if err := c.makeStateFolder(cfg); err != nil {
 		return err
 	}
@@ -145,7 +147,8 @@ func (c *command) serveOn(ctx context.Context, a *app.App, l, socket net.Listene
 	url := "http://" + l.Addr().String() + a.Config().BasePath
 	if ready == nil {
 		ready = func(url string) {
-			fmt.Fprintf(c.env.Err, "toolfit %s serves %s\n  agents   %s/mcp\n  people   %s\n", c.env.Version, count(len(a.Config().Servers), "server"), url, page(a, url))
+			fmt.Fprintf(c.env.Err, "toolfit %s serves %s\n  agents   %s/mcp\n  people   %s\n", c.env.Version,
+				count(len(a.Config().Servers), "server"), url, page(a, url))
 		}
 	}
 	ready(url)

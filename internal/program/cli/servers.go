@@ -140,7 +140,8 @@ func ago(t *time.Time) string {
 func (c *command) approve() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
-		Use: "approve NAME", Short: "Approve what is held of a server: tools, prompts, resources, instructions", Args: takes(1, 1, "the name of a server"),
+		Use: "approve NAME", Short: "Approve what is held of a server: tools, prompts, resources, instructions", Args: takes(1, 1,
+			"the name of a server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := request{method: http.MethodPost, path: "/servers/" + url.PathEscape(args[0]) + "/approve"}
 			return askFor(c, cmd, flags, "asking the gateway", r, func(_ *gateway, answer struct {

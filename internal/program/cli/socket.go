@@ -63,7 +63,7 @@ func (c *command) listenSocket(cfg *config.Config) net.Listener {
 	}
 	switch {
 	case errors.Is(err, inbound.ErrServed):
-		c.logger(slog.LevelInfo).Warn("another gateway is running with this configuration: commands keep using that one unless --url names this one")
+		c.logger(slog.LevelInfo).Warn("another gateway is running with this configuration: commands use that one unless --url names this one")
 	case err != nil:
 		c.logger(slog.LevelInfo).Warn("commands cannot find this gateway; name it with --url", "error", err)
 	default:

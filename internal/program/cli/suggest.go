@@ -148,7 +148,8 @@ func (c *command) storeSuggestions(cmd *cobra.Command, g *gateway, list restapi.
 	}
 	if len(stored.Rules) == 0 {
 		s := list.Suggestions[0]
-		return fault.New(fault.Conflict, "not enough evidence for a rule for %s%s in mode %s", s.Tool, whenText(s.When), mode).WithHint("%s", stageText(s))
+		return fault.New(fault.Conflict, "not enough evidence for a rule for %s%s in mode %s", s.Tool, whenText(s.When), mode).
+			WithHint("%s", stageText(s))
 	}
 	return c.printf(stored, "%s\n", strings.Join(lines, "\n"))
 }

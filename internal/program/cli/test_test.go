@@ -24,7 +24,8 @@ func TestWithoutNodeAndBrowserItSaysWhatToInstall(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("PATH", t.TempDir())
 	code, out := in(t, "test", "init")
-	if code != 0 || !strings.Contains(out, "missing  Node was not found (version 20 or newer is required)") || !strings.Contains(out, "install what is missing, then run: toolfit test") {
+	if code != 0 || !strings.Contains(out, "missing  Node was not found (version 20 or newer is required)") ||
+		!strings.Contains(out, "install what is missing, then run: toolfit test") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	if elsewhereHas() {
@@ -62,7 +63,8 @@ func TestAnOldNodeIsRefusedWithItsVersion(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "node"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, out := in(t, "test", "init"); !strings.Contains(out, "Node v18.19.0 at ") || !strings.Contains(out, "is too old: version 20 or newer is required") {
+	if _, out := in(t, "test", "init"); !strings.Contains(out, "Node v18.19.0 at ") ||
+		!strings.Contains(out, "is too old: version 20 or newer is required") {
 		t.Error(out)
 	}
 }
@@ -119,7 +121,8 @@ func TestABrowserURLIsAServerOrABrowser(t *testing.T) {
 func TestInitAsJSONSaysWhatIsMissing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("PATH", t.TempDir())
-	if _, out := in(t, "test", "init", "--json"); !strings.Contains(out, `"what": "Node was not found (version 20 or newer is required)"`) || !strings.Contains(out, `"install": "install Node: `) {
+	if _, out := in(t, "test", "init", "--json"); !strings.Contains(out, `"what": "Node was not found (version 20 or newer is required)"`) ||
+		!strings.Contains(out, `"install": "install Node: `) {
 		t.Error(out)
 	}
 }

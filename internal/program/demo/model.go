@@ -120,5 +120,6 @@ func (x *exchange) environments() script.Answer {
 		return x.call(x.in("Let me ask the cloud.", "我来查询云环境。"), "cloud__envQuery", `{"action":"list"}`)
 	}
 	n := strings.Count(x.results[0], `"EnvId"`)
-	return script.Answer{Text: x.in("I can see %d environments; what did not fit into the answer can be fetched.", "看到 %d 个环境；没有放进回答的部分可以再取。", n)}
+	return script.Answer{Text: x.in("I can see %d environments; what did not fit into the answer can be fetched.", "看到 %d 个环境；没有放进回答的部分可以再取。",
+		n)}
 }

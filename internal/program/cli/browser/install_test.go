@@ -8,10 +8,13 @@ import (
 
 func TestWhatIsToBeInstalledFitsTheSystem(t *testing.T) {
 	for _, c := range []struct{ name, goos, release, node, browser string }{
-		{"Debian with a Node that is new enough", "linux", "ID=debian\nVERSION_ID=\"13\"\n", "apt-get install nodejs npm", "apt-get install chromium fonts-noto-cjk"},
+		{"Debian with a Node that is new enough", "linux", "ID=debian\nVERSION_ID=\"13\"\n", "apt-get install nodejs npm",
+			"apt-get install chromium fonts-noto-cjk"},
 		{"Debian whose Node is too old", "linux", "VERSION_ID=\"12\"\nID=debian\n", nodePage, "apt-get install chromium fonts-noto-cjk"},
-		{"the next Debian, which has no number yet", "linux", "ID=debian\nVERSION_CODENAME=forky\n", "apt-get install nodejs npm", "apt-get install chromium fonts-noto-cjk"},
-		{"one that is like Ubuntu first", "linux", "ID=linuxmint\nID_LIKE=\"ubuntu debian\"\nVERSION_ID=\"22\"\n", "snap install node --classic", fetchChromium},
+		{"the next Debian, which has no number yet", "linux", "ID=debian\nVERSION_CODENAME=forky\n", "apt-get install nodejs npm",
+			"apt-get install chromium fonts-noto-cjk"},
+		{"one that is like Ubuntu first", "linux", "ID=linuxmint\nID_LIKE=\"ubuntu debian\"\nVERSION_ID=\"22\"\n", "snap install node --classic",
+			fetchChromium},
 		{"Fedora", "linux", "ID=fedora\n", "dnf install nodejs npm", "dnf install chromium google-noto-sans-cjk-fonts"},
 		{"Alpine", "linux", "ID='alpine'\r\n", "apk add nodejs npm", "apk add chromium font-noto-cjk"},
 		{"Arch", "linux", "ID=arch", "pacman -S nodejs npm", "pacman -S chromium noto-fonts-cjk"},

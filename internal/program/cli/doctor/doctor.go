@@ -111,9 +111,11 @@ func (d *doctor) configuration() *config.Config {
 		d.blame(subject, err)
 		return nil
 	}
-	d.say(good, subject, fmt.Sprintf("%s: %s, %s", cfg.Path, terminal.Count(len(cfg.Servers), "server"), terminal.Count(len(cfg.Profiles), "profile")), "")
+	d.say(good, subject, fmt.Sprintf("%s: %s, %s", cfg.Path, terminal.Count(len(cfg.Servers), "server"),
+		terminal.Count(len(cfg.Profiles), "profile")), "")
 	if len(cfg.Servers) == 0 && cfg.Recall == nil { // action recall also works without
-		d.say(warning, subject, "there are no servers", "add one with: toolfit add NAME -- COMMAND, or import those of a client with: toolfit import")
+		d.say(warning, subject, "there are no servers",
+			"add one with: toolfit add NAME -- COMMAND, or import those of a client with: toolfit import")
 	}
 	return cfg
 }
@@ -249,7 +251,8 @@ func (d *doctor) access(cfg *config.Config, keys int) {
 		d.say(good, subject, "no keys: programs of this user can list and call tools; everything else needs the local secret", "")
 		d.local()
 	case open && len(cfg.Hosts) == 0:
-		d.say(warning, subject, cfg.Listen+" can be reached from other machines, but only loopback Host names are accepted", "add its host names to hosts")
+		d.say(warning, subject, cfg.Listen+" can be reached from other machines, but only loopback Host names are accepted",
+			"add its host names to hosts")
 	default:
 		d.say(good, subject, terminal.Count(keys, "key"), "")
 	}
@@ -272,7 +275,8 @@ func (d *doctor) local() {
 	if inbound.CanTell() {
 		d.say(good, "other users", "of this machine are recognized and rejected", "")
 	} else {
-		d.say(warning, "other users", "of this machine cannot be recognized on this system: they can list and call tools", "create a key: toolfit keys create NAME --role admin --profile '*'")
+		d.say(warning, "other users", "of this machine cannot be recognized on this system: they can list and call tools",
+			"create a key: toolfit keys create NAME --role admin --profile '*'")
 	}
 }
 
@@ -284,7 +288,8 @@ func (d *doctor) clock(newest time.Time) {
 	case now.Year() < 2026:
 		d.say(Problem, subject, "it is "+now.Format(time.RFC3339)+", which is before toolfit existed", set)
 	case newest.After(now.Add(time.Minute)):
-		d.say(warning, subject, "the newest record is from "+newest.Format(time.RFC3339)+", which is in the future", set+", or of the machine that wrote it")
+		d.say(warning, subject, "the newest record is from "+newest.Format(time.RFC3339)+", which is in the future",
+			set+", or of the machine that wrote it")
 	default:
 		d.say(good, subject, now.Format(time.RFC3339), "")
 	}

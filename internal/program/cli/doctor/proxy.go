@@ -30,7 +30,8 @@ func (d *doctor) proxies(cfg *config.Config) {
 	}
 	if len(set) == 0 {
 		if value, _ := d.Lookup("ALL_PROXY"); value != "" {
-			d.say(warning, subject, "ALL_PROXY is set, which toolfit does not use; it is passed on to started programs", "set HTTPS_PROXY and HTTP_PROXY, or proxy of a server")
+			d.say(warning, subject, "ALL_PROXY is set, which toolfit does not use; it is passed on to started programs",
+				"set HTTPS_PROXY and HTTP_PROXY, or proxy of a server")
 		}
 		return
 	}

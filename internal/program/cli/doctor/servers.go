@@ -132,7 +132,8 @@ func (d *doctor) ask(ctx context.Context, a *app.App, s config.Server) Finding {
 	l, err := a.Pool.List(timed, s.ID)
 	if err == nil {
 		d.heard(s.ID, l)
-		f := Finding{Status: good, Message: fmt.Sprintf("%s, listed in %s", terminal.Count(len(l.Tools), "tool"), d.Now().Sub(from).Round(time.Millisecond))}
+		f := Finding{Status: good, Message: fmt.Sprintf("%s, listed in %s", terminal.Count(len(l.Tools), "tool"),
+			d.Now().Sub(from).Round(time.Millisecond))}
 		switch {
 		case len(l.Notes) > 0:
 			f.Status = warning

@@ -65,8 +65,10 @@ func TestTablesAreCutToTheTerminal(t *testing.T) {
 		{"a wide character is not halved", 44, Table{}, tools[1:], "云__查询  列出所有可用的云开发环境\n"},
 		{"then the widest one", 38, Table{}, tools, "shop__list_…  List orders of the shop…\n云__查询      列出所有可用的云开发环境\n"},
 		{"numbers are never cut", 30, Table{Right: 2}, sums, "calls  full result  tool\n12345   1234567890  a_server_…\n"},
-		{"or goes on below", 45, Table{Wraps: true}, tools, "shop__list_orders  List orders of the shop,\n                   the newest first\n云__查询           列出所有可用的云开发环境\n"},
-		{"words that are too long are broken", 20, Table{Wraps: true}, [][]string{{"a", "https://example.com/a/b/c"}}, "a  https://example.c\n   om/a/b/c\n"},
+		{"or goes on below", 45, Table{Wraps: true}, tools,
+			"shop__list_orders  List orders of the shop,\n                   the newest first\n云__查询           列出所有可用的云开发环境\n"},
+		{"words that are too long are broken", 20, Table{Wraps: true}, [][]string{{"a", "https://example.com/a/b/c"}},
+			"a  https://example.c\n   om/a/b/c\n"},
 		{"there may be no room at all", 1, Table{}, [][]string{{"one word", "another one"}}, "one word  another…\n"},
 		{"no terminal", 0, Table{}, tools[:1], "shop__list_orders  List orders of the shop, the newest first\n"},
 	} {
