@@ -49,21 +49,21 @@ func (c *Console) result(v *visit) (restapi.Result, error) {
 }
 
 func (c *Console) readResult(v *visit) (resultsPage, error) {
-	kept, err := c.result(v)
+	stored, err := c.result(v)
 	if err != nil {
 		return resultsPage{}, err
 	}
-	return c.resultPage(v, kept, c.formFor(v, kept)), nil
+	return c.resultPage(v, stored, c.formFor(v, stored)), nil
 }
 
 // resultPage shows a result with the rule in the form.
-func (c *Console) resultPage(v *visit, kept restapi.Result, form ruleForm) resultsPage {
-	tree := c.trees.of(kept)
+func (c *Console) resultPage(v *visit, stored restapi.Result, form ruleForm) resultsPage {
+	tree := c.trees.of(stored)
 	ticked := ticksOf(tree, form)
 	p := resultsTab(v, "one")
 	p.One = &resultView{
-		Result: kept, Bytes: int64(len(kept.Result)), Arguments: code(text(v.lang, "result.arguments"), kept.Arguments),
-		Fields: rowsOf(tree, tree, ticked), Cut: isCut(tree), Form: form, Preview: c.preview(v, kept, form),
+		Result: stored, Bytes: int64(len(stored.Result)), Arguments: code(text(v.lang, "result.arguments"), stored.Arguments),
+		Fields: rowsOf(tree, tree, ticked), Cut: isCut(tree), Form: form, Preview: c.preview(v, stored, form),
 	}
 	return p
 }
@@ -104,12 +104,12 @@ func ticksOf(tree *fields.Node, form ruleForm) map[int]bool {
 // tryRule previews the rule in the form. The form has ticks and a mask; whichever the person
 // changed last decides, and the other follows.
 func (c *Console) tryRule(v *visit) (answer, error) {
-	kept, err := c.result(v)
+	stored, err := c.result(v)
 	if err != nil {
 		return answer{}, err
 	}
 	form := c.readForm(v)
-	tree := c.trees.of(kept)
+	tree := c.trees.of(stored)
 	from := v.PostForm.Get("from")
 	ticked := ticksIn(v.PostForm["f"])
 	if from == "ticks" || from == "" && form.Expression == "" {
@@ -117,9 +117,9 @@ func (c *Console) tryRule(v *visit) (answer, error) {
 		form.Expression = maskOf(tree, ticked)
 	}
 	if v.Header.Get("HX-Request") == "" {
-		return show("results", c.resultPage(v, kept, form))
+		return show("results", c.resultPage(v, stored, form))
 	}
-	p := c.preview(v, kept, form)
+	p := c.preview(v, stored, form)
 	if from == "ticks" && len(ticked) == 0 {
 		p = preview{Fault: fault.New(fault.BadRequest, "%s", text(v.lang, "result.nothing"))}
 	}
@@ -160,8 +160,8 @@ func writeTicks(ticked map[int]bool) string {
 }
 
 // preview tries the rule. An error is shown instead of the preview.
-func (c *Console) preview(v *visit, kept restapi.Result, form ruleForm) (p preview) {
-	trial, err := c.Results.TryRule(v.Context(), v.who, kept, form.trial())
+func (c *Console) preview(v *visit, stored restapi.Result, form ruleForm) (p preview) {
+	trial, err := c.Results.TryRule(v.Context(), v.who, stored, form.trial())
 	if err != nil {
 		p.Fault = fault.As(err)
 		return p
@@ -182,16 +182,16 @@ func (c *Console) preview(v *visit, kept restapi.Result, form ruleForm) (p previ
 const maxTexts, maxPreview = 8, 30_000
 
 func (c *Console) fullResult(v *visit) (block, error) {
-	kept, err := c.result(v)
-	return code(text(v.lang, "result.full"), kept.Result), err
+	stored, err := c.result(v)
+	return code(text(v.lang, "result.full"), stored.Result), err
 }
 
 func (c *Console) resultFile(v *visit) (answer, error) {
-	kept, err := c.result(v)
+	stored, err := c.result(v)
 	if err != nil {
 		return answer{}, err
 	}
-	return download("application/json", kept.Ref+".json", kept.Result)
+	return download("application/json", stored.Ref+".json", stored.Result)
 }
 
 // maxTrees is how many field trees are cached: about one for each person who chooses fields.
@@ -210,8 +210,8 @@ type heldTree struct {
 }
 
 // of is the field tree of a result.
-func (t *trees) of(kept restapi.Result) *fields.Node {
-	same := func(h heldTree) bool { return h.call == kept.Call && h.ref == kept.Ref }
+func (t *trees) of(stored restapi.Result) *fields.Node {
+	same := func(h heldTree) bool { return h.call == stored.Call && h.ref == stored.Ref }
 	t.mu.Lock()
 	if i := slices.IndexFunc(t.last, same); i >= 0 {
 		held := t.last[i]
@@ -220,10 +220,10 @@ func (t *trees) of(kept restapi.Result) *fields.Node {
 		return held.tree
 	}
 	t.mu.Unlock()
-	tree := fields.Of(project.Values(kept.Result)...) // slow for large results
+	tree := fields.Of(project.Values(stored.Result)...) // slow for large results
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.last = append(slices.DeleteFunc(t.last, same), heldTree{kept.Call, kept.Ref, tree})
+	t.last = append(slices.DeleteFunc(t.last, same), heldTree{stored.Call, stored.Ref, tree})
 	if over := len(t.last) - maxTrees; over > 0 {
 		t.last = slices.Delete(t.last, 0, over)
 	}

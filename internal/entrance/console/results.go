@@ -18,7 +18,7 @@ import (
 type Results interface {
 	ListResults(ctx context.Context, who access.Principal, in restapi.ResultQuery) (restapi.ResultList, error)
 	KeptResult(ctx context.Context, who access.Principal, ref string) (restapi.Result, error)
-	TryRule(ctx context.Context, who access.Principal, kept restapi.Result, rule []byte) (restapi.Trial, error)
+	TryRule(ctx context.Context, who access.Principal, stored restapi.Result, rule []byte) (restapi.Trial, error)
 }
 
 func (c *Console) resultsSection() section {
@@ -42,7 +42,7 @@ type resultsPage struct {
 	MayRead  bool   // read rules and suggestions
 	MayAdmin bool
 
-	Kept    *keptList
+	Stored  *storedList
 	One     *resultView
 	Rules   *ruleList
 	Learned *learned
@@ -52,34 +52,34 @@ func resultsTab(v *visit, tab string) resultsPage {
 	return resultsPage{Tab: tab, MayRead: v.who.MayRead(), MayAdmin: v.who.MayAdmin()}
 }
 
-type keptList struct {
+type storedList struct {
 	list
-	Rows    []keptRow
+	Rows    []storedRow
 	Command string // that makes the first one
 }
 
-type keptRow struct {
+type storedRow struct {
 	restapi.ResultHead
 	Saved string // "": unknown
 }
 
 func (c *Console) listResults(v *visit) (resultsPage, error) {
-	kept := keptList{list: c.listOf(v, "/results", "tool", "rule")}
-	in := restapi.ResultQuery{Tool: strings.TrimSpace(kept.Filter["tool"]), Rule: kept.Filter["rule"], Cursor: kept.cursor}
+	stored := storedList{list: c.listOf(v, "/results", "tool", "rule")}
+	in := restapi.ResultQuery{Tool: strings.TrimSpace(stored.Filter["tool"]), Rule: stored.Filter["rule"], Cursor: stored.cursor}
 	found, err := c.Results.ListResults(v.Context(), v.who, in)
 	for _, h := range found.Results {
-		row := keptRow{ResultHead: h}
+		row := storedRow{ResultHead: h}
 		if h.TokensFull > 0 {
 			row.Saved = share(ratio(h.TokensFull-h.TokensSent, h.TokensFull))
 		}
-		kept.Rows = append(kept.Rows, row)
+		stored.Rows = append(stored.Rows, row)
 	}
-	kept.older(found.Next)
-	if len(kept.Rows) == 0 && in == (restapi.ResultQuery{}) {
-		kept.Command = c.firstResult(v)
+	stored.older(found.Next)
+	if len(stored.Rows) == 0 && in == (restapi.ResultQuery{}) {
+		stored.Command = c.firstResult(v)
 	}
 	p := resultsTab(v, "kept")
-	p.Kept = &kept
+	p.Stored = &stored
 	return p, err
 }
 

@@ -146,7 +146,7 @@ func tryRuleIsSwitchedEditedAndDeleted(t *testing.T, b *testparts.Browser, w *wo
 	const mode = `form[action="/results/rules/orders/mode"] select`
 	b.Until(`document.querySelector('` + mode + `').value === "shadow"`)
 	b.Read(`(() => { const s = document.querySelector('` + mode + `'); s.value = "on"; s.dispatchEvent(new Event("change", {bubbles: true})); })()`)
-	said("mode is changed")
+	said("mode changed")
 	b.Until(`document.querySelector('` + mode + `').value === "on"`)
 
 	b.Do(chromedp.Click(`a[href="/results/rules?edit=orders#edit"]`))

@@ -129,14 +129,14 @@ func (f *ruleForm) take(r restapi.Rule) {
 }
 
 // formFor is the rule that trimmed a result, if it can be changed here, or a new one.
-func (c *Console) formFor(v *visit, kept restapi.Result) ruleForm {
+func (c *Console) formFor(v *visit, stored restapi.Result) ruleForm {
 	f := c.newForm(v)
-	f.Action = c.at("/results/" + kept.Ref + "/rule")
-	f.Tool = kept.Tool
-	f.ID = restapi.RuleID(kept.Tool)
+	f.Action = c.at("/results/" + stored.Ref + "/rule")
+	f.Tool = stored.Tool
+	f.ID = restapi.RuleID(stored.Tool)
 	rules, _ := c.Rules.ListRules(v.who) // none if the person may not read them
 	for _, r := range rules {
-		if r.ID != kept.Rule || kept.Rule == "" || r.Reason != "" {
+		if r.ID != stored.Rule || stored.Rule == "" || r.Reason != "" {
 			continue
 		}
 		id := f.ID
@@ -148,7 +148,7 @@ func (c *Console) formFor(v *visit, kept restapi.Result) ruleForm {
 		break
 	}
 	for n := 2; f.Saved == "" && slices.ContainsFunc(rules, func(r restapi.Rule) bool { return r.ID == f.ID }); n++ {
-		f.ID = restapi.RuleID(kept.Tool) + "-" + strconv.Itoa(n)
+		f.ID = restapi.RuleID(stored.Tool) + "-" + strconv.Itoa(n)
 	}
 	return f
 }
@@ -222,11 +222,11 @@ func (c *Console) saveRuleOfResult(v *visit) (answer, error) {
 	if err == nil {
 		return done("/results/rules", "ruleSaved")
 	}
-	kept, readErr := c.result(v)
+	stored, readErr := c.result(v)
 	if readErr != nil {
 		return answer{}, readErr
 	}
-	p := c.resultPage(v, kept, form)
+	p := c.resultPage(v, stored, form)
 	p.One.Preview.Fault = fault.As(err)
 	return show("results", p)
 }
