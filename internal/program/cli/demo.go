@@ -146,8 +146,7 @@ More:
      curl -s %[1]s/api/agent-retrieval/in/v1/kn/get_action_info -d '{"kn_id":"shop","at_id":"show_category"}'
      curl -s %[1]s/api/agent-retrieval/in/v1/mcp/proxy/shop/tools/category_tree/call -d '{"filter":{"name":"tea"}}'
      curl -s %[1]s/api/agent-retrieval/in/v1/kn/get_action_info -d '{"kn_id":"shop","at_id":"change_address"}'
-     curl -s %[1]s/api/v1/tools/parcels__changeAddress/call \
-       -d '{"path":{"id":"P-1001"},"query":{"notify":true},"body":{"street":"Quay 7","city":"Porto"}}'
+     curl -s %[1]s/api/v1/tools/parcels__changeAddress/call -d '{"path":{"id":"P-1001"},"query":{"notify":true},"body":{"street":"Quay 7","city":"Porto"}}'
 
 Or connect your agent: any MCP client can use %[1]s/mcp
      claude mcp add --transport http toolfit %[1]s/mcp
