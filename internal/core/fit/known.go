@@ -20,6 +20,7 @@ type Known struct {
 	Tools    []string                   `json:"tools"`              // the names by which the server is recognized
 	AtLeast  int                        `json:"atLeast,omitempty"`  // how many of them it must offer; 0: all
 	Command  []string                   `json:"command,omitempty"`  // words that are all in the command line that starts it
+	Package  *Package                   `json:"package,omitempty"`  // from which it can be installed
 	Inherit  []string                   `json:"inherit,omitempty"`  // variables that it finds its files by; every server may have them
 	Prefixes []string                   `json:"prefixes,omitempty"` // what clients put before the names of its tools
 	Routes   []Route                    `json:"routes,omitempty"`   // tools that have other names in other versions
@@ -28,7 +29,16 @@ type Known struct {
 	Session  *Session                   `json:"session,omitempty"`  // it keeps state for one caller; nil: it does not
 }
 
-// Session is what a server needs so that several of its processes can run side by side.
+// Package is the npm package of a server.
+type Package struct {
+	Name    string `json:"name"`
+	Version string `json:"version"` // to download if it is not installed
+	Main    string `json:"main"`    // file that Node runs
+	Node    int    `json:"node"`    // oldest major version of Node
+}
+
+// Session is what a server needs so that several of its processes, one for each caller's
+// session, do not get into each other's way.
 type Session struct {
 	Env    map[string]string `json:"env,omitempty"`    // variables that its process gets
 	Unless []string          `json:"unless,omitempty"` // variables and arguments by which the user has decided otherwise
@@ -235,6 +245,9 @@ func (s *Server) StartedBy(command string, args []string) bool {
 	line := strings.ToLower(command + " " + strings.Join(args, " "))
 	return !slices.ContainsFunc(s.known.Command, func(word string) bool { return !strings.Contains(line, word) })
 }
+
+// Package is the npm package of the server; nil if it has none.
+func (s *Server) Package() *Package { return s.known.Package }
 
 // Session is what it needs to serve one caller's session; nil where sessions can share it.
 func (s *Server) Session() *Session {

@@ -95,8 +95,8 @@ func TestWrongRulesSayWhatToDo(t *testing.T) {
 		"rule 0, budget: is -1":                             {Tool: "t", Budget: -1},
 		`rule 0, shape: is "csv"`:                           {Tool: "t", Keep: "a", Shape: "csv"},
 		`rule 0, mode: is "maybe"`:                          {Tool: "t", Keep: "a", Mode: "maybe"},
-		"rule 0, when: x: the list is empty":          {Tool: "t", Keep: "a", When: map[string]any{"x": []any{}}},
-		"rule 0, when: x: map[] is not a string":                 {Tool: "t", Keep: "a", When: map[string]any{"x": map[string]any{}}},
+		"rule 0, when: x: the list is empty":                {Tool: "t", Keep: "a", When: map[string]any{"x": []any{}}},
+		"rule 0, when: x: map[] is not a string":            {Tool: "t", Keep: "a", When: map[string]any{"x": map[string]any{}}},
 	} {
 		rules, problems := project.Compile([]project.Rule{r})
 		if rules != nil || len(problems) != 1 || !strings.HasPrefix(problems[0].Error(), want) {

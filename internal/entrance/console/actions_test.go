@@ -51,20 +51,20 @@ func tryServer(_ *testing.T, b *testparts.Browser, w *world) {
 		chromedp.SendKeys(".add details:nth-of-type(1) [name=command]", "no-such-program"),
 		chromedp.SendKeys(".add details:nth-of-type(1) [name=args]", "-y\nsome thing\n"),
 		chromedp.Click(".add details:nth-of-type(1) button"))
-	b.Until(`location.pathname === "/servers/extra" && ` + has("The server is added"))
+	b.Until(`location.pathname === "/servers/extra" && ` + has("Server added"))
 	b.Do(chromedp.Click(".actions button.plain"))
 	b.Until(has("did not answer") + " && " + has(`"no-such-program" does not exist`))
 	b.Read(`window.confirm = () => true`)
 	b.Do(chromedp.Click(".actions .danger"))
-	b.Until(`location.pathname === "/servers" && ` + has("The server is removed"))
+	b.Until(`location.pathname === "/servers" && ` + has("Server removed"))
 	b.CheckConsole()
 }
 
 func tryApprove(t *testing.T, b *testparts.Browser, w *world) {
 	b.Do(chromedp.Navigate(w.URL+"/servers/gone"), chromedp.Click(`input[value="read"]`), chromedp.Click(".held ~ .row button"))
-	b.Until(has("What you ticked is approved") + ` && document.querySelectorAll(".held").length === 4`)
+	b.Until(has("Selected definitions approved") + ` && document.querySelectorAll(".held").length === 4`)
 	b.Do(chromedp.Click(`input[value="upload"]`), chromedp.Click(".held ~ .row button.plain"))
-	b.Until(has("What you ticked is kept out") + ` && document.querySelector('section:has(#out) input[value="upload"]')`)
+	b.Until(has("Selected definitions rejected") + ` && document.querySelector('section:has(#out) input[value="upload"]')`)
 	b.CheckConsole()
 	v, err := w.app.Catalog.View("default")
 	if err != nil {
@@ -83,7 +83,7 @@ func tryTool(_ *testing.T, b *testparts.Browser, w *world) {
 	b.Until(`document.querySelector(".found a") && location.search.includes("q=orders")`)
 	b.Do(chromedp.Navigate(w.URL+"/tools/shop__list_orders"), chromedp.SetValue(`[name="a:status"]`, `"paid"`),
 		chromedp.SendKeys(`[name="a:limit"]`, `"2"`), chromedp.Click("form[hx-post] button"))
-	b.Until(`document.querySelector("#tried .beside") && ` + has("It worked") + " && " + has("Arguments as fitted"))
+	b.Until(`document.querySelector("#tried .beside") && ` + has("Succeeded") + " && " + has("Arguments after repair"))
 	b.Until(`/"limit": 2\b/.test(document.querySelector("#tried .beside > :nth-child(2) pre").textContent)`)
 	b.Do(chromedp.Navigate(w.URL+"/tools/shop__get_order"), chromedp.Click("form[hx-post] button"))
 	b.Until(`document.querySelector("#tried .notice.bad") && ` + has("bad_arguments"))
@@ -113,7 +113,7 @@ func tryLive(_ *testing.T, b *testparts.Browser, w *world) {
 	w.post("shop__get_order", `{}`)
 	b.Until(`document.querySelectorAll("#calls tr").length === 1 && window.stays && ` + has("bad_arguments"))
 	b.Do(chromedp.Click("#calls a"))
-	b.Until(`location.pathname.startsWith("/calls/c_") && ` + has("the call was refused before it reached the tool"))
+	b.Until(`location.pathname.startsWith("/calls/c_") && ` + has("the call was rejected before it reached the tool"))
 	b.Do(chromedp.Navigate(w.URL + "/calls"))
 	w.post("shop__list_orders", `{}`) // told of behind those that are there already, and are not shown twice
 	b.Until(`document.querySelectorAll("#calls tr").length === 4`)
@@ -141,7 +141,7 @@ func tryPolling(t *testing.T, b *testparts.Browser, w *world) {
 	}
 	gone.Store(true)
 	b.Read(`Date.now = ((now) => () => now() + 60_000)(Date.now)`) // a minute goes by
-	b.Until(`!document.getElementById("stale").hidden && ` + has("Not updated since"))
+	b.Until(`!document.getElementById("stale").hidden && ` + has("Last updated"))
 }
 
 func tryKeyboard(t *testing.T, b *testparts.Browser, w *world) {
@@ -177,13 +177,14 @@ func tryKeyboard(t *testing.T, b *testparts.Browser, w *world) {
 }
 
 func tryKeys(_ *testing.T, b *testparts.Browser, w *world) {
-	b.Do(chromedp.Navigate(w.URL+"/keys"), chromedp.SendKeys(`[name="name"]`, "root"), chromedp.SetValue(`[name="role"]`, "admin"), chromedp.Click(".row button"))
-	b.Until(has("Key root is made"))
+	b.Do(chromedp.Navigate(w.URL+"/keys"), chromedp.SendKeys(`[name="name"]`, "root"), chromedp.SetValue(`[name="role"]`, "admin"),
+		chromedp.Click(".row button"))
+	b.Until(has("Key root created"))
 	key := b.Read(`document.querySelector(".sheet.good pre").textContent`)
 	b.CheckConsole()
 	b.Begin(w.t)
 	b.Do(chromedp.Navigate(w.URL + "/calls"))
-	b.Until(has("Show yours to come in"))
+	b.Until(has("Enter yours to sign in"))
 	b.Accessible(testparts.Axe(w.t))
 	b.Screenshot("sign-in")
 	b.Begin(w.t) // a browser complains of HTTP 401
@@ -191,11 +192,11 @@ func tryKeys(_ *testing.T, b *testparts.Browser, w *world) {
 	b.Until(`location.pathname === "/calls" && ` + has("Sign out") + ` && document.readyState === "complete"`)
 	b.Begin(w.t)
 	b.Do(chromedp.Navigate(w.URL+"/keys"), chromedp.SendKeys(`[name="name"]`, "ann"), chromedp.Click(".row button"))
-	b.Until(has("Key ann is made"))
+	b.Until(has("Key ann created"))
 	b.Read(`window.confirm = () => true`)
 	b.Do(chromedp.Click(`form[data-confirm*="ann"] button`))
-	b.Until(has("The key is revoked") + ` && document.querySelectorAll("tbody tr").length === 1`)
+	b.Until(has("Key revoked") + ` && document.querySelectorAll("tbody tr").length === 1`)
 	b.CheckConsole()
 	b.Do(chromedp.Click(`form[action="/sign-out"] button`))
-	b.Until(has("Show yours to come in"))
+	b.Until(has("Enter yours to sign in"))
 }

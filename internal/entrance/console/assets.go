@@ -17,14 +17,13 @@ import (
 //go:embed static/*.css static/*.js static/vendor/*.js
 var staticFiles embed.FS
 
-// assetPath is where the files of the pages are.
 const assetPath = "/-/"
 
-// assets serves styles and scripts under names that change with what is in them, so that
-// browsers may keep them for good.
+// assets serves styles and scripts under names that contain a hash of their content, so that
+// browsers may cache them forever.
 type assets struct {
-	files map[string][]byte // by the name with its hash
-	paths map[string]string // by the plain name, such as style.css
+	files map[string][]byte // by hashed name
+	paths map[string]string // by plain name, such as style.css
 }
 
 func loadAssets(basePath string) *assets {
@@ -41,18 +40,18 @@ func loadAssets(basePath string) *assets {
 		return nil
 	})
 	if err != nil {
-		panic("console: " + err.Error()) // embedded, so it is there
+		panic("console: " + err.Error()) // cannot happen: the files are embedded
 	}
 	a.add(basePath, stylesheet.Name, []byte(stylesheet.Text()))
 	return a
 }
 
-// add puts a file under a name that has its hash.
 func (a *assets) add(basePath, plain string, data []byte) {
 	sum := sha256.Sum256(data)
 	ext := path.Ext(plain)
 	hashed := strings.TrimSuffix(plain, ext) + "." + hex.EncodeToString(sum[:6]) + ext
-	a.files[hashed], a.paths[plain] = data, basePath+assetPath+hashed
+	a.files[hashed] = data
+	a.paths[plain] = basePath + assetPath + hashed
 }
 
 func (a *assets) ServeHTTP(w http.ResponseWriter, r *http.Request) {

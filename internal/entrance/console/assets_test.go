@@ -45,7 +45,8 @@ func TestAssetsAreKeptForGood(t *testing.T) {
 	r.SetPathValue("name", path.Base(at))
 	w := httptest.NewRecorder()
 	c.assets.ServeHTTP(w, r)
-	if w.Code != 200 || w.Header().Get("Cache-Control") != "public, max-age=31536000, immutable" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/css") {
+	if w.Code != 200 || w.Header().Get("Cache-Control") != "public, max-age=31536000, immutable" ||
+		!strings.HasPrefix(w.Header().Get("Content-Type"), "text/css") {
 		t.Errorf("HTTP %d %v", w.Code, w.Header())
 	}
 }

@@ -82,8 +82,11 @@ func fill(b *testing.B, st *store.Store, n int) {
 		for j := range batch {
 			at := time.Now().Add(time.Duration(i+j-n) * 10 * time.Millisecond)
 			c := store.Call{
-				ID: "c_" + string(store.AppendCallTime(nil, at)) + fmt.Sprintf("%06d", (i+j)%1_000_000), At: at, Principal: "local", Profile: "default", Server: "cloud",
-				Session: fmt.Sprint("ses_", (i+j)/50%4000), Tool: tool.Name(fmt.Sprint("cloud__t", j%40)), Upstream: "t", Outcome: "ok", Level: "info", TokensFull: 9000, TokensSent: 900,
+				ID: "c_" + string(store.AppendCallTime(nil, at)) + fmt.Sprintf("%06d",
+					(i+j)%1_000_000), At: at, Principal: "local", Profile: "default", Server: "cloud",
+				Session: fmt.Sprint("ses_",
+					(i+j)/50%4000), Tool: tool.Name(fmt.Sprint("cloud__t",
+					j%40)), Upstream: "t", Outcome: "ok", Level: "info", TokensFull: 9000, TokensSent: 900,
 			}
 			if j == 7 {
 				c.Outcome, c.Level = "error", "error"

@@ -26,7 +26,7 @@ func TestCallShowsItsArgumentsAsSentAndAsFitted(t *testing.T) {
 	}
 	p = w.person()
 	_, body := p.ask("GET", "/calls/"+repaired, nil)
-	for _, text := range []string{"Arguments as sent", "Arguments as the tool got them", "number in a text, read"} {
+	for _, text := range []string{"Arguments as sent", "Arguments received by the tool", "number in a string, converted"} {
 		if !strings.Contains(body, text) {
 			t.Errorf("the page lacks %s", text)
 		}

@@ -17,14 +17,8 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Sessions are what was said, as far as the caller may see and change it.
+// Sessions reads the sessions that the caller may see.
 type Sessions interface {
-	SessionBook
-	SessionChanges
-}
-
-// SessionBook reads sessions.
-type SessionBook interface {
 	ListSessions(ctx context.Context, who access.Principal, f store.SessionFilter) (restapi.SessionList, error)
 	ReadSession(ctx context.Context, who access.Principal, id string) (restapi.Session, error)
 	ReadMessages(ctx context.Context, who access.Principal, id string, part restapi.Stretch) (restapi.MessageList, error)
@@ -32,60 +26,61 @@ type SessionBook interface {
 
 func (c *Console) chatSection() section {
 	return section{name: "chat", path: "/chat", key: "h", may: access.Principal.MayCall, routes: map[string]handler{
-		"GET /chat":                 c.newChat,
-		"GET /chat/{session}":       c.showChat,
-		"GET /chat/{session}/turns": c.chatTurns,
+		"GET /chat":                 page("chat", whole, c.readChat),
+		"GET /chat/{session}":       page("chat", whole, c.readChat),
+		"GET /chat/{session}/turns": page("chat", "said", c.chatTurns),
 		"POST /chat":                c.say,
 		"POST /chat/completions":    c.streamChat(),
 	}}
 }
 
-// pastChats is how many earlier chats are listed.
 const pastChats = 30
 
-// chatPage is what a chat shows.
 type chatPage struct {
 	Agents  []config.Agent
-	Agent   string // that is talked with
+	Agent   string // id of the agent
 	Session restapi.Session
 	Turns   []turn
-	Earlier bool // there are messages before those that are shown
+	Earlier bool // there are earlier messages
 	Past    []pastChat
-	More    bool // there are older chats than those
-	Swap    bool // the list takes the place of the one that is there
+	More    bool // there are older chats
+	Swap    bool // replace the list of chats on the page
 }
 
-// pastChat is a chat that can be gone on with.
 type pastChat struct {
 	restapi.Session
 	Agent string
 	Here  bool
 }
 
-// agentOf is the agent of a session; "" where it is no chat.
+// agentOf is the agent of a session; "" if it is not a chat.
 func agentOf(s restapi.Session) (id string) {
-	json.Unmarshal(s.Metadata[agent.AgentKey], &id) // what is no text is no agent
+	json.Unmarshal(s.Metadata[agent.AgentKey], &id) // not a string: not a chat
 	return id
 }
 
-// chatOf is the page of a chat; "" for a new one.
-func (c *Console) chatOf(v *visit, id string) (p chatPage, err error) {
+// readChat reads the chat that the path names; without a name it is a new one.
+func (c *Console) readChat(v *visit) (p chatPage, err error) {
+	id := v.PathValue("session")
 	p.Agents = c.Chat.Agents(v.who)
-	if p.Agent = v.URL.Query().Get("agent"); p.Agent == "" && len(p.Agents) > 0 {
+	p.Agent = v.URL.Query().Get("agent")
+	if p.Agent == "" && len(p.Agents) > 0 {
 		p.Agent = p.Agents[0].ID
 	}
 	if id != "" {
-		if p.Session, err = c.Gateway.ReadSession(v.Context(), v.who, id); err != nil {
-			return p, err
-		}
-		list, err := c.Gateway.ReadMessages(v.Context(), v.who, id, restapi.Stretch{Last: true, Limit: maxTurns})
+		p.Session, err = c.Sessions.ReadSession(v.Context(), v.who, id)
 		if err != nil {
 			return p, err
 		}
-		p.Agent, p.Turns = agentOf(p.Session), turnsOf(v.lang, list.Messages)
+		list, err := c.Sessions.ReadMessages(v.Context(), v.who, id, restapi.Stretch{Last: true, Limit: maxTurns})
+		if err != nil {
+			return p, err
+		}
+		p.Agent = agentOf(p.Session)
+		p.Turns = turnsOf(v.lang, list.Messages)
 		p.Earlier = len(list.Messages) > 0 && list.Messages[0].Position > 1
 	}
-	own, err := c.Gateway.ListSessions(v.Context(), v.who, store.SessionFilter{Owner: v.who.ID, Limit: pastChats})
+	own, err := c.Sessions.ListSessions(v.Context(), v.who, store.SessionFilter{Owner: v.who.ID, Limit: pastChats})
 	for _, s := range own.Sessions {
 		if by := agentOf(s); by != "" {
 			p.Past = append(p.Past, pastChat{s, by, s.ID == id})
@@ -95,37 +90,18 @@ func (c *Console) chatOf(v *visit, id string) (p chatPage, err error) {
 	return p, err
 }
 
-func (c *Console) newChat(v *visit) (answer, error) {
-	p, err := c.chatOf(v, "")
-	if err != nil {
-		return answer{}, err
-	}
-	return show("chat", p)
-}
-
-func (c *Console) showChat(v *visit) (answer, error) {
-	p, err := c.chatOf(v, v.PathValue("session"))
-	if err != nil {
-		return answer{}, err
-	}
-	return show("chat", p)
-}
-
-// chatTurns is what was said so far, with the list of chats beside it.
-func (c *Console) chatTurns(v *visit) (answer, error) {
-	p, err := c.chatOf(v, v.PathValue("session"))
-	if err != nil {
-		return answer{}, err
-	}
+// chatTurns is the conversation so far and the list of chats, for an open page.
+func (c *Console) chatTurns(v *visit) (chatPage, error) {
+	p, err := c.readChat(v)
 	p.Swap = true
-	return part("chat", "said", p)
+	return p, err
 }
 
-// say answers a person whose browser runs no scripts: the page comes when the answer is whole.
+// say answers without JavaScript: the page is sent when the answer is complete.
 func (c *Console) say(v *visit) (answer, error) {
 	said := strings.TrimSpace(v.PostForm.Get("text"))
 	if said == "" {
-		return answer{}, fault.New(fault.BadRequest, "there is nothing to answer").WithHint("write something first")
+		return answer{}, fault.New(fault.BadRequest, "the message is empty").WithHint("write something first")
 	}
 	a, err := c.Chat.Answer(v.Context(), agent.Turn{
 		Agent: v.PostForm.Get("agent"), Principal: v.who, Session: v.PostForm.Get("session"), Messages: []conversation.Message{conversation.Text(conversation.RoleUser, said)},
@@ -136,15 +112,14 @@ func (c *Console) say(v *visit) (answer, error) {
 	return done("/chat/"+url.PathEscape(a.Session), "")
 }
 
-// streamChat answers piece by piece. It is the chat completions API, here for those who have
-// signed in.
+// streamChat streams the answer: the chat completions API for people who are signed in.
 func (c *Console) streamChat() handler {
 	api := chatapi.New(chatapi.Parts{Agents: c.Chat, Admit: c.admit, MaxBody: maxForm, Logger: c.Logger})
-	return func(*visit) (answer, error) {
-		return answer{serve: func(w http.ResponseWriter, r *http.Request) {
-			r = r.Clone(r.Context())
+	return func(v *visit) (answer, error) {
+		return serve(func(w http.ResponseWriter) {
+			r := v.Request.Clone(v.Context())
 			r.URL.Path = "/v1" + r.URL.Path
 			api.ServeHTTP(w, r)
-		}}, nil
+		})
 	}
 }

@@ -64,7 +64,7 @@ func TestWhatAPersonSaysToAnAgent(t *testing.T) {
 func tryTalk(t *testing.T, b *testparts.Browser) {
 	w := talkingWorld(t, shopkeeper)
 	b.Do(chromedp.Navigate(w.URL + "/chat"))
-	b.Until(shows("Nothing was said yet"))
+	b.Until(shows("No messages yet"))
 	b.Do(chromedp.SendKeys("#text", "How are the orders?\r"))
 	b.Until(shows("Anything else?") + ` && document.querySelectorAll(".call").length === 2 && !document.querySelector("#stop:not([hidden])")`)
 	b.Until(`location.pathname.startsWith("/chat/ses_") && document.querySelectorAll(".past li").length === 1`)
@@ -121,12 +121,12 @@ func tryStop(t *testing.T, b *testparts.Browser) {
 	b.Do(chromedp.Navigate(w.URL+"/chat"), chromedp.SendKeys("#text", "Take your time\r"))
 	b.Until(shows("This takes") + ` && document.querySelector(".working") && document.querySelector("#send").hidden`)
 	b.Do(chromedp.Click("#stop"))
-	b.Until(shows("Stopped. What was said so far is kept.") + ` && !document.querySelector("#send").hidden`)
+	b.Until(shows("Stopped. The conversation so far is saved.") + ` && !document.querySelector("#send").hidden`)
 	w.until("the model is left", func() bool { return left.Load() == 1 })
 	b.Do(chromedp.Navigate(w.URL + "/environments/sessions"))
 	w.until("the end is stored", func() bool {
 		_, page := w.person().ask("GET", b.Read(`document.querySelector("th.title a").getAttribute("href")`), nil)
-		return strings.Contains(page, "It broke off here") && strings.Contains(page, "This takes")
+		return strings.Contains(page, "Incomplete") && strings.Contains(page, "This takes")
 	})
 	b.Do(chromedp.Click("th.title a"), chromedp.Click(".actions a"))
 	b.Until(`location.pathname.startsWith("/chat/") && document.readyState === "complete"`) // its script is there
@@ -162,7 +162,8 @@ func tryTrickyAgent(t *testing.T, b *testparts.Browser) {
 		if r.Last().Role == "tool" {
 			return script.Answer{Text: tricky + " the end", Piece: 5}
 		}
-		return script.Answer{Text: tricky, Calls: []script.Call{{ID: tricky, Name: tricky, Arguments: `{"a":"` + strings.ReplaceAll(tricky, `"`, `\"`) + `"}`}}}
+		return script.Answer{Text: tricky,
+			Calls: []script.Call{{ID: tricky, Name: tricky, Arguments: `{"a":"` + strings.ReplaceAll(tricky, `"`, `\"`) + `"}`}}}
 	})
 	b.Do(chromedp.Navigate(w.URL + "/chat"))
 	b.Read(`document.querySelector("#text").value = ` + "`" + tricky + "`")
@@ -191,7 +192,8 @@ func TestAChatNeedsNoScripts(t *testing.T) {
 			t.Errorf("%v: HTTP %d: %.300s", form, status, page)
 		}
 	}
-	if status, page := newWorld(t, "store: t.db\n").person().ask("GET", "/chat", nil); status != 200 || !strings.Contains(page, "No agents yet") || !strings.Contains(page, "agents:") {
+	if status, page := newWorld(t, "store: t.db\n").person().ask("GET", "/chat", nil); status != 200 ||
+		!strings.Contains(page, "No agents yet") || !strings.Contains(page, "agents:") {
 		t.Errorf("without agents the page does not say what to do: HTTP %d %.500s", status, page)
 	}
 }
@@ -200,7 +202,8 @@ func TestChatsAreTheirOwners(t *testing.T) {
 	w := talkingWorld(t, shopkeeper)
 	people := map[string]*person{}
 	for name, key := range map[string]string{
-		"ann": w.key("ann", "default", access.Caller), "bob": w.key("bob", "default", access.Caller), "eye": w.key("eye", "default", access.Viewer), "root": w.key("root", "*", access.Admin),
+		"ann": w.key("ann", "default", access.Caller), "bob": w.key("bob", "default", access.Caller), "eye": w.key("eye", "default",
+			access.Viewer), "root": w.key("root", "*", access.Admin),
 	} {
 		people[name] = w.person()
 		people[name].signIn(key)
@@ -211,7 +214,8 @@ func TestChatsAreTheirOwners(t *testing.T) {
 	for name, want := range map[string][3]int{"ann": {200, 200, 200}, "bob": {404, 404, 404}, "root": {200, 200, 404}, "eye": {403, 200, 403}} {
 		seen, _ := people[name].ask("GET", chat, nil)
 		read, _ := people[name].ask("GET", "/environments/sessions/"+strings.TrimPrefix(chat, "/chat/"), nil)
-		said, _ := people[name].ask("POST", "/chat", url.Values{"agent": {"helper"}, "session": {strings.TrimPrefix(chat, "/chat/")}, "text": {"And?"}})
+		said, _ := people[name].ask("POST", "/chat",
+			url.Values{"agent": {"helper"}, "session": {strings.TrimPrefix(chat, "/chat/")}, "text": {"And?"}})
 		if got := [3]int{seen, read, said}; got != want {
 			t.Errorf("%s sees, reads and goes on with ann's chat: HTTP %v, want %v", name, got, want)
 		}

@@ -7,37 +7,48 @@ import (
 	"strings"
 )
 
-// maxCode bounds how much of a text one place shows; the rest can be downloaded.
+// maxCode is how many bytes of a text are shown in one place; the rest can be downloaded.
 const maxCode = 200_000
 
-// block is JSON or other text, shown as it is.
 type block struct {
-	Label string // names it for those who do not see
+	Label string // for screen readers
 	HTML  template.HTML
 	Cut   bool // only the beginning is shown
 }
 
-// code makes a block of JSON, indented in its own order and colored; what is no JSON is
-// shown as it is.
+// code is a block of JSON, indented and colored. Text that is not JSON is shown as it is.
 func code(label string, raw []byte) block { return codeUpTo(label, raw, maxCode) }
 
-// codeUpTo makes a block of at most so many bytes.
-func codeUpTo(label string, raw []byte, most int) block {
-	b := block{Label: label}
-	var indented bytes.Buffer
-	if json.Indent(&indented, raw, "", "  ") == nil {
-		raw = indented.Bytes()
+// codeUpTo is code with another limit. Long JSON is indented only as far as it is shown.
+func codeUpTo(label string, raw []byte, limit int) block {
+	var whole bytes.Buffer
+	trimmed := bytes.TrimSpace(raw)
+	switch {
+	case len(trimmed) > limit/4 && (trimmed[0] == '{' || trimmed[0] == '['):
+		raw = indented(trimmed, limit+1)
+	case json.Indent(&whole, raw, "", "  ") == nil:
+		raw = whole.Bytes()
 	}
-	shown := string(raw[:min(most, len(raw))])
-	if b.Cut = len(raw) > most; b.Cut {
-		shown = strings.ToValidUTF8(shown, "")
-	}
-	b.HTML = color(shown)
-	return b
+	return newBlock(label, raw, limit, color)
 }
 
-// color marks up the strings, names and other values of JSON. Every piece of the text is
-// escaped, whatever it is.
+// prose is a block of text that is not JSON.
+func prose(label, text string) block {
+	return newBlock(label, []byte(text), maxCode, func(shown string) template.HTML {
+		return template.HTML(template.HTMLEscapeString(plain(shown)))
+	})
+}
+
+func newBlock(label string, raw []byte, limit int, mark func(string) template.HTML) block {
+	shown := string(raw[:min(limit, len(raw))])
+	cut := len(raw) > limit
+	if cut {
+		shown = strings.ToValidUTF8(shown, "")
+	}
+	return block{label, mark(shown), cut}
+}
+
+// color marks up the strings, names and other values of JSON. Everything is escaped.
 func color(text string) template.HTML {
 	var b strings.Builder
 	piece := func(class, s string) {
@@ -75,7 +86,7 @@ func color(text string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// stringEnd is where the string that begins at i ends.
+// stringEnd is the end of the string that begins at i.
 func stringEnd(text string, i int) int {
 	for j := i + 1; j < len(text); j++ {
 		switch text[j] {
@@ -92,4 +103,49 @@ func stringEnd(text string, i int) int {
 
 func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' || c == '_'
+}
+
+// indented indents about limit bytes of a JSON text without checking it: in text that is not
+// JSON, only white space changes.
+func indented(raw []byte, limit int) []byte {
+	out := make([]byte, 0, limit+64)
+	depth := 0
+	inString := false
+	line := func() { out = append(append(out, '\n'), bytes.Repeat([]byte("  "), min(depth, 40))...) }
+	for i := 0; i < len(raw) && len(out) < limit; i++ {
+		c := raw[i]
+		switch {
+		case inString:
+			out = append(out, c)
+			if c == '\\' && i+1 < len(raw) {
+				i++
+				out = append(out, raw[i])
+			}
+			inString = c != '"'
+		case c == '"':
+			out = append(out, c)
+			inString = true
+		case c == '{' || c == '[':
+			out = append(out, c)
+			depth++
+			if i+1 < len(raw) && raw[i+1] != '}' && raw[i+1] != ']' {
+				line()
+			}
+		case c == '}' || c == ']':
+			depth = max(0, depth-1)
+			if i > 0 && raw[i-1] != '{' && raw[i-1] != '[' {
+				line()
+			}
+			out = append(out, c)
+		case c == ',':
+			out = append(out, c)
+			line()
+		case c == ':':
+			out = append(out, ": "...)
+		case c == ' ' || c == '\n' || c == '\r' || c == '\t':
+		default:
+			out = append(out, c)
+		}
+	}
+	return out
 }

@@ -1,10 +1,9 @@
-// Package console is the entrance for people: pages in Chinese and English, light and dark,
-// rendered on the server. They read and change what the REST API does, through the same
-// methods, so there is one decision who may see what. A page works without JavaScript;
-// with it, numbers and rows come in live. It never loads anything from another site, never
-// keeps state of its own, and never asks an upstream server directly.
+// Package console serves the web pages: in English and Chinese, light and dark, rendered on
+// the server. Pages call the same methods as the REST API, so access is decided in one place.
+// Pages work without JavaScript; with it, numbers and rows update live. The console loads
+// nothing from other sites, keeps no state of its own and never calls upstream servers itself.
 //
-//	mux.Handle("/", console.New(console.Parts{Gateway: api, Admit: admit, …}))
+//	mux.Handle("/", console.New(console.Parts{Calls: api, Tools: api, Admit: admit, …}))
 package console
 
 import (
@@ -19,50 +18,50 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// Parts are what the pages are served from.
+// Parts are what the console is built from. The REST API implements all of the first group;
+// each interface is defined in the file of the page that uses it.
 type Parts struct {
-	Gateway     Gateway
-	Chat        chatapi.Agents // the agents that people talk with
+	Activity       Activity
+	Servers        Servers
+	ServerChanges  ServerChanges
+	Approvals      Approvals
+	Tools          Tools
+	ToolCaller     ToolCaller
+	Calls          Calls
+	CallFeed       CallFeed
+	Results        Results
+	Rules          Rules
+	Suggestions    Suggestions
+	Prompts        Prompts
+	Sessions       Sessions
+	SessionChanges SessionChanges
+	Runs           Runs
+	RunReports     RunReports
+	Keys           Keys
+
+	Chat        chatapi.Agents // agents to chat with
 	Environment Environment
-	Recall      func() *recall.Service // nil: it is not configured
-	API         http.Handler           // for calls of tools that were recalled
+	Recall      func() *recall.Service // nil: not configured
+	API         http.Handler           // for calls of recalled tools
 
 	Admit    func(*http.Request) (access.Principal, error)
-	Check    func(*http.Request) error                 // refuses requests of other sites' pages
-	Keyed    func() bool                               // whether people sign in with keys, not with the local secret
-	Link     func(token string) (key string, ok bool)  // what a one-time link signs in with; nil: there are none
-	Address  func(*http.Request) (scheme, host string) // that the person's browser asked for
-	Limit    func(http.Handler) http.Handler           // turns away who asks too often; nil: nobody
-	BasePath string                                    // what stands before every path for browsers
+	Check    func(*http.Request) error                 // rejects requests from other sites' pages
+	Keyed    func() bool                               // whether people sign in with keys rather than the local secret
+	Link     func(token string) (key string, ok bool)  // the key behind a one-time sign-in link; nil: no links
+	Address  func(*http.Request) (scheme, host string) // the address in the person's browser
+	Limit    func(http.Handler) http.Handler           // rate limit; nil: none
+	BasePath string                                    // prefix of every path in the browser
 	Version  string                                    // "": dev
-	Seal     []byte                                    // seals sign-ins; nil: a new one for this process
-	Profiles func() []string                           // the names of all profiles
-	Models   func(access.Principal) []string           // the names of the models that the caller's test runs may ask
+	Seal     []byte                                    // key that encrypts sign-in cookies; nil: a random one
+	Profiles func() []string                           // names of all profiles
+	Models   func(access.Principal) []string           // names of the models that the caller's test runs may use
 	Logger   *slog.Logger                              // nil: discard
-}
-
-// Gateway is what pages read and change; each page says in its file what it needs. The caller
-// is always told, and what it may not is a fault.
-type Gateway interface {
-	Pulse
-	Servers
-	ServerChanges
-	Tools
-	Calls
-	Results
-	KeptResults
-	Rules
-	Suggestions
-	Prompts
-	Sessions
-	Runs
-	Keys
 }
 
 // Console serves the pages.
 type Console struct {
 	Parts
-	began    time.Time // from when on calls are counted
+	began    time.Time // when counting calls started
 	seal     *seal
 	assets   *assets
 	sections []section
@@ -71,16 +70,16 @@ type Console struct {
 	trees    trees
 }
 
-// section is a part of the navigation: a page and all that belongs to it.
+// section is an entry of the navigation: a page and its routes.
 type section struct {
-	name   string                      // of its template, and of its texts: console.nav.NAME
+	name   string                      // of its template and its title: console.nav.NAME
 	path   string                      // of its page
-	key    string                      // the letter that leads to it after g
-	may    func(access.Principal) bool // who is shown it; nil: everybody
+	key    string                      // keyboard shortcut: g, then this letter
+	may    func(access.Principal) bool // who sees it; nil: everybody
 	routes map[string]handler          // by pattern
 }
 
-// New makes the console.
+// New builds the console.
 func New(p Parts) *Console {
 	if p.Logger == nil {
 		p.Logger = slog.New(slog.DiscardHandler)
@@ -96,7 +95,7 @@ func New(p Parts) *Console {
 	}
 	c := &Console{Parts: p, began: time.Now(), seal: newSeal(p.Seal)}
 	c.assets = loadAssets(p.BasePath)
-	// A new page is one more line here, one Go file and one template.
+	// A new page is a line here, a Go file and a template.
 	c.sections = []section{
 		c.overviewSection(),
 		c.serversSection(),
@@ -131,10 +130,10 @@ func (c *Console) routes() http.Handler {
 	return mux
 }
 
-// at is a path as browsers see it.
+// at is a path as the browser sees it.
 func (c *Console) at(path string) string { return c.BasePath + path }
 
-// text is a message of the console; the key has no prefix.
+// text is a text of the console by its key without "console.".
 func text(lang locale.Language, key string, args ...any) string {
 	message := lang.Text("console." + key)
 	if len(args) == 0 {

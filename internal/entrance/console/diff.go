@@ -9,20 +9,19 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// diffLine is a line of two texts that are compared.
 type diffLine struct {
 	Mark string // "+" new, "-" gone, " " in both, "…" for many of those
 	Text string
 }
 
 const (
-	// maxDiff bounds the lines of one side; longer texts are shown whole.
+	// maxDiff is how many lines a side may have; longer texts are shown whole.
 	maxDiff = 2000
-	// around is how many lines that did not change are shown beside those that did.
+	// around is how many unchanged lines are shown around a change.
 	around = 3
 )
 
-// diffJSON compares two JSON values line by line: of a text its own lines. Without an old one every line is new.
+// diffJSON compares two JSON values line by line, or the lines of two JSON strings.
 func diffJSON(old, now json.RawMessage) []diffLine {
 	a, b := indentLines(old), indentLines(now)
 	if len(a) > maxDiff || len(b) > maxDiff {
@@ -52,8 +51,8 @@ func marked(mark string, lines []string) (out []diffLine) {
 	return out
 }
 
-// diff finds the longest common lines of two texts and marks the rest. What is the same at
-// both ends is set aside first: usually that is nearly all.
+// diff marks the lines that are not in both texts. It skips equal beginnings and ends first:
+// usually that is nearly everything.
 func diff(a, b []string) (out []diffLine) {
 	start := 0
 	for start < len(a) && start < len(b) && same(a[start], b[start]) {
@@ -68,10 +67,10 @@ func diff(a, b []string) (out []diffLine) {
 	return append(out, marked(" ", b[len(b)-end:])...)
 }
 
-// same tells whether a line says the same. The comma after it only says that another follows.
+// same compares lines without a comma at the end.
 func same(a, b string) bool { return strings.TrimSuffix(a, ",") == strings.TrimSuffix(b, ",") }
 
-// middle compares by the table of the lengths of common lines.
+// middle finds the longest common subsequence of lines.
 func middle(a, b []string) (out []diffLine) {
 	width := len(b) + 1
 	common := make([]uint16, (len(a)+1)*width)
@@ -101,7 +100,7 @@ func middle(a, b []string) (out []diffLine) {
 	return append(append(out, marked("-", a[i:])...), marked("+", b[j:])...)
 }
 
-// shorten leaves out what did not change, but for a few lines around what did.
+// shorten drops unchanged lines, except a few around changes.
 func shorten(lines []diffLine) (out []diffLine) {
 	near := make([]bool, len(lines))
 	for i, l := range lines {

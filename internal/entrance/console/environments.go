@@ -13,72 +13,65 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// Environment is the gateway as an environment.
+// Environment presents the gateway as an environment.
 type Environment interface {
-	// Options are what the caller gets to see in the profile.
+	// Options is what the caller may see of the profile.
 	Options(who access.Principal, profile string) *env.Options
 }
 
 func (c *Console) environmentsSection() section {
 	return section{name: "environments", path: "/environments", key: "e", routes: map[string]handler{
-		"GET /environments":                       c.showEnvironments,
-		"GET /environments/logs":                  c.showLogs,
-		"GET /environments/sessions":              func(v *visit) (answer, error) { return c.showSessions(v, refused{}) },
+		"GET /environments":                       page("environments", whole, c.listProfiles),
+		"GET /environments/logs":                  page("logs", whole, c.listLogs),
+		"GET /environments/sessions":              page("sessions", whole, c.listSessions),
 		"POST /environments/sessions":             c.createSession,
-		"GET /environments/sessions/{id}":         c.showSession,
+		"GET /environments/sessions/{id}":         page("session", whole, c.readSession),
 		"POST /environments/sessions/{id}/rename": c.renameSession,
 		"POST /environments/sessions/{id}/delete": c.deleteSession,
 	}}
 }
 
-// environmentsPage is what the page of profiles and agents shows.
 type environmentsPage struct {
 	Profiles []profileRow
 	Agents   []agentRow
-	May      bool // talk with agents
+	May      bool // chat with agents
 }
 
-// profileRow is a profile and where agents of it are served.
 type profileRow struct {
 	Name         string
 	URL          string
 	Primary, Sub int
 }
 
-// agentRow is an agent as the environment shows it.
 type agentRow struct {
 	env.AgentSpec
 	Profile                  string
 	Name, Description, Model string
-	Tools                    int // -1: all of the profile
+	Tools                    int // -1: all tools of the profile
 }
 
-// listWait is how long the page waits for servers that were never listed.
+// listWait is how long the page waits for servers that have never listed their tools.
 const listWait = 2 * time.Second
 
-func (c *Console) showEnvironments(v *visit) (answer, error) {
+func (c *Console) listProfiles(v *visit) (environmentsPage, error) {
 	ctx, cancel := context.WithTimeout(v.Context(), listWait)
 	defer cancel()
 	all, err := c.Environment.Options(v.who, "").ListProfiles(ctx)
-	if err != nil {
-		return answer{}, err
-	}
 	p := environmentsPage{May: v.who.MayCall()}
-	scheme, host := c.Address(v.Request)
 	for _, one := range all {
 		p.Profiles = append(p.Profiles, profileRow{
-			one.ID, scheme + "://" + host + c.at("/mcp/"+url.PathEscape(one.ID)+"/env"), len(one.PrimaryAgents), len(one.SubAgents),
+			one.ID, c.base(v) + "/mcp/" + url.PathEscape(one.ID) + "/env", len(one.PrimaryAgents), len(one.SubAgents),
 		})
 		for _, spec := range slices.Concat(one.PrimaryAgents, one.SubAgents) {
 			p.Agents = append(p.Agents, agentRowOf(spec, one.ID))
 		}
 	}
-	return show("environments", p)
+	return p, err
 }
 
 func agentRowOf(spec env.AgentSpec, profile string) agentRow {
 	said := func(name string) string {
-		text, _ := spec.Metadata[name].(string) // what is no text is not shown
+		text, _ := spec.Metadata[name].(string) // other types are not shown
 		return text
 	}
 	row := agentRow{AgentSpec: spec, Profile: profile, Name: said("name"), Description: said("description"), Model: said("model"), Tools: -1}
@@ -88,56 +81,43 @@ func agentRowOf(spec env.AgentSpec, profile string) agentRow {
 	return row
 }
 
-// logsPage is what the page of logs shows.
 type logsPage struct {
-	Filter   map[string]string
-	Filtered bool
-	Levels   []env.Level
-	Limits   []string
-	Rows     []logRow // the newest first
+	list
+	Levels []env.Level
+	Limits []string
+	Rows   []logRow // the newest first
 }
 
-// logRow is an entry of the log and the record that it is about.
 type logRow struct {
 	env.LogEntry
 	Record string
 }
 
-// logFilters are what entries are chosen by.
-var logFilters = []string{"session", "agent", "level", "since", "until", "limit"}
-
-func (c *Console) showLogs(v *visit) (answer, error) {
-	q := v.URL.Query()
+func (c *Console) listLogs(v *visit) (logsPage, error) {
 	p := logsPage{
-		Filter: map[string]string{}, Limits: []string{"20", "100", "500"},
-		Levels: []env.Level{env.LevelDebug, env.LevelInfo, env.LevelWarn, env.LevelError},
+		list:   c.listOf(v, "/environments/logs", "session", "agent", "level", "since", "until", "limit"),
+		Limits: []string{"20", "100", "500"}, Levels: []env.Level{env.LevelDebug, env.LevelInfo, env.LevelWarn, env.LevelError},
 	}
-	for _, name := range logFilters {
-		p.Filter[name] = q.Get(name)
-		p.Filtered = p.Filtered || q.Get(name) != ""
-	}
-	ask, err := logQuery(q)
+	ask, err := logQuery(p.query)
 	if err != nil {
-		return answer{}, err
+		return p, err
 	}
 	entries, err := c.Environment.Options(v.who, "").QueryLogs(v.Context(), ask)
-	if err != nil {
-		return answer{}, err
-	}
 	for _, e := range slices.Backward(entries) {
-		id, _ := e.Context["id"].(string) // without one there is no record
+		id, _ := e.Context["id"].(string) // "": there is no record
 		p.Rows = append(p.Rows, logRow{e, id})
 	}
-	return show("logs", p)
+	return p, err
 }
 
-// logQuery reads which entries are asked for.
 func logQuery(q url.Values) (ask env.LogQuery, err error) {
 	ask = env.LogQuery{SessionID: q.Get("session"), AgentID: q.Get("agent"), Level: env.Level(q.Get("level"))}
-	if ask.Limit, err = strconv.Atoi(cmp.Or(q.Get("limit"), "100")); err != nil {
+	ask.Limit, err = strconv.Atoi(cmp.Or(q.Get("limit"), "100"))
+	if err != nil {
 		return ask, fault.New(fault.BadRequest, "limit must be a number")
 	}
-	if ask.Since, ask.Until, err = rangeOf(q); err != nil {
+	ask.Since, ask.Until, err = rangeOf(q)
+	if err != nil {
 		return ask, err
 	}
 	if err := ask.Check(); err != nil {
@@ -146,15 +126,15 @@ func logQuery(q url.Values) (ask env.LogQuery, err error) {
 	return ask, nil
 }
 
-// rangeOf reads the time from which and until which something is asked for.
 func rangeOf(q url.Values) (since, until time.Time, err error) {
-	if since, err = timeOf(q.Get("since")); err == nil {
+	since, err = timeOf(q.Get("since"))
+	if err == nil {
 		until, err = timeOf(q.Get("until"))
 	}
 	return since, until, err
 }
 
-// timeOf reads a time as forms send it, which is meant as clocks here show it, or one with its zone.
+// timeOf reads a time as forms send it, in the local zone, or one with a zone.
 func timeOf(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -164,18 +144,5 @@ func timeOf(text string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fault.New(fault.BadRequest, "%.40q is no time such as 2026-01-02T15:04", text)
-}
-
-// levelTone is the tone of an entry of the log.
-func levelTone(l env.Level) string {
-	switch l {
-	case env.LevelError:
-		return "bad"
-	case env.LevelWarn:
-		return "warn"
-	case env.LevelInfo:
-		return "good"
-	}
-	return "calm"
+	return time.Time{}, fault.New(fault.BadRequest, "%.40q is not a time such as 2026-01-02T15:04", text)
 }

@@ -36,9 +36,9 @@ func TestWhatAPersonDoesWithSessionsAndLogs(t *testing.T) {
 func trySession(t *testing.T, b *testparts.Browser, w *world) {
 	b.Do(chromedp.Navigate(w.URL+"/environments/sessions"), chromedp.SendKeys(".sheet [name=title]", "<b>Books</b> 书"),
 		chromedp.SendKeys(".sheet [name=metadata]", `{"topic":"books","n":9007199254740993}`), chromedp.Click(".sheet button"))
-	b.Until(shows("The session is made") + " && " + shows("<b>Books</b> 书") + " && " + shows("9007199254740993"))
+	b.Until(shows("Session created") + " && " + shows("<b>Books</b> 书") + " && " + shows("9007199254740993"))
 	b.Do(chromedp.SetValue("[name=title]", "Ordered"), chromedp.Click("form.row button"))
-	b.Until(shows("The session has its new title") + ` && document.querySelector("h1").innerText.includes("Ordered")`)
+	b.Until(shows("Session renamed") + ` && document.querySelector("h1").innerText.includes("Ordered")`)
 	b.Do(chromedp.Navigate(w.URL + "/environments/sessions?metadata=topic%3Dbooks"))
 	b.Until(`document.querySelectorAll("th.title").length === 1`)
 	b.Do(chromedp.Navigate(w.URL + "/environments/sessions?metadata=topic%3Dfilms"))
@@ -49,13 +49,14 @@ func trySession(t *testing.T, b *testparts.Browser, w *world) {
 	b.Until(`document.title.includes("Delete session Ordered?")`)
 	b.Read(`window.confirm = () => true`)
 	b.Do(chromedp.Click("td .danger"))
-	b.Until(shows("The session is deleted") + " && " + shows("No sessions yet"))
+	b.Until(shows("Session deleted") + " && " + shows("No sessions yet"))
 	b.CheckConsole()
 }
 
 func tryLogs(t *testing.T, b *testparts.Browser, w *world) {
 	w.furnish()
-	b.Do(chromedp.Navigate(w.URL+"/environments/logs"), chromedp.SetValue("[name=level]", "error"), chromedp.SetValue("[name=limit]", "20"), chromedp.Click("form.filter button"))
+	b.Do(chromedp.Navigate(w.URL+"/environments/logs"), chromedp.SetValue("[name=level]", "error"), chromedp.SetValue("[name=limit]", "20"),
+		chromedp.Click("form.filter button"))
 	b.Until(`location.search.includes("level=error") && document.querySelectorAll("tbody tr").length === 11`)
 	b.Do(chromedp.SetValue("[name=since]", "2099-01-01T00:00"), chromedp.Click("form.filter button"))
 	b.Until(shows("No call matches"))
@@ -132,7 +133,8 @@ func TestWrongFiltersAreTold(t *testing.T) {
 			t.Errorf("%s: HTTP %d %.200s", path, status, page)
 		}
 	}
-	if status, page := p.ask("POST", "/environments/sessions", url.Values{"title": {"x"}, "metadata": {"{"}}); status != 200 || !strings.Contains(page, "metadata must be a JSON object") {
+	if status, page := p.ask("POST", "/environments/sessions", url.Values{"title": {"x"}, "metadata": {"{"}}); status != 200 ||
+		!strings.Contains(page, "metadata must be a JSON object") {
 		t.Errorf("HTTP %d %.200s", status, page)
 	}
 }
@@ -140,8 +142,12 @@ func TestWrongFiltersAreTold(t *testing.T) {
 func TestOddIdsAndTitlesOfSessionsAreText(t *testing.T) {
 	w := newWorld(t, demoConfig)
 	for i, id := range []string{"a/b?c#d", "百分%2F", `x"><script>`} {
-		w.chat(id, tricky+fmt.Sprint(i), string(mustJSON(t, map[string]string{"role": "user", "content": tricky})), `"no message"`, `{"role":5}`, `{"role":"tool","tool_call_id":"none","content":"x"}`,
-			string(mustJSON(t, map[string]any{"role": "assistant", "content": tricky, "toolfit": map[string]string{"agent": tricky, "stopped": tricky}, "tool_calls": []any{map[string]any{"id": "1", "function": map[string]string{"name": tricky, "arguments": tricky}}}})))
+		w.chat(id, tricky+fmt.Sprint(i), string(mustJSON(t, map[string]string{"role": "user", "content": tricky})), `"no message"`, `{"role":5}`,
+			`{"role":"tool","tool_call_id":"none","content":"x"}`,
+			string(mustJSON(t, map[string]any{"role": "assistant", "content": tricky,
+				"toolfit": map[string]string{"agent": tricky,
+					"stopped": tricky}, "tool_calls": []any{map[string]any{"id": "1",
+					"function": map[string]string{"name": tricky, "arguments": tricky}}}})))
 	}
 	p := w.person()
 	_, list := p.ask("GET", "/environments/sessions", nil)

@@ -18,27 +18,27 @@ type field struct {
 	Required bool
 	Choices  []string // JSON texts
 	Default  string   // a JSON text, as a hint
-	Value    string   // as the person left it
+	Value    string   // as entered
 }
 
 type fieldKind string
 
 const (
 	fieldText   fieldKind = "text"   // a string
-	fieldNumber fieldKind = "number" // a number, kept as it was typed
+	fieldNumber fieldKind = "number" // a number, kept as typed
 	fieldChoice fieldKind = "choice" // one of some values
 	fieldJSON   fieldKind = "json"   // anything else, as JSON
 )
 
 const (
-	// maxFields is how many inputs a form has; a tool with more arguments takes JSON.
+	// maxFields is how many fields a form has; more arguments are entered as JSON.
 	maxFields = 60
-	// maxChoices is how many values a list to choose from has.
+	// maxChoices is how many values a list offers.
 	maxChoices = 200
 )
 
-// fieldsOf makes a form from the schema of a tool's arguments, in the schema's order. What a
-// form cannot ask for is asked for as JSON. Nil: the whole is asked for as JSON.
+// fieldsOf makes a form from the schema of a tool's arguments, in the schema's order; complex
+// arguments are entered as JSON. Nil: all arguments are entered as JSON.
 func fieldsOf(schema json.RawMessage) []field {
 	fields := []field{}
 	if len(schema) == 0 {
@@ -91,8 +91,8 @@ func fieldOf(schema *jsonschema.Node) field {
 	return f
 }
 
-// argumentsOf makes the arguments from what a person put into the form. An empty input is no
-// argument. What is no JSON goes as text: whether it fits is for the call to say.
+// argumentsOf reads the arguments from the form. Empty fields are left out, and invalid JSON is
+// sent as text: the call reports whether it fits.
 func argumentsOf(fields []field, form url.Values) json.RawMessage {
 	out := []byte{'{'}
 	for i := range fields {

@@ -49,7 +49,8 @@ func TestFormAsksForWhatTheSchemaSays(t *testing.T) {
 
 func TestArgumentsAreWhatThePersonTyped(t *testing.T) {
 	fields := fieldsOf(json.RawMessage(`{"properties":{"s":{"type":"string"},"n":{"type":"integer"},"b":{"type":"boolean"},"o":{},"甲\n":{"type":"string"}}}`))
-	got := argumentsOf(fields, url.Values{"a:s": {`5`}, "a:n": {`90071992547409931`}, "a:b": {`true`}, "a:o": {`{"x": [1.0]}`}, "a:甲\n": {`"`}, "a:zzz": {"1"}})
+	got := argumentsOf(fields, url.Values{"a:s": {`5`}, "a:n": {`90071992547409931`}, "a:b": {`true`}, "a:o": {`{"x": [1.0]}`},
+		"a:甲\n": {`"`}, "a:zzz": {"1"}})
 	if want := `{"s":"5","n":90071992547409931,"b":true,"o":{"x": [1.0]},"甲\n":"\""}`; string(got) != want {
 		t.Errorf("got %s", got)
 	}

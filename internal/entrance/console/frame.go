@@ -17,10 +17,9 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// pageSet are the templates of a language, by page.
 type pageSet map[string]*template.Template
 
-// loadPages reads the templates that are built in: each page with the frame and the parts.
+// loadPages parses the embedded templates: each page with the frame and the shared parts.
 func (c *Console) loadPages() map[locale.Language]pageSet {
 	files, _ := fs.Glob(pageFiles, "pages/*.html") // the pattern is well formed
 	all := map[locale.Language]pageSet{}
@@ -36,30 +35,29 @@ func (c *Console) loadPages() map[locale.Language]pageSet {
 	return all
 }
 
-// frame is what every page has around it.
 type frame struct {
-	Page     string // its template; its title is console.title.PAGE
+	Page     string // its template; the title is console.title.PAGE
 	Lang     locale.Language
 	Theme    string
 	Version  string
 	Who      string // "" before the sign-in
 	Role     string
-	SignedIn bool // by a cookie, so that signing out makes sense
+	SignedIn bool // by a cookie, so the person can sign out
 	Nav      []navItem
-	Back     string // this page, for the switches
-	Said     string // what was just done; a key
+	Back     string // this page, for the language and theme switches
+	Said     string // message about what was just done; a key
 	Fault    *fault.Error
 	Data     any
 }
 
-// navItem is an entry of the navigation.
 type navItem struct {
 	Name, Path, Key string
 	Here            bool
 }
 
 func (c *Console) frameOf(v *visit, page string, data any) frame {
-	f := frame{Page: page, Lang: v.lang, Theme: v.theme, Version: c.Version, Who: v.who.Name, Role: string(v.who.Role), Back: v.back, Data: data}
+	f := frame{Page: page, Lang: v.lang, Theme: v.theme, Version: c.Version, Who: v.who.Name, Role: string(v.who.Role), Back: v.back,
+		Data: data}
 	_, err := v.Cookie(signInCookie)
 	f.SignedIn = err == nil && v.Header.Get("Authorization") != ""
 	if said := v.URL.Query().Get("said"); text(v.lang, "said."+said) != "" {
@@ -73,25 +71,24 @@ func (c *Console) frameOf(v *visit, page string, data any) frame {
 	return f
 }
 
-// answer writes what a handler wants to be shown.
 func (c *Console) answer(w http.ResponseWriter, v *visit, a answer) {
 	switch {
 	case a.serve != nil:
-		a.serve(w, v.Request)
+		a.serve(w)
 	case a.location != "":
 		at := a.location
 		if a.said != "" {
 			at += "?said=" + url.QueryEscape(a.said)
 		}
 		c.redirect(w, v.Request, at)
-	case a.block != "":
+	case a.block != whole:
 		c.write(w, v, http.StatusOK, a.page, a.block, a.data)
 	default:
 		c.write(w, v, http.StatusOK, a.page, "frame", c.frameOf(v, a.page, a.data))
 	}
 }
 
-// write renders a page whole before the first byte goes out, so that an error can still be told.
+// write renders the whole page before it sends the first byte, so that errors can still be reported.
 func (c *Console) write(w http.ResponseWriter, v *visit, status int, page, block string, data any) {
 	var b bytes.Buffer
 	if err := c.pages[v.lang][page].ExecuteTemplate(&b, block, data); err != nil {
@@ -102,14 +99,14 @@ func (c *Console) write(w http.ResponseWriter, v *visit, status int, page, block
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Language", string(v.lang))
-	h.Set("Cache-Control", "no-store") // it shows what one caller may see
+	h.Set("Cache-Control", "no-store") // it is meant for one caller
 	h.Set("Vary", "Cookie, Accept-Language, HX-Request")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // a reader that went away is no fault of ours
+	_, _ = w.Write(b.Bytes()) // the reader may have left
 }
 
-// showFault shows what of an error a person may know. What it may not is logged. In the
-// middle of a page it goes to the place for notices.
+// showFault shows an error as far as a person may see it, and logs the rest. Within a page it
+// goes to the place for notices.
 func (c *Console) showFault(w http.ResponseWriter, v *visit, err error) {
 	f := fault.As(err)
 	if f.Hides() && v.Context().Err() == nil {
@@ -125,17 +122,16 @@ func (c *Console) showFault(w http.ResponseWriter, v *visit, err error) {
 	c.write(w, v, f.Code.Status(), "fault", "frame", shown)
 }
 
-// signInPage is what the page shows that asks for a key, or for the local secret.
 type signInPage struct {
-	Keys  bool   // there are keys; else the local secret signs in
-	Wrong bool   // the last one did not do
-	Back  string // where it leads to
+	Keys  bool   // there are keys; otherwise the local secret signs in
+	Wrong bool   // the last one was wrong
+	Back  string // where to go afterwards
 }
 
-// showSignIn asks for a key; err says why the last one did not do.
+// showSignIn asks for a key; err says why the last one was rejected.
 func (c *Console) showSignIn(w http.ResponseWriter, v *visit, err error) {
 	if v.Header.Get("HX-Request") != "" {
-		w.Header().Set("HX-Refresh", "true") // the whole page asks for the key
+		w.Header().Set("HX-Refresh", "true") // reloads the whole page, which asks for the key
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}

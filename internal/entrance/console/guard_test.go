@@ -87,7 +87,7 @@ func TestSignIn(t *testing.T) {
 	if status, body := p.ask("GET", "/keys", nil); status != 401 || !strings.Contains(body, `name="back" value="/keys"`) {
 		t.Errorf("HTTP %d, want the page for the key: %.300s", status, body)
 	}
-	if status, body := p.signIn("tf_wrong"); status != 401 || !strings.Contains(body, "This key is wrong") {
+	if status, body := p.signIn("tf_wrong"); status != 401 || !strings.Contains(body, "The key is wrong") {
 		t.Errorf("HTTP %d: %.300s", status, body)
 	}
 	if status, body := p.signIn(admin); status != 200 || !strings.Contains(body, "Sign out") {

@@ -9,14 +9,21 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// held is something of a server's that callers are not shown, beside what was let through before.
+// Approvals decides about new and changed definitions of servers; only administrators may.
+type Approvals interface {
+	HeldOf(who access.Principal, id tool.ServerID) ([]catalog.Held, error)
+	ApproveHeld(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error)
+	KeepOutHeld(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error)
+}
+
+// held is a definition that callers do not see, compared with the approved one.
 type held struct {
 	Name string
 	New  bool
 	Diff []diffLine
 }
 
-// sortHeld gives what waits for a decision, and what was decided to be kept out.
+// sortHeld separates pending definitions from rejected ones.
 func sortHeld(all []catalog.Held) (wait, out []held) {
 	for _, h := range all {
 		one := held{h.Name, h.Was == nil, diffJSON(h.Was, h.Now)}
@@ -29,23 +36,23 @@ func sortHeld(all []catalog.Held) (wait, out []held) {
 	return wait, out
 }
 
-// approve lets the chosen ones through.
 func (c *Console) approve(v *visit) (answer, error) {
-	return c.decide(v, c.Gateway.ApproveHeld, "approved")
+	return c.decide(v, c.Approvals.ApproveHeld, "approved")
 }
 
-// keepOut keeps the chosen ones out for good, or until they change again.
+// keepOut rejects the selected definitions until they change again.
 func (c *Console) keepOut(v *visit) (answer, error) {
-	return c.decide(v, c.Gateway.KeepOutHeld, "keptOut")
+	return c.decide(v, c.Approvals.KeepOutHeld, "keptOut")
 }
 
 type decision func(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error)
 
-// decide does what was decided about the chosen ones. None chosen is no wish for all.
+// decide approves or rejects the selected definitions. No selection does not mean all.
 func (c *Console) decide(v *visit, do decision, said string) (answer, error) {
-	id, names := v.PathValue("id"), v.PostForm["held"]
+	id := v.PathValue("id")
+	names := v.PostForm["held"]
 	if len(names) == 0 {
-		return answer{}, fault.New(fault.BadRequest, "nothing is chosen").WithHint("go back and tick what you mean")
+		return answer{}, fault.New(fault.BadRequest, "nothing is selected").WithHint("go back and select at least one")
 	}
 	if _, err := do(v.Context(), v.who, tool.ServerID(id), names...); err != nil {
 		return answer{}, err

@@ -32,11 +32,7 @@ var badJSON, _ = json.Marshal(map[string]any{bad: []any{bad, map[string]string{"
 	"properties": map[string]any{bad: map[string]any{"type": "string", "description": bad, "enum": []string{bad}}, "j": map[string]any{"description": bad, "default": bad}, "s": map[string]any{"type": "string", "default": bad}}})
 
 // evil is a gateway all of whose texts are bad.
-type evil struct {
-	evilResults
-	Sessions // the pages of these two are tried with a whole gateway
-	Runs
-}
+type evil struct{ evilResults }
 
 func (evil) Pulse(access.Principal) ([]record.Minute, error) { return make([]record.Minute, 60), nil }
 
@@ -121,9 +117,10 @@ func (e evil) DeleteKey(context.Context, access.Principal, string) error { retur
 
 func newEvil() *Console {
 	return New(Parts{
-		Models:  func(access.Principal) []string { return []string{bad} },
-		Gateway: evil{}, Profiles: func() []string { return []string{bad} },
-		Check: func(*http.Request) error { return nil },
+		Models:   func(access.Principal) []string { return []string{bad} },
+		Activity: evil{}, Servers: evil{}, ServerChanges: evil{}, Approvals: evil{}, Tools: evil{}, ToolCaller: evil{}, Calls: evil{}, CallFeed: evil{}, Keys: evil{},
+		Profiles: func() []string { return []string{bad} },
+		Check:    func(*http.Request) error { return nil },
 		Admit: func(*http.Request) (access.Principal, error) {
 			return access.Principal{ID: "a", Name: bad, Role: access.Admin, Profile: access.AnyProfile}, nil
 		},

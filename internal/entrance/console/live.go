@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,44 +16,50 @@ import (
 )
 
 const (
-	// flushEvery is how long rows are gathered before they are sent.
+	// flushEvery is how often new rows are sent.
 	flushEvery = 300 * time.Millisecond
-	// maxRows is how many rows are sent at once. Of more, the newest are.
+	// maxRows is how many rows are sent at once: the newest.
 	maxRows = 50
-	// stillThere is how often a browser hears that nothing happened.
-	stillThere = 30 * time.Second
-	// writeLimit is how long a browser may take to take some rows.
-	writeLimit = 10 * time.Second
+	// keepAlive is how often an empty message is sent when nothing happens.
+	keepAlive = 30 * time.Second
+	// writeTimeout is how long sending some rows may take.
+	writeTimeout = 10 * time.Second
 )
 
-// liveCalls sends the rows of calls as they end, over a WebSocket. A browser's own scripts
-// could open one from any page, so the library compares Origin and Host.
+// liveCalls sends rows over a WebSocket as calls end. Any site's script could open one, so
+// the library compares Origin and Host.
 func (c *Console) liveCalls(v *visit) (answer, error) {
-	watch, err := c.Gateway.WatchCalls(v.who, filterOf(v.URL.Query())) // before the browser hears that it listens
+	watch, err := c.CallFeed.WatchCalls(v.who, c.callQuery(v)) // before the browser knows that it is connected
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{serve: func(w http.ResponseWriter, r *http.Request) {
+	return serve(func(w http.ResponseWriter) {
 		defer watch.Close()
-		conn, err := websocket.Accept(w, r, nil)
+		conn, err := websocket.Accept(w, v.Request, nil)
 		if err != nil {
-			return // it has answered
+			return // it has replied with the error
 		}
 		defer conn.CloseNow()
-		ctx, cancel := context.WithCancel(conn.CloseRead(context.WithoutCancel(r.Context())))
+		ctx, cancel := context.WithCancel(conn.CloseRead(context.WithoutCancel(v.Context())))
 		rows := &liveRows{console: c, visit: v, conn: conn}
 		var sending sync.WaitGroup
-		sending.Go(func() { defer cancel(); rows.send(ctx) })
+		sending.Go(func() {
+			defer cancel()
+			rows.send(ctx)
+		})
 		err = watch.Tell(ctx, rows.add)
 		cancel()
 		sending.Wait()
 		if err == nil {
 			conn.Close(websocket.StatusGoingAway, "the gateway is going down")
 		}
-	}}, nil
+	})
 }
 
-// liveRows gathers calls and sends them as rows.
+// callQuery selects the calls that the page's filters ask for.
+func (c *Console) callQuery(v *visit) url.Values { return c.listOf(v, "/calls", callFilters...).query }
+
+// liveRows collects calls and sends them as rows.
 type liveRows struct {
 	console *Console
 	visit   *visit
@@ -70,41 +78,42 @@ func (l *liveRows) add(call restapi.Call, gap bool) error {
 		return nil
 	}
 	if len(l.calls) == maxRows {
-		l.calls, l.gap = l.calls[1:], true
+		l.calls = l.calls[1:]
+		l.gap = true
 	}
 	l.calls = append(l.calls, call)
 	return nil
 }
 
-// newRows are rows to put above those that a page has.
 type newRows struct {
 	Calls []restapi.Call // the newest first
-	Gap   bool           // there were more
+	Gap   bool           // some were dropped
 }
 
 func (l *liveRows) take() (n newRows) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for i := len(l.calls) - 1; i >= 0; i-- {
-		n.Calls = append(n.Calls, l.calls[i])
-	}
-	n.Gap, l.calls, l.gap = l.gap, l.calls[:0], false
+	n = newRows{slices.Clone(l.calls), l.gap}
+	slices.Reverse(n.Calls)
+	l.calls = l.calls[:0]
+	l.gap = false
 	return n
 }
 
-// send sends what was gathered until ctx ends, the browser is gone or the key is.
+// send sends the collected rows until ctx ends, the browser disconnects or the key is deleted.
 func (l *liveRows) send(ctx context.Context) {
-	tick, still := time.NewTicker(flushEvery), time.NewTicker(stillThere)
+	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
-	defer still.Stop()
+	alive := time.NewTicker(keepAlive)
+	defer alive.Stop()
 	for err := l.show(ctx, l.missed(ctx)); err == nil; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-still.C:
+		case <-alive.C:
 			err = l.write(ctx, newRows{})
 		case <-tick.C:
-			if l.refused(ctx) {
+			if l.locked(ctx) {
 				return
 			}
 			err = l.show(ctx, l.take())
@@ -112,23 +121,22 @@ func (l *liveRows) send(ctx context.Context) {
 	}
 }
 
-// refused tells whether the person is no longer let in.
-func (l *liveRows) refused(ctx context.Context) bool {
+// locked tells whether the person has lost access.
+func (l *liveRows) locked(ctx context.Context) bool {
 	_, err := l.console.admit(l.visit.Request.WithContext(ctx))
 	return fault.Is(err, fault.Unauthorized) || fault.Is(err, fault.Forbidden)
 }
 
-// missed is what ended before the browser listened. Its page may lack some of that: it was
-// made before, and what it has already is left out there.
+// missed are the calls that ended before the connection was open, which the page may lack.
+// Rows that it has already are skipped there.
 func (l *liveRows) missed(ctx context.Context) newRows {
-	page, err := l.console.Gateway.ListCalls(ctx, l.visit.who, filterOf(l.visit.URL.Query()), lookAt)
+	page, err := l.console.Calls.ListCalls(ctx, l.visit.who, l.console.callQuery(l.visit), lookAt)
 	if err != nil {
-		return newRows{} // the page hears of it when it asks itself
+		return newRows{} // the page shows the error when it polls
 	}
 	return newRows{Calls: page.Calls}
 }
 
-// show sends rows, when there are any.
 func (l *liveRows) show(ctx context.Context, rows newRows) error {
 	if len(rows.Calls) == 0 && !rows.Gap {
 		return nil
@@ -141,7 +149,7 @@ func (l *liveRows) write(ctx context.Context, rows newRows) error {
 	if err := l.console.pages[l.visit.lang]["calls"].ExecuteTemplate(&b, "new", rows); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeLimit)
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	return l.conn.Write(ctx, websocket.MessageText, b.Bytes())
 }

@@ -117,8 +117,8 @@ func tryLostAnswer(t *testing.T, b *testparts.Browser, w *world) {
 	b.Read(`document.querySelector("form[hx-post]").classList.remove("htmx-request")`)
 	q.gone.Store(true)
 	b.Do(chromedp.Click("form[hx-post] button"))
-	b.Until(has("The gateway gave no answer. Try again. HTTP 502"))
+	b.Until(has("The gateway did not answer. Try again. HTTP 502"))
 	q.gone.Store(false)
 	b.Do(chromedp.Click("form[hx-post] button"))
-	b.Until(has("It worked") + " && !" + has("gave no answer"))
+	b.Until(has("Succeeded") + " && !" + has("did not answer"))
 }

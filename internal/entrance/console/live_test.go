@@ -14,7 +14,8 @@ import (
 // listen opens the live connection as a page of the origin would.
 func (p *person) listen(query, origin string) (*websocket.Conn, error) {
 	p.t.Helper()
-	conn, _, err := websocket.Dial(p.t.Context(), p.URL+"/calls/live"+query, &websocket.DialOptions{HTTPClient: p.client, HTTPHeader: http.Header{"Origin": {origin}}})
+	conn, _, err := websocket.Dial(p.t.Context(), p.URL+"/calls/live"+query,
+		&websocket.DialOptions{HTTPClient: p.client, HTTPHeader: http.Header{"Origin": {origin}}})
 	if err == nil {
 		p.t.Cleanup(func() { conn.CloseNow() })
 	}

@@ -1,8 +1,9 @@
 package console
 
 import (
-	"net/http"
+	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/locale"
@@ -11,30 +12,29 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// Pulse is how the last hour was.
-type Pulse interface {
+// Activity counts the calls of the last hour.
+type Activity interface {
 	Pulse(who access.Principal) ([]record.Minute, error)
 }
 
 func (c *Console) overviewSection() section {
 	return section{name: "overview", path: "/", key: "o", routes: map[string]handler{
-		"GET /{$}":           c.overview,
-		"GET /overview/live": c.overviewLive,
+		"GET /{$}":           page("overview", whole, c.overview),
+		"GET /overview/live": page("overview", "live", c.overview),
 	}}
 }
 
-// overviewPage is what the overview shows.
 type overviewPage struct {
 	MCPURL  string
-	Live    string // where news is asked for
+	Live    string // path of the live updates
 	At      time.Time
-	Tiles   []tile // none for those who may not read all calls
+	Tiles   []tile // empty if the person may not read all calls
 	Servers []restapi.Server
 	Down    int
 	Calls   []restapi.Call // the last few
 }
 
-// tile is one number of the last hour and how it came about.
+// tile is a number about the last hour, with a chart.
 type tile struct {
 	Name  string // a key: console.tile.NAME
 	Value string
@@ -43,54 +43,35 @@ type tile struct {
 	Spark spark
 }
 
-func (c *Console) overview(v *visit) (answer, error) {
-	p, err := c.overviewNow(v)
-	if err != nil {
-		return answer{}, err
-	}
-	return show("overview", p)
-}
-
-func (c *Console) overviewLive(v *visit) (answer, error) {
-	p, err := c.overviewNow(v)
-	if err != nil {
-		return answer{}, err
-	}
-	return part("overview", "live", p)
-}
-
-func (c *Console) overviewNow(v *visit) (overviewPage, error) {
-	p := overviewPage{MCPURL: c.mcpURL(v.Request), Live: c.at("/overview/live"), At: time.Now(), Servers: c.Gateway.SeenServers(v.who)}
-	if minutes, err := c.Gateway.Pulse(v.who); err == nil {
+func (c *Console) overview(v *visit) (overviewPage, error) {
+	p := overviewPage{MCPURL: c.base(v) + "/mcp", Live: c.at("/overview/live"), At: time.Now(), Servers: c.Servers.SeenServers(v.who)}
+	if minutes, err := c.Activity.Pulse(v.who); err == nil {
 		counted := "calls"
 		if time.Since(c.began) < time.Hour {
-			counted = "begun" // calls before that are listed below, but not counted
+			counted = "begun" // earlier calls are listed below but not counted
 		}
 		p.Tiles = tilesOf(v.lang, counted, minutes)
 	}
 	for _, s := range p.Servers {
-		if serverTone(s) == "bad" {
+		if tone("server", s.State) == "bad" {
 			p.Down++
 		}
 	}
-	last, err := c.Gateway.ListCalls(v.Context(), v.who, url.Values{"limit": {"8"}}, 0)
+	last, err := c.Calls.ListCalls(v.Context(), v.who, url.Values{"limit": {"8"}}, 0)
 	p.Calls = last.Calls
 	return p, err
 }
 
-// mcpURL is what an agent connects to.
-func (c *Console) mcpURL(r *http.Request) string {
-	scheme, host := c.Address(r)
-	return scheme + "://" + host + c.at("/mcp")
-}
-
-// tilesOf are the four numbers of the last hour; counted names the first.
+// tilesOf are the tiles of the overview; counted names the first.
 func tilesOf(lang locale.Language, counted string, minutes []record.Minute) []tile {
 	var calls, errs, full, sent int64
 	var slowest time.Duration
 	series := [4][]float64{}
 	for _, m := range minutes {
-		calls, errs, full, sent = calls+m.Calls, errs+m.Errors, full+m.TokensFull, sent+m.TokensSent
+		calls += m.Calls
+		errs += m.Errors
+		full += m.TokensFull
+		sent += m.TokensSent
 		slowest = max(slowest, m.P95)
 		for i, v := range []float64{float64(m.Calls), float64(m.Errors), m.P95.Seconds(), float64(m.TokensFull - m.TokensSent)} {
 			series[i] = append(series[i], v)
@@ -123,15 +104,36 @@ func ratio(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// serverTone is the tone of a server's state.
-func serverTone(s restapi.Server) string {
-	switch s.State {
-	case "up":
-		return "good"
-	case "down":
-		return "bad"
-	case "starting":
-		return "warn"
+// spark is a small chart of the last hour, with a value for each minute. The current minute is
+// incomplete and drawn separately, so that it does not look like a drop.
+type spark struct {
+	Label   string // for screen readers
+	Line    string // points of the line
+	Area    string // the line, closed at the bottom
+	Running string // from the last point to that of the current minute
+}
+
+const (
+	sparkWidth  = 240
+	sparkHeight = 40
+)
+
+// newSpark draws the values, the last of which is the current minute's.
+func newSpark(label string, values []float64) spark {
+	highest := 0.0
+	for _, v := range values {
+		highest = max(highest, v)
 	}
-	return "calm"
+	if highest == 0 {
+		highest = 1
+	}
+	step := float64(sparkWidth) / float64(max(len(values)-1, 1))
+	points := make([]string, len(values))
+	for i, v := range values {
+		points[i] = fmt.Sprintf("%.1f,%.1f", float64(i)*step, sparkHeight-1-max(v, 0)/highest*(sparkHeight-3))
+	}
+	whole := max(len(points)-1, 0)
+	line := strings.Join(points[:whole], " ")
+	end := float64(max(whole-1, 0)) * step
+	return spark{label, line, fmt.Sprintf("0,%d %s %.1f,%d", sparkHeight, line, end, sparkHeight), strings.Join(points[max(whole-1, 0):], " ")}
 }

@@ -76,7 +76,8 @@ func TestWhatIsRareIsSearchedInSteps(t *testing.T) {
 	w := newWorld(t, demoConfig)
 	calls := make([]store.Call, 20_100)
 	for i := range calls {
-		calls[i] = store.Call{ID: w.app.Records.NewID(), At: time.Now(), Principal: "local", Server: "shop", Tool: "shop__usual", Outcome: "ok", Level: "info"}
+		calls[i] = store.Call{ID: w.app.Records.NewID(), At: time.Now(), Principal: "local", Server: "shop", Tool: "shop__usual", Outcome: "ok",
+			Level: "info"}
 	}
 	calls[5].Tool = "shop__rare"
 	for part := range slices.Chunk(calls, 2000) {
@@ -87,7 +88,7 @@ func TestWhatIsRareIsSearchedInSteps(t *testing.T) {
 	p := w.person()
 	_, body := p.ask("GET", "/calls?tool=shop__rare", nil)
 	older := regexp.MustCompile(`href="([^"]*)" rel="next"`).FindStringSubmatch(body)
-	if !strings.Contains(body, "None among the last 20 000 calls") || older == nil {
+	if !strings.Contains(body, "No match among the last 20 000 calls") || older == nil {
 		t.Fatalf("the first step: %.300s", body[strings.Index(body, "<table"):])
 	}
 	_, body = p.ask("GET", strings.ReplaceAll(older[1], "&amp;", "&"), nil)
@@ -97,7 +98,8 @@ func TestWhatIsRareIsSearchedInSteps(t *testing.T) {
 }
 
 func TestAYoungGatewaySaysSinceWhenItCounts(t *testing.T) {
-	if _, body := newWorld(t, demoConfig).person().ask("GET", "/", nil); !strings.Contains(body, "Calls since the gateway began") || strings.Contains(body, "Calls in the last hour") {
+	if _, body := newWorld(t, demoConfig).person().ask("GET", "/", nil); !strings.Contains(body, "Calls since the gateway started") ||
+		strings.Contains(body, "Calls in the last hour") {
 		t.Error("it claims to have counted for an hour")
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// Where the two services that a dynamic tool of ours may be called at are.
+// Paths at which the gateway serves recalled tools.
 const (
 	recallPath = "/api/agent-retrieval/in/v1/"
 	proxyPath  = recallPath + "mcp/proxy/"
@@ -23,37 +23,34 @@ const (
 
 func (c *Console) recallSection() section {
 	return section{name: "recall", path: "/recall", key: "a", may: access.Principal.MayCall, routes: map[string]handler{
-		"GET /recall":       c.showRecall,
+		"GET /recall":       page("recall", whole, func(v *visit) (recallPage, error) { return c.recallOf(v, v.URL.Query()), nil }),
 		"POST /recall/call": c.callRecalled,
 	}}
 }
 
-// recallPage is an action, and the tool that it is.
 type recallPage struct {
 	Configured bool
 	Actions    []recallChoice
-	Asks       bool // other actions can be asked for
+	Asks       bool // other actions can be looked up
 	Network    string
 	Action     string
 	Instances  string
-	Forms      []recallForm // of the answer
+	Forms      []recallForm // the answer in each form
 	Curl       string
-	Fields     []field // of the call; nil: Whole is asked for
+	Fields     []field // of the call; nil: arguments are entered as JSON
 	Whole      string
-	Target     string // path of ours where the tool is called; "": elsewhere
-	Elsewhere  string // the address, when it is not ours
+	Target     string // path where the gateway serves the tool; "": elsewhere
+	Elsewhere  string // the tool's address, if it is not the gateway's
 	Called     *recallCalled
 }
 
-// recallChoice is an action of the configuration.
 type recallChoice struct {
 	config.RecallAction
-	Does string // which tool it is
+	Does string // its tool
 	Link string
 	Here bool
 }
 
-// recallForm is the answer in one form.
 type recallForm struct {
 	Name   string // a key: console.recall.form.NAME
 	Answer block
@@ -61,7 +58,7 @@ type recallForm struct {
 	Fault  string
 }
 
-// dynamicTool is what the page reads in an answer.
+// dynamicTool is the part of an answer that the page needs.
 type dynamicTool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
@@ -70,7 +67,6 @@ type dynamicTool struct {
 	Fixed       json.RawMessage `json:"fixed_params"`
 }
 
-// recallCalled is what became of a call.
 type recallCalled struct {
 	Status int
 	Sent   block
@@ -78,19 +74,16 @@ type recallCalled struct {
 	Good   bool
 }
 
-func (c *Console) showRecall(v *visit) (answer, error) {
-	q := v.URL.Query()
-	return show("recall", c.recallOf(v, q))
-}
-
-// recallOf looks an action up as a service would, in each form that it can be answered in.
+// recallOf looks an action up as a service would, in each form of the answer.
 func (c *Console) recallOf(v *visit, q url.Values) recallPage {
-	p := recallPage{Network: strings.TrimSpace(q.Get("kn_id")), Action: strings.TrimSpace(q.Get("at_id")), Instances: strings.TrimSpace(q.Get("instances"))}
+	p := recallPage{Network: strings.TrimSpace(q.Get("kn_id")), Action: strings.TrimSpace(q.Get("at_id")),
+		Instances: strings.TrimSpace(q.Get("instances"))}
 	service := c.Recall()
 	if service == nil {
 		return p
 	}
-	p.Configured, p.Asks = true, service.Asks()
+	p.Configured = true
+	p.Asks = service.Asks()
 	for _, a := range service.Actions() {
 		link := c.at("/recall?" + url.Values{"kn_id": {a.Network}, "at_id": {a.ActionType}}.Encode())
 		does := a.Tool
@@ -112,14 +105,13 @@ func (c *Console) recallOf(v *visit, q url.Values) recallPage {
 		got := c.ask(v, service.As(name), recallPath+"kn/get_action_info", body)
 		p.Forms = append(p.Forms, formOfAnswer(name, text(v.lang, "recall.answer"), got))
 	}
-	if len(p.Forms) == 2 && p.Forms[0].Answer.HTML == p.Forms[1].Answer.HTML { // actions of the file have one
+	if len(p.Forms) == 2 && p.Forms[0].Answer.HTML == p.Forms[1].Answer.HTML { // actions of the file have only one form
 		p.Forms = p.Forms[:1]
 	}
 	p.readTool(p.Forms[0].Tool, c.BasePath)
 	return p
 }
 
-// request is what get_action_info is asked.
 func (p *recallPage) request() []byte {
 	body := rawjson.AppendString([]byte(`{"kn_id":`), p.Network)
 	body = rawjson.AppendString(append(body, `,"at_id":`...), p.Action)
@@ -128,14 +120,14 @@ func (p *recallPage) request() []byte {
 		if rawjson.Check([]byte(p.Instances)) == nil {
 			body = append(body, p.Instances...)
 		} else {
-			body = rawjson.AppendString(body, p.Instances) // refused with what is expected
+			body = rawjson.AppendString(body, p.Instances) // the error will say what is expected
 		}
 	}
 	return append(body, '}')
 }
 
 func formOfAnswer(name, label string, got *reply) recallForm {
-	f := recallForm{Name: name, Answer: beginning(label, got.body.Bytes())}
+	f := recallForm{Name: name, Answer: code(label, got.body.Bytes())}
 	var info struct {
 		Tools []dynamicTool `json:"_dynamic_tools"`
 	}
@@ -147,7 +139,7 @@ func formOfAnswer(name, label string, got *reply) recallForm {
 	return f
 }
 
-// readTool makes the form for a call, with the fixed parameters in it.
+// readTool prepares the form for a call, with fixed parameters filled in.
 func (p *recallPage) readTool(t dynamicTool, basePath string) {
 	at, err := url.Parse(t.URL)
 	if t.URL == "" || err != nil {
@@ -158,7 +150,8 @@ func (p *recallPage) readTool(t dynamicTool, basePath string) {
 		p.Elsewhere = t.URL
 		return
 	}
-	if p.Target = path; at.RawQuery != "" {
+	p.Target = path
+	if at.RawQuery != "" {
 		p.Target += "?" + at.RawQuery
 	}
 	p.Fields = fieldsOf(t.Parameters)
@@ -168,13 +161,13 @@ func (p *recallPage) readTool(t dynamicTool, basePath string) {
 		value := rawjson.Get(t.Fixed, f.Name)
 		if s, isText := rawjson.String(value); isText && f.Kind == fieldText {
 			f.Value = s
-		} else if string(value) != "{}" { // a layer that nothing is fixed in
+		} else if string(value) != "{}" { // a level without fixed parameters
 			f.Value = string(value)
 		}
 	}
 }
 
-// callRecalled calls the tool of an action where its api_url says, with the person's rights.
+// callRecalled calls the tool of an action at its api_url, on behalf of the person.
 func (c *Console) callRecalled(v *visit) (answer, error) {
 	p := c.recallOf(v, v.PostForm)
 	if !p.Configured || p.Target == "" {
@@ -191,31 +184,35 @@ func (c *Console) callRecalled(v *visit) (answer, error) {
 	got := c.ask(v, to, p.Target, args)
 	p.Called = &recallCalled{
 		Status: got.status, Good: got.status == http.StatusOK,
-		Sent: code(text(v.lang, "recall.sent"), args), Answer: beginning(text(v.lang, "recall.answer"), got.body.Bytes()),
+		Sent: code(text(v.lang, "recall.sent"), args), Answer: code(text(v.lang, "recall.answer"), got.body.Bytes()),
 	}
 	return show("recall", p)
 }
 
-// ask sends a service of ours what another program would send it.
+// ask sends a request to a service of the gateway as another program would.
 func (c *Console) ask(v *visit, to http.Handler, target string, body []byte) *reply {
 	r := v.Request.Clone(v.Context())
 	at, err := url.ParseRequestURI(target)
 	if err != nil {
 		return &reply{status: http.StatusNotFound}
 	}
-	r.Method, r.URL, r.RequestURI = http.MethodPost, at, target
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.Method = http.MethodPost
+	r.URL = at
+	r.RequestURI = target
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.ContentLength = int64(len(body))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("X-Language", string(v.lang))
 	r.Header.Set("X-Account-Id", v.who.ID)
 	r.Header.Set("X-Account-Type", "user")
-	r.Form, r.PostForm = nil, nil
+	r.Form = nil
+	r.PostForm = nil
 	got := &reply{header: http.Header{}, status: http.StatusOK}
 	to.ServeHTTP(got, r)
 	return got
 }
 
-// reply is an answer that is shown instead of sent.
+// reply is a response that is shown instead of sent.
 type reply struct {
 	header http.Header
 	status int
@@ -226,7 +223,6 @@ func (r *reply) Header() http.Header         { return r.header }
 func (r *reply) WriteHeader(status int)      { r.status = status }
 func (r *reply) Write(b []byte) (int, error) { return r.body.Write(b) }
 
-// problem is what the service says of an error, in one sentence.
 func (r *reply) problem() string {
 	for _, key := range []string{"description", "solution"} {
 		if s, ok := rawjson.String(rawjson.Get(r.body.Bytes(), key)); ok {

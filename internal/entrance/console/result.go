@@ -2,10 +2,10 @@ package console
 
 import (
 	"errors"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/core/project"
@@ -14,77 +14,70 @@ import (
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 )
 
-// resultView is one kept result: its fields to choose from, and what a rule would leave.
+// resultView is one stored result: its fields to choose from, and a preview of a rule.
 type resultView struct {
 	restapi.Result
 	Bytes     int64
 	Arguments block
 	Fields    []fieldRow
-	Cut       bool // the tree leaves fields out
+	Cut       bool // the tree does not show all fields
 	Form      ruleForm
 	Preview   preview
 }
 
-// fieldRow is a field of the tree.
 type fieldRow struct {
-	ID       int
-	Name     string
-	Kind     string // a key: console.kind.KIND
-	Many     bool
-	Sample   string
+	*fields.Node
 	Share    string
-	Count    int
 	Ticked   bool
-	Cut      bool
 	Children []fieldRow
 }
 
-// preview is what a model would get by the rule in the form.
+// preview is the result as a model would get it by the rule in the form.
 type preview struct {
 	restapi.Trial
 	Saved string
 	Texts []block
-	Fault *fault.Error // why there is none
-	From  string       // what was changed last: ticks, or the mask
-	Mask  string       // as the ticks say it
-	Ticks string       // as the mask says them, by id
+	Fault *fault.Error // why there is no preview
+	From  string       // what the person changed last: ticks or mask
+	Mask  string       // for the ticks
+	Ticks string       // for the mask: ids of fields
 }
 
-func (c *Console) showResult(v *visit) (answer, error) {
-	kept, err := c.Gateway.KeptResult(v.Context(), v.who, v.PathValue("ref"))
+// result reads the stored result that the path names.
+func (c *Console) result(v *visit) (restapi.Result, error) {
+	return c.Results.KeptResult(v.Context(), v.who, v.PathValue("ref"))
+}
+
+func (c *Console) readResult(v *visit) (resultsPage, error) {
+	stored, err := c.result(v)
 	if err != nil {
-		return answer{}, err
+		return resultsPage{}, err
 	}
-	return c.resultPage(v, kept, c.formFor(v, kept))
+	return c.resultPage(v, stored, c.formFor(v, stored)), nil
 }
 
-// resultPage shows a result with the rule that is being written.
-func (c *Console) resultPage(v *visit, kept restapi.Result, form ruleForm) (answer, error) {
-	tree := c.trees.of(kept)
+// resultPage shows a result with the rule in the form.
+func (c *Console) resultPage(v *visit, stored restapi.Result, form ruleForm) resultsPage {
+	tree := c.trees.of(stored)
 	ticked := ticksOf(tree, form)
-	view := resultView{Result: kept, Bytes: int64(len(kept.Result)), Form: form, Cut: isCut(tree)}
-	view.Arguments = code(text(v.lang, "result.arguments"), kept.Arguments)
-	view.Fields = rowsOf(tree, tree, ticked)
-	view.Preview = c.preview(v, kept, form)
 	p := resultsTab(v, "one")
-	p.One = &view
-	return show("results", p)
+	p.One = &resultView{
+		Result: stored, Bytes: int64(len(stored.Result)), Arguments: code(text(v.lang, "result.arguments"), stored.Arguments),
+		Fields: rowsOf(tree, tree, ticked), Cut: isCut(tree), Form: form, Preview: c.preview(v, stored, form),
+	}
+	return p
 }
 
 func rowsOf(n, root *fields.Node, ticked map[int]bool) (rows []fieldRow) {
 	for _, f := range n.Children {
-		row := fieldRow{ID: f.ID, Name: f.Name, Kind: string(f.Kind), Many: f.Many, Sample: f.Sample, Count: f.Count, Cut: f.Cut}
-		row.Share, row.Ticked = share(f.Share(root)), ticked == nil || ticked[f.ID]
-		row.Children = rowsOf(f, root, ticked)
-		rows = append(rows, row)
+		rows = append(rows, fieldRow{f, share(f.Share(root)), ticked == nil || ticked[f.ID], rowsOf(f, root, ticked)})
 	}
 	return rows
 }
 
 func isCut(n *fields.Node) bool { return n.Cut || slices.ContainsFunc(n.Children, isCut) }
 
-// ticksOf are the fields that the form's mask keeps. Nil: all of them, because it has none
-// or none that can be read.
+// ticksOf are the fields that the form's mask keeps. Nil: all, because there is no valid mask.
 func ticksOf(tree *fields.Node, form ruleForm) map[int]bool {
 	parse := mask.Parse
 	switch form.Way {
@@ -108,32 +101,35 @@ func ticksOf(tree *fields.Node, form ruleForm) map[int]bool {
 	return ticked
 }
 
-// tryRule shows what the rule in the form would leave. The form comes with ticks and with a
-// mask; it says which of them the person changed last, and the other one follows.
+// tryRule previews the rule in the form. The form has ticks and a mask; whichever the person
+// changed last decides, and the other follows.
 func (c *Console) tryRule(v *visit) (answer, error) {
-	kept, err := c.Gateway.KeptResult(v.Context(), v.who, v.PathValue("ref"))
+	stored, err := c.result(v)
 	if err != nil {
 		return answer{}, err
 	}
 	form := c.readForm(v)
-	tree := c.trees.of(kept)
-	from, ticked := v.PostForm.Get("from"), ticksIn(v.PostForm["f"])
+	tree := c.trees.of(stored)
+	from := v.PostForm.Get("from")
+	ticked := ticksIn(v.PostForm["f"])
 	if from == "ticks" || from == "" && form.Expression == "" {
-		form.Way, form.Expression = "keep", maskOf(tree, ticked)
+		form.Way = "keep"
+		form.Expression = maskOf(tree, ticked)
 	}
 	if v.Header.Get("HX-Request") == "" {
-		return c.resultPage(v, kept, form)
+		return show("results", c.resultPage(v, stored, form))
 	}
-	p := c.preview(v, kept, form)
+	p := c.preview(v, stored, form)
 	if from == "ticks" && len(ticked) == 0 {
 		p = preview{Fault: fault.New(fault.BadRequest, "%s", text(v.lang, "result.nothing"))}
 	}
-	p.From, p.Mask = from, form.Expression
+	p.From = from
+	p.Mask = form.Expression
 	p.Ticks = writeTicks(ticksOf(tree, form))
-	return part("results", "preview", p)
+	return answer{page: "results", block: "preview", data: p}, nil
 }
 
-// maskOf is the mask of the ticked fields; "" for all of them, which needs none.
+// maskOf is the mask of the ticked fields; "" if all are ticked.
 func maskOf(tree *fields.Node, ticked map[int]bool) string {
 	if !slices.ContainsFunc(tree.Children, func(n *fields.Node) bool { return !ticked[n.ID] }) {
 		return ""
@@ -141,7 +137,6 @@ func maskOf(tree *fields.Node, ticked map[int]bool) string {
 	return tree.Mask(ticked)
 }
 
-// ticksIn reads the ids of ticked fields; what is no number ticks nothing.
 func ticksIn(values []string) map[int]bool {
 	ticked := map[int]bool{}
 	for _, s := range values {
@@ -152,7 +147,7 @@ func ticksIn(values []string) map[int]bool {
 	return ticked
 }
 
-// writeTicks are the ids for the script of the page; "all" where there is no mask.
+// writeTicks writes the ids for the page's script; "all" without a mask.
 func writeTicks(ticked map[int]bool) string {
 	if ticked == nil {
 		return "all"
@@ -164,9 +159,9 @@ func writeTicks(ticked map[int]bool) string {
 	return strings.Join(ids, " ")
 }
 
-// preview tries the rule. What is wrong with it is shown in the place of what it leaves.
-func (c *Console) preview(v *visit, kept restapi.Result, form ruleForm) (p preview) {
-	trial, err := c.Gateway.TryRule(v.Context(), v.who, kept, form.trial())
+// preview tries the rule. An error is shown instead of the preview.
+func (c *Console) preview(v *visit, stored restapi.Result, form ruleForm) (p preview) {
+	trial, err := c.Results.TryRule(v.Context(), v.who, stored, form.trial())
 	if err != nil {
 		p.Fault = fault.As(err)
 		return p
@@ -174,7 +169,7 @@ func (c *Console) preview(v *visit, kept restapi.Result, form ruleForm) (p previ
 	p.Trial = trial
 	p.Saved = share(max(0, ratio(int64(trial.Tokens.Full-trial.Tokens.Sent), int64(trial.Tokens.Full))))
 	for _, t := range project.Texts(trial.Result, 2*maxPreview) {
-		p.Texts = append(p.Texts, beginningUpTo(text(v.lang, "result.text", len(p.Texts)+1), t, maxPreview))
+		p.Texts = append(p.Texts, codeUpTo(text(v.lang, "result.text", len(p.Texts)+1), t, maxPreview))
 		if len(t) > maxPreview || len(p.Texts) == maxTexts {
 			break
 		}
@@ -182,30 +177,55 @@ func (c *Console) preview(v *visit, kept restapi.Result, form ruleForm) (p previ
 	return p
 }
 
-// maxTexts is how many blocks of a result are shown, and maxPreview how much of each: every tick
-// sends them again.
+// maxTexts is how many blocks of a result are previewed, and maxPreview how many bytes of each.
+// They are small because every tick sends them again.
 const maxTexts, maxPreview = 8, 30_000
 
-// fullResult is the whole result, as far as a page shows it.
-func (c *Console) fullResult(v *visit) (answer, error) {
-	kept, err := c.Gateway.KeptResult(v.Context(), v.who, v.PathValue("ref"))
-	if err != nil {
-		return answer{}, err
-	}
-	return part("results", "full", beginning(text(v.lang, "result.full"), kept.Result))
+func (c *Console) fullResult(v *visit) (block, error) {
+	stored, err := c.result(v)
+	return code(text(v.lang, "result.full"), stored.Result), err
 }
 
-// resultFile is the whole result as a file.
 func (c *Console) resultFile(v *visit) (answer, error) {
-	kept, err := c.Gateway.KeptResult(v.Context(), v.who, v.PathValue("ref"))
+	stored, err := c.result(v)
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{serve: func(w http.ResponseWriter, _ *http.Request) {
-		h := w.Header()
-		h.Set("Content-Type", "application/json")
-		h.Set("Content-Disposition", `attachment; filename="`+kept.Ref+`.json"`)
-		h.Set("Cache-Control", "no-store")
-		_, _ = w.Write(kept.Result) // a reader that went away is no fault of ours
-	}}, nil
+	return download("application/json", stored.Ref+".json", stored.Result)
+}
+
+// maxTrees is how many field trees are cached: about one for each person who chooses fields.
+const maxTrees = 16
+
+// trees caches the field trees of the last results. A stored result never changes, and every
+// tick needs its tree.
+type trees struct {
+	mu   sync.Mutex
+	last []heldTree // the newest last
+}
+
+type heldTree struct {
+	call, ref string
+	tree      *fields.Node // read-only
+}
+
+// of is the field tree of a result.
+func (t *trees) of(stored restapi.Result) *fields.Node {
+	same := func(h heldTree) bool { return h.call == stored.Call && h.ref == stored.Ref }
+	t.mu.Lock()
+	if i := slices.IndexFunc(t.last, same); i >= 0 {
+		held := t.last[i]
+		t.last = append(slices.Delete(t.last, i, i+1), held)
+		t.mu.Unlock()
+		return held.tree
+	}
+	t.mu.Unlock()
+	tree := fields.Of(project.Values(stored.Result)...) // slow for large results
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = append(slices.DeleteFunc(t.last, same), heldTree{stored.Call, stored.Ref, tree})
+	if over := len(t.last) - maxTrees; over > 0 {
+		t.last = slices.Delete(t.last, 0, over)
+	}
+	return tree
 }

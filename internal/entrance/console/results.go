@@ -1,8 +1,8 @@
 package console
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -14,36 +14,35 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// KeptResults are the full results that were kept.
-type KeptResults interface {
+// Results reads stored results and tries rules on them.
+type Results interface {
 	ListResults(ctx context.Context, who access.Principal, in restapi.ResultQuery) (restapi.ResultList, error)
 	KeptResult(ctx context.Context, who access.Principal, ref string) (restapi.Result, error)
-	TryRule(ctx context.Context, who access.Principal, kept restapi.Result, rule []byte) (restapi.Trial, error)
+	TryRule(ctx context.Context, who access.Principal, stored restapi.Result, rule []byte) (restapi.Trial, error)
 }
 
 func (c *Console) resultsSection() section {
 	return section{name: "results", path: "/results", key: "r", routes: map[string]handler{
-		"GET /results":                    c.listResults,
-		"GET /results/{ref}":              c.showResult,
-		"GET /results/{ref}/full":         c.fullResult,
+		"GET /results":                    page("results", whole, c.listResults),
+		"GET /results/{ref}":              page("results", whole, c.readResult),
+		"GET /results/{ref}/full":         page("results", "full", c.fullResult),
 		"GET /results/{ref}/file":         c.resultFile,
 		"POST /results/{ref}/try":         c.tryRule,
 		"POST /results/{ref}/rule":        c.saveRuleOfResult,
-		"GET /results/rules":              c.listRules,
+		"GET /results/rules":              page("results", whole, func(v *visit) (resultsPage, error) { return c.listRules(v, c.newForm(v)) }),
 		"POST /results/rules":             c.saveRule,
 		"POST /results/rules/{id}/mode":   c.switchRule,
 		"POST /results/rules/{id}/delete": c.deleteRule,
-		"GET /results/suggestions":        c.suggestions,
+		"GET /results/suggestions":        page("results", whole, c.suggestions),
 	}}
 }
 
-// resultsPage is what the pages about results show; Tab says which of them it is.
 type resultsPage struct {
 	Tab      string // kept, one, rules or suggestions
-	MayRead  bool   // the rules, and what they were learned from
+	MayRead  bool   // read rules and suggestions
 	MayAdmin bool
 
-	Kept    *keptList
+	Stored  *storedList
 	One     *resultView
 	Rules   *ruleList
 	Learned *learned
@@ -53,55 +52,43 @@ func resultsTab(v *visit, tab string) resultsPage {
 	return resultsPage{Tab: tab, MayRead: v.who.MayRead(), MayAdmin: v.who.MayAdmin()}
 }
 
-// keptList is a page of kept results.
-type keptList struct {
-	pager
-	Rows    []keptRow
-	Tool    string // what was looked for
-	Rule    string
-	Command string // makes the first one
+type storedList struct {
+	list
+	Rows    []storedRow
+	Command string // that makes the first one
 }
 
-type keptRow struct {
+type storedRow struct {
 	restapi.ResultHead
-	Saved string // "": not known
+	Saved string // "": unknown
 }
 
-func (c *Console) listResults(v *visit) (answer, error) {
-	q := v.URL.Query()
-	in := restapi.ResultQuery{Tool: strings.TrimSpace(q.Get("tool")), Rule: q.Get("rule"), Cursor: q.Get("cursor")}
-	list, err := c.Gateway.ListResults(v.Context(), v.who, in)
-	if err != nil {
-		return answer{}, err
-	}
-	kept := keptList{Tool: in.Tool, Rule: in.Rule}
-	for _, h := range list.Results {
-		row := keptRow{ResultHead: h}
+func (c *Console) listResults(v *visit) (resultsPage, error) {
+	stored := storedList{list: c.listOf(v, "/results", "tool", "rule")}
+	in := restapi.ResultQuery{Tool: strings.TrimSpace(stored.Filter["tool"]), Rule: stored.Filter["rule"], Cursor: stored.cursor}
+	found, err := c.Results.ListResults(v.Context(), v.who, in)
+	for _, h := range found.Results {
+		row := storedRow{ResultHead: h}
 		if h.TokensFull > 0 {
 			row.Saved = share(ratio(h.TokensFull-h.TokensSent, h.TokensFull))
 		}
-		kept.Rows = append(kept.Rows, row)
+		stored.Rows = append(stored.Rows, row)
 	}
-	if list.Next != "" {
-		kept.Older = with(c.at("/results"), q, "cursor", list.Next)
-	}
-	if in.Cursor != "" {
-		kept.First = with(c.at("/results"), q, "cursor", "")
-	}
-	if len(kept.Rows) == 0 && in == (restapi.ResultQuery{}) {
-		kept.Command = c.firstResult(v)
+	stored.older(found.Next)
+	if len(stored.Rows) == 0 && in == (restapi.ResultQuery{}) {
+		stored.Command = c.firstResult(v)
 	}
 	p := resultsTab(v, "kept")
-	p.Kept = &kept
-	return show("results", p)
+	p.Stored = &stored
+	return p, err
 }
 
-// firstResult is a command after which there is a kept result: a call, as a model would make
-// it, that a rule in force is for. "": no rule names a tool.
+// firstResult is a command that makes the first stored result: a call to which a rule applies.
+// "": no rule names a tool.
 func (c *Console) firstResult(v *visit) string {
-	rules, err := c.Gateway.ListRules(v.who)
+	rules, err := c.Rules.ListRules(v.who)
 	if err != nil {
-		return "" // who may not read the rules is told in words
+		return "" // the person may not read rules
 	}
 	for _, r := range rules {
 		if r.Mode != project.On || r.Reason != "" || strings.ContainsAny(r.Tool, "*?") {
@@ -117,7 +104,7 @@ func (c *Console) firstResult(v *visit) string {
 	return ""
 }
 
-// exampleOf are arguments that a rule's conditions hold for, as far as they name some.
+// exampleOf are arguments that meet a rule's conditions, as far as these name any.
 func exampleOf(when map[string]any) string {
 	args := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(when)) {
@@ -129,16 +116,12 @@ func exampleOf(when map[string]any) string {
 			args[name] = value
 		}
 	}
-	text, err := json.Marshal(args)
-	if err != nil {
-		return "{}"
-	}
-	return string(text)
+	return cmp.Or(compact(args), "{}")
 }
 
 func quoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// base is our address as the person's browser knows it.
+// base is the console's address in the person's browser.
 func (c *Console) base(v *visit) string {
 	scheme, host := c.Address(v.Request)
 	return scheme + "://" + host + c.BasePath

@@ -31,8 +31,10 @@ func BenchmarkResultPages(b *testing.B) {
 	for _, c := range []struct {
 		method, path string
 	}{
-		{"GET", "/results"}, {"GET", "/results?tool=shop__t3"}, {"GET", "/results/" + w.kept()}, {"GET", "/results/rules"}, {"GET", "/results/r_large"}, {"GET", "/results/r_both"},
-		{"POST", "/results/r_large/try"}, {"POST", "/results/r_both/try"}, {"GET", "/results/r_large/full"}, {"GET", "/prompt"}, {"GET", "/recall?kn_id=shop&at_id=orders"},
+		{"GET", "/results"}, {"GET", "/results?tool=shop__t3"}, {"GET", "/results/" + w.kept()}, {"GET", "/results/rules"}, {"GET",
+			"/results/r_large"}, {"GET", "/results/r_both"},
+		{"POST", "/results/r_large/try"}, {"POST", "/results/r_both/try"}, {"GET", "/results/r_large/full"}, {"GET", "/prompt"}, {"GET",
+			"/recall?kn_id=shop&at_id=orders"},
 	} {
 		b.Run(c.method+c.path, func(b *testing.B) {
 			ask := func() {
@@ -61,10 +63,13 @@ func (w *world) keepMany(t testing.TB, n int) {
 	for i := range n {
 		at := time.Now().Add(time.Duration(i-n) * 10 * time.Millisecond)
 		c := store.Call{
-			ID: fmt.Sprintf("%s%08d", record.FirstID(at), i), At: at, Principal: "local", Profile: "default", Server: "shop", Tool: "shop__t3", Outcome: "ok", Level: "info",
+			ID: fmt.Sprintf("%s%08d", record.FirstID(at),
+				i), At: at, Principal: "local", Profile: "default", Server: "shop", Tool: "shop__t3", Outcome: "ok", Level: "info",
 			Ref: fmt.Sprint("r_", i), TokensFull: 900, TokensSent: 90,
 		}
-		err := w.app.Store.SaveResult(t.Context(), store.Result{Ref: c.Ref, Owner: "local", Call: c.ID, Server: "shop", Tool: c.Tool, Profile: "default", Body: json.RawMessage(`{}`), At: at})
+		err := w.app.Store.SaveResult(t.Context(),
+			store.Result{Ref: c.Ref, Owner: "local", Call: c.ID, Server: "shop", Tool: c.Tool, Profile: "default", Body: json.RawMessage(`{}`),
+				At: at})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -75,7 +75,8 @@ func tryFieldsAreTickedAndTheMaskFollows(t *testing.T, b *testparts.Browser, w *
 	b.Read(box("EnvList", "Tags") + `.click()`) // what is in it is ticked with it
 	b.Until(box("EnvList", "Tags", "Key") + `.checked && ` + expression + `.includes("IsDefault,Tags)")`)
 	b.Read(box("EnvList", "Tags", "Key") + `.click()`)
-	b.Until(`!` + box("EnvList", "Tags") + `.checked && ` + box("EnvList", "Tags") + `.indeterminate && ` + expression + `.includes("Tags/Value")`)
+	b.Until(`!` + box("EnvList", "Tags") + `.checked && ` + box("EnvList",
+		"Tags") + `.indeterminate && ` + expression + `.includes("Tags/Value")`)
 
 	put(b, "expression", "EnvList(EnvId,Alias)")
 	b.Until(`!` + box("EnvList", "Status") + `.checked && ` + box("EnvList", "Alias") + `.checked && !` + shown + `.includes('"Status"')`)
@@ -86,7 +87,7 @@ func tryFieldsAreTickedAndTheMaskFollows(t *testing.T, b *testparts.Browser, w *
 
 	put(b, "id", "my-list")
 	b.Do(chromedp.Click(`form#rule button:not([type=button])`))
-	b.Until(`location.pathname === "/results/rules" && document.body.innerText.includes("The rule is saved") && document.body.innerText.includes("my-list")`)
+	b.Until(`location.pathname === "/results/rules" && document.body.innerText.includes("Rule saved") && document.body.innerText.includes("my-list")`)
 	if _, body := w.person().ask("GET", "/results/"+w.callModel("cloud__envQuery", `{"action":"list"}`), nil); !strings.Contains(body, "<dd>my-list</dd>") {
 		t.Errorf("the next call was not cut by the rule: %.2000s", body)
 	}
@@ -140,31 +141,32 @@ func tryRuleIsSwitchedEditedAndDeleted(t *testing.T, b *testparts.Browser, w *wo
 	put(b, "expression", "orders(id)")
 	b.Read(`document.querySelector("#edit [name=mode]").value = "shadow"`)
 	b.Do(chromedp.Click(`#edit button`))
-	said("The rule is saved")
+	said("Rule saved")
 
 	const mode = `form[action="/results/rules/orders/mode"] select`
 	b.Until(`document.querySelector('` + mode + `').value === "shadow"`)
 	b.Read(`(() => { const s = document.querySelector('` + mode + `'); s.value = "on"; s.dispatchEvent(new Event("change", {bubbles: true})); })()`)
-	said("mode is changed")
+	said("mode changed")
 	b.Until(`document.querySelector('` + mode + `').value === "on"`)
 
 	b.Do(chromedp.Click(`a[href="/results/rules?edit=orders#edit"]`))
 	b.Until(`location.search === "?edit=orders" && document.querySelector("[name=expression]").value === "orders(id)"`)
 	put(b, "budget", "400")
 	b.Do(chromedp.Click(`#edit button`))
-	said("The rule is saved")
+	said("Rule saved")
 	b.Until(`document.body.innerText.includes("Budget 400")`)
 
 	b.Read(`window.confirm = () => true`)
 	b.Do(chromedp.Click(`form[action="/results/rules/orders/delete"] button`))
-	said("The rule is deleted")
+	said("Rule deleted")
 	b.Until(`!document.querySelector('` + mode + `')`)
 }
 
 func TestBuiltInRuleIsSwitchedByACopy(t *testing.T) {
 	w := newWorld(t, demoConfig)
 	p := w.person()
-	if status, body := p.ask("POST", "/results/rules/cloud-envQuery-list/mode", map[string][]string{"mode": {"off"}}); status != 200 || !strings.Contains(body, "another rule of this id counts before it") {
+	if status, body := p.ask("POST", "/results/rules/cloud-envQuery-list/mode", map[string][]string{"mode": {"off"}}); status != 200 ||
+		!strings.Contains(body, "another rule of this id counts before it") {
 		t.Fatalf("HTTP %d: %.500s", status, body)
 	}
 	if ref := w.callModel("cloud__envQuery", `{"action":"list"}`); ref != "" {

@@ -61,15 +61,9 @@ func (evilResults) WritePrompt(_ context.Context, _ access.Principal, in restapi
 	return restapi.Prompt{Format: in.Format, Text: planted + string(plantedJSON), SetAside: []restapi.SetAside{{Name: planted, Reason: planted}}}, nil
 }
 
-// rest lets evilResults come first.
-type rest struct{ Gateway }
-
 func TestResultsThatStrangersWroteAreNoMoreThanText(t *testing.T) {
 	c := New(Parts{
-		Gateway: struct {
-			rest
-			evilResults
-		}{},
+		Results: evilResults{}, Rules: evilResults{}, Suggestions: evilResults{}, Prompts: evilResults{},
 		Profiles: func() []string { return []string{planted} },
 		Recall:   func() *recall.Service { return nil },
 		Check:    func(*http.Request) error { return nil },

@@ -60,7 +60,7 @@ func TestResultsAndRulesAreForThoseWhoMay(t *testing.T) {
 				t.Errorf("%s, %s: HTTP %d, want %d: %.300s", who, tt.name, status, want, body)
 			}
 		}
-		if _, body := p.ask("POST", "/results/rules", rule); strings.Contains(body, "The rule is saved") != (who == "root") {
+		if _, body := p.ask("POST", "/results/rules", rule); strings.Contains(body, "Rule saved") != (who == "root") {
 			t.Errorf("%s saves a rule: %.300s", who, body)
 		}
 		if _, body := p.ask("GET", "/results", nil); strings.Contains(body, ref) == (who == "ann") {
@@ -95,7 +95,8 @@ func TestWithoutScriptsTheFormsDo(t *testing.T) {
 		t.Errorf("HTTP %d: the ticks make no mask: %.300s", status, body)
 	}
 	form.Set("expression", "EnvList(")
-	if status, body := p.ask("POST", "/results/"+w.kept()+"/rule", form); status != 200 || !strings.Contains(body, "at byte") || !strings.Contains(body, ">EnvList(</textarea>") {
+	if status, body := p.ask("POST", "/results/"+w.kept()+"/rule", form); status != 200 || !strings.Contains(body, "at byte") ||
+		!strings.Contains(body, ">EnvList(</textarea>") {
 		t.Errorf("HTTP %d: a wrong rule loses the form: %.300s", status, body)
 	}
 }
@@ -120,7 +121,8 @@ func talk(t testing.TB, w *world, n int) {
 	}
 	for i := range n {
 		session := fmt.Sprint("ses_", i)
-		add(session, "things", `{}`, fmt.Sprintf(`{"things":[{"id":%d,"key":"key-%05d","digest":"%040d","</td><script>":"%s"}]}`, i, i, i, strings.Repeat("many words ", 20)))
+		add(session, "things", `{}`, fmt.Sprintf(`{"things":[{"id":%d,"key":"key-%05d","digest":"%040d","</td><script>":"%s"}]}`, i, i, i,
+			strings.Repeat("many words ", 20)))
 		add(session, "things", fmt.Sprintf(`{"key":"key-%05d"}`, i), `{"done":true}`)
 	}
 	if err := w.app.Store.AppendCalls(t.Context(), calls); err != nil {
@@ -135,11 +137,11 @@ func tryProposalIsPutInForceByAClick(t *testing.T, b *testparts.Browser, w *worl
 	b.Until(`/would have hidden 0 values that were used later/.test(document.body.innerText) && document.querySelector('button[value="shadow"]')`)
 	b.Screenshot("suggestion.en-US-light-1280")
 	b.Do(chromedp.Click(`button[value="shadow"]`))
-	b.Until(`document.body.innerText.includes("The rule is saved") && document.body.innerText.includes("learned-shop__things")`)
+	b.Until(`document.body.innerText.includes("Rule saved") && document.body.innerText.includes("learned-shop__things")`)
 	visitPage(b, w, "/results/suggestions?look=1")
 	b.Until(`document.body.innerText.includes("Stored:") && !document.querySelector('button[value="shadow"]')`)
 	b.Do(chromedp.Click(`button[value="on"]`))
-	b.Until(`document.body.innerText.includes("The rule is saved")`)
+	b.Until(`document.body.innerText.includes("Rule saved")`)
 }
 
 // TestOperationIsCalledWhereItsAnswerSays takes an action that is an operation of an API.
@@ -168,7 +170,8 @@ func TestOperationIsCalledWhereItsAnswerSays(t *testing.T) {
 	action.Set("a:path", `{"id":"P 1"}`)
 	action.Set("a:query", `{"tell":true}`)
 	action.Set("a:body", `{"city":"上海"}`)
-	if status, body := p.ask("POST", "/recall/call", action); status != 200 || !strings.Contains(body, "HTTP 200") || got != `PUT /parcels/P%201?tell=true {"city":"上海"}` {
+	if status, body := p.ask("POST", "/recall/call", action); status != 200 || !strings.Contains(body, "HTTP 200") ||
+		got != `PUT /parcels/P%201?tell=true {"city":"上海"}` {
 		t.Errorf("HTTP %d, sent %s: %s", status, got, body[strings.Index(body, "<main"):])
 	}
 }
@@ -194,7 +197,8 @@ func TestBothFormsOfAnAnswerAreShown(t *testing.T) {
 		t.Errorf("instances that are no list: %.500s", body)
 	}
 	other.Close()
-	if status, body := w.person().ask("GET", "/recall?kn_id=net&at_id=look", nil); status != 200 || !strings.Contains(body, `class="notice bad"`) {
+	if status, body := w.person().ask("GET", "/recall?kn_id=net&at_id=look", nil); status != 200 ||
+		!strings.Contains(body, `class="notice bad"`) {
 		t.Errorf("HTTP %d: a service that is away: %.500s", status, body)
 	}
 }

@@ -42,7 +42,9 @@ func resultPages(w *world) []string {
 // keep keeps a result of a shop's tool.
 func (w *world) keep(t testing.TB, ref, body string) {
 	t.Helper()
-	err := w.app.Store.SaveResult(t.Context(), store.Result{Ref: ref, Owner: "local", Call: "c_" + ref, Server: "shop", Tool: "shop__t", Profile: "default", Body: json.RawMessage(body), At: time.Now()})
+	err := w.app.Store.SaveResult(t.Context(),
+		store.Result{Ref: ref, Owner: "local", Call: "c_" + ref, Server: "shop", Tool: "shop__t", Profile: "default",
+			Body: json.RawMessage(body), At: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}

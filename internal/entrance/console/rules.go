@@ -15,34 +15,31 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// Rules say what models get of results.
+// Rules manages the rules for results.
 type Rules interface {
 	ListRules(who access.Principal) ([]restapi.Rule, error)
 	SaveRule(ctx context.Context, who access.Principal, id string, rule []byte) (restapi.Rule, error)
 	DeleteRule(ctx context.Context, who access.Principal, id string) (warning string, err error)
 }
 
-// ruleList is the rules, and one that is being written.
 type ruleList struct {
 	Rows  []ruleRow
 	Form  ruleForm
-	Fault *fault.Error // why the last one was not saved
+	Fault *fault.Error // why the rule was not saved
 }
 
-// ruleRow is a rule in the list.
 type ruleRow struct {
 	restapi.Rule
 	When   string
 	Way    string
-	Text   string // of the way
+	Text   string // expression
 	Saved  string // "": nothing yet
-	Seen   int64  // results that it was for
-	Switch bool   // its mode can be changed here
-	Own    bool   // it is of the store
+	Seen   int64  // results that it matched
+	Switch bool   // the mode can be changed here
+	Own    bool   // it is in the store
 	Tone   string
 }
 
-// ruleForm is a rule as a person writes it.
 type ruleForm struct {
 	ID, Tool, When   string
 	Way              string // keep, drop or jq
@@ -50,22 +47,16 @@ type ruleForm struct {
 	Budget, Shape    string
 	Mode, Profile    string
 	Profiles         []string
-	Action           string // where it is sent
-	Saved            string // the id under which there is such a rule; "": there is none
+	Action           string // path to which it is sent
+	Saved            string // id of the saved rule; "": it is new
 	MayJQ, MayChange bool
 	Shapes, Modes    []string
 }
 
-func (c *Console) listRules(v *visit) (answer, error) {
-	return c.rulesPage(v, ruleList{Form: c.newForm(v)})
-}
-
-// rulesPage shows the rules. One that the address names is put into the form.
-func (c *Console) rulesPage(v *visit, list ruleList) (answer, error) {
-	rules, err := c.Gateway.ListRules(v.who)
-	if err != nil {
-		return answer{}, err
-	}
+// listRules lists the rules. The form gets the rule that the query names.
+func (c *Console) listRules(v *visit, form ruleForm) (resultsPage, error) {
+	list := ruleList{Form: form}
+	rules, err := c.Rules.ListRules(v.who)
 	edit := v.URL.Query().Get("edit")
 	for _, r := range rules {
 		if edit != "" && r.ID == edit && r.Source != restapi.FromFile && list.Form.Saved == "" {
@@ -75,26 +66,19 @@ func (c *Console) rulesPage(v *visit, list ruleList) (answer, error) {
 	}
 	p := resultsTab(v, "rules")
 	p.Rules = &list
-	return show("results", p)
+	return p, err
 }
 
 func rowOf(r restapi.Rule, admin bool) ruleRow {
 	row := ruleRow{Rule: r, Own: r.Source == restapi.FromStore, Switch: admin && r.Source != restapi.FromFile}
 	row.Way, row.Text = wayOf(r)
-	if len(r.When) > 0 {
-		row.When = compact(r.When)
-	}
+	row.When = compact(r.When)
 	n := r.Counts
 	row.Seen = n.Projected + n.Whole + n.Mismatch + n.Failed + n.Shadowed
 	if n.TokensFull > 0 {
 		row.Saved = share(max(0, ratio(n.TokensFull-n.TokensSent, n.TokensFull)))
 	}
-	switch r.Mode {
-	case project.On:
-		row.Tone = "good"
-	case project.Shadow:
-		row.Tone = "warn"
-	}
+	row.Tone = tone("rule", r.Mode)
 	if r.Reason != "" {
 		row.Tone = "bad"
 	}
@@ -111,9 +95,10 @@ func wayOf(r restapi.Rule) (way, text string) {
 	return "keep", r.Keep
 }
 
-func compact(v any) string {
+// compact is a JSON value as text; "" for an empty one.
+func compact[T any](v map[string]T) string {
 	text, err := json.Marshal(v)
-	if err != nil {
+	if err != nil || len(v) == 0 {
 		return ""
 	}
 	return string(text)
@@ -121,46 +106,53 @@ func compact(v any) string {
 
 func (c *Console) newForm(v *visit) ruleForm {
 	return ruleForm{
-		Way: "keep", Mode: string(project.On), Profiles: c.Profiles(), Action: c.at("/results/rules"), MayJQ: v.who.MayAdmin(), MayChange: v.who.MayAdmin(),
+		Way: "keep", Mode: string(project.On), Profiles: c.Profiles(), Action: c.at("/results/rules"),
+		MayJQ: v.who.MayAdmin(), MayChange: v.who.MayAdmin(),
 		Shapes: []string{"off", "json", "table", "auto"}, Modes: []string{"on", "shadow", "off"},
 	}
 }
 
 // take puts a rule into the form.
 func (f *ruleForm) take(r restapi.Rule) {
-	f.ID, f.Saved, f.Tool, f.Profile, f.Mode, f.Shape = r.ID, r.ID, r.Tool, r.Profile, string(r.Mode), string(r.Shape)
+	f.ID = r.ID
+	f.Saved = r.ID
+	f.Tool = r.Tool
+	f.Profile = r.Profile
+	f.Mode = string(r.Mode)
+	f.Shape = string(r.Shape)
 	f.Way, f.Expression = wayOf(r)
-	if f.When = ""; len(r.When) > 0 {
-		f.When = compact(r.When)
-	}
-	if f.Budget = ""; r.Budget > 0 {
+	f.When = compact(r.When)
+	f.Budget = ""
+	if r.Budget > 0 {
 		f.Budget = strconv.Itoa(r.Budget)
 	}
 }
 
-// formFor is the rule that cut a result, where it can be changed here; else a new one.
-func (c *Console) formFor(v *visit, kept restapi.Result) ruleForm {
+// formFor is the rule that trimmed a result, if it can be changed here, or a new one.
+func (c *Console) formFor(v *visit, stored restapi.Result) ruleForm {
 	f := c.newForm(v)
-	f.Action = c.at("/results/" + kept.Ref + "/rule")
-	f.Tool, f.ID = kept.Tool, restapi.RuleID(kept.Tool)
-	rules, _ := c.Gateway.ListRules(v.who) // who may not read them begins with an empty form
+	f.Action = c.at("/results/" + stored.Ref + "/rule")
+	f.Tool = stored.Tool
+	f.ID = restapi.RuleID(stored.Tool)
+	rules, _ := c.Rules.ListRules(v.who) // none if the person may not read them
 	for _, r := range rules {
-		if r.ID != kept.Rule || kept.Rule == "" || r.Reason != "" {
+		if r.ID != stored.Rule || stored.Rule == "" || r.Reason != "" {
 			continue
 		}
-		id, saved := f.ID, f.Saved
-		if f.take(r); r.Source == restapi.FromFile { // the file is changed by hand
-			f.ID, f.Saved = id, saved
+		id := f.ID
+		f.take(r)
+		if r.Source == restapi.FromFile { // only edited by hand
+			f.ID = id
+			f.Saved = ""
 		}
 		break
 	}
 	for n := 2; f.Saved == "" && slices.ContainsFunc(rules, func(r restapi.Rule) bool { return r.ID == f.ID }); n++ {
-		f.ID = restapi.RuleID(kept.Tool) + "-" + strconv.Itoa(n)
+		f.ID = restapi.RuleID(stored.Tool) + "-" + strconv.Itoa(n)
 	}
 	return f
 }
 
-// readForm is the rule that a person sent.
 func (c *Console) readForm(v *visit) ruleForm {
 	f := c.newForm(v)
 	for name, into := range map[string]*string{
@@ -176,8 +168,8 @@ func (c *Console) readForm(v *visit) ruleForm {
 	return f
 }
 
-// config is the rule in the keys of the file. What is no JSON goes as text: what is wrong
-// with it is for the rules to say.
+// config is the rule as configuration. Invalid JSON goes as text, for which the rules report a
+// problem.
 func (f *ruleForm) config() []byte {
 	out := []byte{'{'}
 	add := func(name, value string, isJSON bool) {
@@ -204,7 +196,7 @@ func (f *ruleForm) config() []byte {
 	return append(out, '}')
 }
 
-// trial is the rule as it is tried: one that says nothing yet leaves everything.
+// trial is the rule for the preview: an empty one keeps everything.
 func (f *ruleForm) trial() []byte {
 	if f.Expression == "" && f.Budget == "" && f.Shape == "" {
 		whole := *f
@@ -216,33 +208,33 @@ func (f *ruleForm) trial() []byte {
 
 func (c *Console) saveRule(v *visit) (answer, error) {
 	form := c.readForm(v)
-	if _, err := c.Gateway.SaveRule(v.Context(), v.who, form.ID, form.config()); err != nil {
-		return c.rulesPage(v, ruleList{Form: form, Fault: fault.As(err)})
+	if _, err := c.Rules.SaveRule(v.Context(), v.who, form.ID, form.config()); err != nil {
+		p, listErr := c.listRules(v, form)
+		p.Rules.Fault = fault.As(err)
+		return answer{page: "results", data: p}, listErr
 	}
 	return done("/results/rules", "ruleSaved")
 }
 
 func (c *Console) saveRuleOfResult(v *visit) (answer, error) {
 	form := c.readForm(v)
-	_, err := c.Gateway.SaveRule(v.Context(), v.who, form.ID, form.config())
+	_, err := c.Rules.SaveRule(v.Context(), v.who, form.ID, form.config())
 	if err == nil {
 		return done("/results/rules", "ruleSaved")
 	}
-	kept, readErr := c.Gateway.KeptResult(v.Context(), v.who, v.PathValue("ref"))
+	stored, readErr := c.result(v)
 	if readErr != nil {
 		return answer{}, readErr
 	}
-	a, pageErr := c.resultPage(v, kept, form)
-	if p, ok := a.data.(resultsPage); ok {
-		p.One.Preview.Fault = fault.As(err)
-	}
-	return a, pageErr
+	p := c.resultPage(v, stored, form)
+	p.One.Preview.Fault = fault.As(err)
+	return show("results", p)
 }
 
-// switchRule changes the mode of a rule. One that is built in gets a copy in the store, which
-// counts before it.
+// switchRule changes the mode of a rule. A built-in rule gets a copy in the store, which
+// overrides it.
 func (c *Console) switchRule(v *visit) (answer, error) {
-	rules, err := c.Gateway.ListRules(v.who)
+	rules, err := c.Rules.ListRules(v.who)
 	if err != nil {
 		return answer{}, err
 	}
@@ -254,14 +246,14 @@ func (c *Console) switchRule(v *visit) (answer, error) {
 	form := c.newForm(v)
 	form.take(rules[at])
 	form.Mode = v.PostForm.Get("mode")
-	if _, err := c.Gateway.SaveRule(v.Context(), v.who, id, form.config()); err != nil {
+	if _, err := c.Rules.SaveRule(v.Context(), v.who, id, form.config()); err != nil {
 		return answer{}, err
 	}
 	return done("/results/rules", "ruleSwitched")
 }
 
 func (c *Console) deleteRule(v *visit) (answer, error) {
-	if _, err := c.Gateway.DeleteRule(v.Context(), v.who, v.PathValue("id")); err != nil {
+	if _, err := c.Rules.DeleteRule(v.Context(), v.who, v.PathValue("id")); err != nil {
 		return answer{}, err
 	}
 	return done("/results/rules", "ruleDeleted")

@@ -10,69 +10,48 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/trial"
 )
 
-// runPage is what the page of one run shows.
 type runPage struct {
 	*trial.Page
-	Live   bool // it is under way
+	Live   bool // still running
 	At     time.Time
 	Suites []suiteRow
-	Failed int // cases, of which Bad names some
+	Failed int // number of failed cases; Bad names some
 	Pager  pager
 	May    bool // run it again
 	Text   []sourceText
 }
 
-// sourceText is a file that was run.
 type sourceText struct{ File, Text string }
 
-// suiteRow is a suite with its cases.
 type suiteRow struct {
 	trial.PageSuite
 	Cases []caseRow
 }
 
-// caseRow is a case with the steps that are shown.
 type caseRow struct {
 	trial.PageCase
 	Open  bool // it failed
 	Steps []stepRow
 }
 
-// stepRow is a step; its picture is the number of the step.
 type stepRow struct {
 	run.StepResult
 	Open    bool
 	Lines   []report.CallLine
-	Picture int  // 0: none
+	Picture int  // number of the step that has the screenshot; 0: none
 	ByModel bool // found by a model
-	More    bool // there is something below its line
+	More    bool // it has details
 }
 
-func (c *Console) showRun(v *visit) (answer, error) {
-	p, err := c.runOf(v)
-	if err != nil {
-		return answer{}, err
-	}
-	return show("run", p)
-}
-
-// runNow is the run as it stands, for a page that waits for its end.
-func (c *Console) runNow(v *visit) (answer, error) {
-	p, err := c.runOf(v)
-	if err != nil {
-		return answer{}, err
-	}
-	return part("run", "update", p)
-}
-
-func (c *Console) runOf(v *visit) (*runPage, error) {
+func (c *Console) readRun(v *visit) (*runPage, error) {
 	id := v.PathValue("id")
-	number, _ := strconv.Atoi(v.URL.Query().Get("page")) // what is no number means the first
-	page, err := c.Gateway.RunPage(v.Context(), v.who, id, number)
+	number, _ := strconv.Atoi(v.URL.Query().Get("page")) // 0: the first
+	page, err := c.RunReports.RunPage(v.Context(), v.who, id, number)
 	if err != nil {
 		return nil, err
 	}
-	p := &runPage{Page: page, Live: page.Outcome == trial.Running, At: time.Now(), May: v.who.MayCall(), Failed: page.Totals.Failed + page.Totals.Errors}
+	p := &runPage{Page: page, Live: page.Outcome == trial.Running, At: time.Now(), May: v.who.MayCall(),
+		Failed: page.Totals.Failed + page.Totals.Errors}
 	p.Pager = numbered(c.at("/runs/")+url.PathEscape(id), url.Values{}, page.Number, page.Number < page.Last)
 	if page.Last > 1 {
 		p.Pager.Note = strconv.Itoa(page.Number) + " / " + strconv.Itoa(page.Last)
@@ -108,6 +87,7 @@ func stepOf(step run.StepResult, number int) stepRow {
 		row.Picture = number
 	}
 	row.ByModel = report.ByModel(step)
-	row.More = row.Picture > 0 || len(row.Lines) > 0 || step.Element != nil || step.Error != nil || len(step.Warnings) > 0 || len(step.Candidates) > 0
+	row.More = row.Picture > 0 || len(row.Lines) > 0 || step.Element != nil || step.Error != nil || len(step.Warnings) > 0 ||
+		len(step.Candidates) > 0
 	return row
 }

@@ -13,14 +13,13 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Runs are the runs of browser tests that the caller may see, and what starts one.
+// Runs lists and starts runs of browser tests.
 type Runs interface {
 	ListRuns(ctx context.Context, who access.Principal, f store.RunFilter) (restapi.RunList, error)
 	StartRun(ctx context.Context, who access.Principal, in restapi.RunOrder) (id string, err error)
-	RunReports
 }
 
-// RunReports reads what came of a run.
+// RunReports reads the results of a run.
 type RunReports interface {
 	RunPage(ctx context.Context, who access.Principal, id string, number int) (*trial.Page, error)
 	RunReport(ctx context.Context, who access.Principal, id, form string) (func(http.ResponseWriter), error)
@@ -29,81 +28,51 @@ type RunReports interface {
 
 func (c *Console) runsSection() section {
 	return section{name: "runs", path: "/runs", key: "u", routes: map[string]handler{
-		"GET /runs":                   c.listRuns,
-		"GET /runs/rows":              c.runRows,
+		"GET /runs":                   page("runs", whole, c.listRuns),
+		"GET /runs/rows":              page("runs", "rows", c.listRuns),
 		"POST /runs":                  c.startRun,
-		"GET /runs/{id}":              c.showRun,
-		"GET /runs/{id}/now":          c.runNow,
+		"GET /runs/{id}":              page("run", whole, c.readRun),
+		"GET /runs/{id}/now":          page("run", "update", c.readRun),
 		"POST /runs/{id}/again":       c.runAgain,
 		"GET /runs/{id}/report":       c.runReport,
 		"GET /runs/{id}/pictures/{n}": c.runPicture,
 	}}
 }
 
-// runsPage is what the list of runs shows.
 type runsPage struct {
+	list
 	restapi.RunList
-	Filter   map[string]string
-	Filtered bool
 	Outcomes []string
-	Live     string // the rows alone; "": they are not of the first page
+	Live     string // path of the live updates; "": this is not the first page
 	At       time.Time
-	Pager    pager
 
-	May      bool // start one
+	May      bool // start a run
 	Profiles []string
-	Models   []string         // that may be asked which element is meant
-	Order    restapi.RunOrder // what the form shows
-	Fault    *fault.Error     // why it was not started
+	Models   []string         // that may help to find elements
+	Order    restapi.RunOrder // what the form contains
+	Fault    *fault.Error     // why the run did not start
 }
 
-func (c *Console) runsNow(v *visit) (runsPage, error) {
-	asked := v.URL.Query()
+func (c *Console) listRuns(v *visit) (runsPage, error) {
 	p := runsPage{
-		Filter: map[string]string{}, Outcomes: []string{trial.Passed, trial.Failed, trial.Running}, At: time.Now(),
+		list: c.listOf(v, "/runs", "name", "outcome"), Outcomes: []string{trial.Passed, trial.Failed, trial.Running}, At: time.Now(),
 		May: v.who.MayCall(), Profiles: c.Profiles(), Models: c.Models(v.who),
 	}
-	q := url.Values{}
-	for _, name := range []string{"name", "outcome"} {
-		if value := asked.Get(name); value != "" {
-			q.Set(name, value)
-			p.Filter[name], p.Filtered = value, true
-		}
+	if p.First {
+		p.Live = with(c.at("/runs/rows"), p.query, "", "")
 	}
-	f := store.RunFilter{Name: q.Get("name"), Outcome: q.Get("outcome"), Before: asked.Get("cursor"), Limit: 50}
 	var err error
-	if p.RunList, err = c.Gateway.ListRuns(v.Context(), v.who, f); err != nil {
-		return p, err
-	}
-	if p.Live = with(c.at("/runs/rows"), q, "", ""); f.Before != "" {
-		p.Live, p.Pager.First = "", with(c.at("/runs"), q, "", "")
-	}
-	if p.Next != "" {
-		p.Pager.Older = with(c.at("/runs"), q, "cursor", p.Next)
-	}
-	return p, nil
+	f := store.RunFilter{Name: p.Filter["name"], Outcome: p.Filter["outcome"], Before: p.cursor, Limit: 50}
+	p.RunList, err = c.Runs.ListRuns(v.Context(), v.who, f)
+	p.older(p.Next)
+	return p, err
 }
 
-func (c *Console) listRuns(v *visit) (answer, error) {
-	p, err := c.runsNow(v)
-	if err != nil {
-		return answer{}, err
-	}
-	return show("runs", p)
-}
-
-func (c *Console) runRows(v *visit) (answer, error) {
-	p, err := c.runsNow(v)
-	if err != nil {
-		return answer{}, err
-	}
-	return part("runs", "rows", p)
-}
-
-// startRun starts a run of steps as they were pasted. What is refused stays in the form.
+// startRun runs pasted steps. If they are rejected, they stay in the form.
 func (c *Console) startRun(v *visit) (answer, error) {
-	in := restapi.RunOrder{Steps: trial.Text(v.PostForm.Get("steps")), Profile: v.PostForm.Get("profile"), Base: v.PostForm.Get("base"), Model: v.PostForm.Get("model")}
-	id, err := c.Gateway.StartRun(v.Context(), v.who, in)
+	in := restapi.RunOrder{Steps: trial.Text(v.PostForm.Get("steps")), Profile: v.PostForm.Get("profile"), Base: v.PostForm.Get("base"),
+		Model: v.PostForm.Get("model")}
+	id, err := c.Runs.StartRun(v.Context(), v.who, in)
 	if err == nil {
 		return done("/runs/"+url.PathEscape(id), "runStarted")
 	}
@@ -111,16 +80,14 @@ func (c *Console) startRun(v *visit) (answer, error) {
 	if f.Code == fault.Internal || f.Code == fault.Forbidden {
 		return answer{}, err
 	}
-	p, err := c.runsNow(v)
-	if err != nil {
-		return answer{}, err
-	}
-	p.Order, p.Fault = in, f
-	return show("runs", p)
+	p, err := c.listRuns(v)
+	p.Order = in
+	p.Fault = f
+	return answer{page: "runs", data: p}, err
 }
 
 func (c *Console) runAgain(v *visit) (answer, error) {
-	id, err := c.Gateway.StartRun(v.Context(), v.who, restapi.RunOrder{Again: v.PathValue("id")})
+	id, err := c.Runs.StartRun(v.Context(), v.who, restapi.RunOrder{Again: v.PathValue("id")})
 	if err != nil {
 		return answer{}, err
 	}
@@ -129,33 +96,20 @@ func (c *Console) runAgain(v *visit) (answer, error) {
 
 func (c *Console) runReport(v *visit) (answer, error) {
 	form := v.URL.Query().Get("format")
-	write, err := c.Gateway.RunReport(v.Context(), v.who, v.PathValue("id"), form)
+	write, err := c.RunReports.RunReport(v.Context(), v.who, v.PathValue("id"), form)
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{serve: func(w http.ResponseWriter, _ *http.Request) { write(w) }}, nil
+	return serve(write)
 }
 
 func (c *Console) runPicture(v *visit) (answer, error) {
-	write, err := c.Gateway.RunPicture(v.Context(), v.who, v.PathValue("id"), v.PathValue("n"))
+	write, err := c.RunReports.RunPicture(v.Context(), v.who, v.PathValue("id"), v.PathValue("n"))
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{serve: func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Cache-Control", "private, max-age=3600") // it does not change any more
+	return serve(func(w http.ResponseWriter) {
+		w.Header().Set("Cache-Control", "private, max-age=3600") // it never changes
 		write(w)
-	}}, nil
-}
-
-// runTone is the tone of an outcome of a run.
-func runTone(outcome string) string {
-	switch outcome {
-	case trial.Passed:
-		return "good"
-	case trial.Failed:
-		return "bad"
-	case trial.Running:
-		return "calm"
-	}
-	return "warn"
+	})
 }

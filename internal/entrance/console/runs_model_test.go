@@ -30,7 +30,8 @@ agents:
 			p := w.person()
 			p.signIn(w.key(fmt.Sprint("key-", i), c.profile, c.role))
 			_, page := p.ask("GET", "/runs", nil)
-			if small, large := strings.Contains(page, `value="small"`), strings.Contains(page, `value="large"`); small != c.small || large != c.large {
+			if small, large := strings.Contains(page, `value="small"`), strings.Contains(page, `value="large"`); small != c.small ||
+				large != c.large {
 				t.Errorf("small %t, large %t", small, large)
 			}
 			if c.large {

@@ -68,8 +68,9 @@ func TestWhatAPersonDoesWithTestRuns(t *testing.T) {
 func tryRun(t *testing.T, b *testparts.Browser) {
 	open := make(chan struct{}, 2)
 	w := browsing(t, open, "")
-	b.Do(chromedp.Navigate(w.URL+"/runs"), chromedp.SendKeys("[name=steps]", "open http://127.0.0.1:1/\nexpect \"Orders\"\nclick Save\n"), chromedp.Click(".sheet button"))
-	b.Until(shows("The run has started") + " && " + shows("running") + ` && document.querySelector("progress")`)
+	b.Do(chromedp.Navigate(w.URL+"/runs"), chromedp.SendKeys("[name=steps]", "open http://127.0.0.1:1/\nexpect \"Orders\"\nclick Save\n"),
+		chromedp.Click(".sheet button"))
+	b.Until(shows("Run started") + " && " + shows("running") + ` && document.querySelector("progress")`)
 	if b.Read(`document.querySelectorAll(".actions button").length`) != "0" {
 		t.Error("a run that is under way can be run again")
 	}
@@ -87,7 +88,7 @@ func tryRun(t *testing.T, b *testparts.Browser) {
 		}
 	}
 	b.Do(chromedp.Click(".actions button"))
-	b.Until(shows("The run has started") + ` && location.pathname !== "` + first + `"`)
+	b.Until(shows("Run started") + ` && location.pathname !== "` + first + `"`)
 	open <- struct{}{}
 	b.Until(`document.querySelectorAll(".step").length === 3`)
 	b.Do(chromedp.Navigate(w.URL + "/runs"))
@@ -97,7 +98,8 @@ func tryRun(t *testing.T, b *testparts.Browser) {
 
 func tryRefusedRun(t *testing.T, b *testparts.Browser) {
 	w := newWorld(t, demoConfig)
-	b.Do(chromedp.Navigate(w.URL+"/runs"), chromedp.SendKeys("[name=steps]", "open http://127.0.0.1:1/\nclick <b>"), chromedp.Click(".sheet button"))
+	b.Do(chromedp.Navigate(w.URL+"/runs"), chromedp.SendKeys("[name=steps]", "open http://127.0.0.1:1/\nclick <b>"),
+		chromedp.Click(".sheet button"))
 	b.Until(shows("has no server with a browser") + ` && document.querySelector("[name=steps]").value.endsWith("click <b>")`)
 	b.Do(chromedp.SetValue("[name=steps]", "dance: [wildly"), chromedp.Click(".sheet button"))
 	b.Until(`document.querySelector(".sheet .notice.bad")?.innerText.includes("bad_arguments") && document.querySelector("[name=steps]").value === "dance: [wildly"`)
@@ -150,10 +152,12 @@ func TestARunWithManyStepsHasPagesAndALinkToEachFailure(t *testing.T) {
 	step := `{"text":"click Order","action":"click","status":"passed","duration_ms":1,"calls":[{"tool":"browser_click","before":{"ref":"e1"},"after":{"ref":"e1"},"duration_ms":1}]}`
 	steps := strings.Repeat(step+",", 29) + step
 	cases := strings.Repeat(`{"name":"fine","status":"passed","attempts":1,"duration_ms":1,"steps":[`+steps+`]},`, 100)
-	w.saveRun(store.Run{ID: "run_big", Name: "big", Outcome: "failed", Duration: time.Second, Report: []byte(`{"results":[{"name":"big","cases":[` + cases +
-		`{"name":"the last","status":"failed","attempts":1,"duration_ms":1,"error":{"message":"no such order"},"steps":[` + steps + `]}]}]}`)}, `"principal":"local","files":["a"],"cases":101,"totals":{"tests":101,"passed":100,"failed":1}`)
+	w.saveRun(store.Run{ID: "run_big", Name: "big", Outcome: "failed", Duration: time.Second,
+		Report: []byte(`{"results":[{"name":"big","cases":[` + cases +
+			`{"name":"the last","status":"failed","attempts":1,"duration_ms":1,"error":{"message":"no such order"},"steps":[` + steps + `]}]}]}`)}, `"principal":"local","files":["a"],"cases":101,"totals":{"tests":101,"passed":100,"failed":1}`)
 	_, page := w.person().ask("GET", "/runs/run_big", nil)
-	if n := strings.Count(page, `<li class="step">`); n != 300 || !strings.Contains(page, `href="?page=11#case-1-101"`) || !strings.Contains(page, "no such order") || !strings.Contains(page, "1 / 11") {
+	if n := strings.Count(page, `<li class="step">`); n != 300 || !strings.Contains(page, `href="?page=11#case-1-101"`) ||
+		!strings.Contains(page, "no such order") || !strings.Contains(page, "1 / 11") {
 		t.Errorf("%d steps are shown", n)
 	}
 	_, page = w.person().ask("GET", "/runs/run_big?page=11", nil)

@@ -13,28 +13,25 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// Servers are the servers as the caller sees them.
+// Servers reads the servers that the caller may see.
 type Servers interface {
 	SeenServers(who access.Principal) []restapi.Server
 	SeenServer(who access.Principal, id tool.ServerID) (restapi.Server, error)
-	HeldOf(who access.Principal, id tool.ServerID) ([]catalog.Held, error)
 }
 
-// ServerChanges are what administrators do to servers.
+// ServerChanges changes servers; only administrators may.
 type ServerChanges interface {
 	AddServer(ctx context.Context, who access.Principal, text []byte) (restapi.Server, error)
 	RemoveServer(ctx context.Context, who access.Principal, id tool.ServerID) (warning string, err error)
 	RefreshServer(ctx context.Context, who access.Principal, id tool.ServerID) (restapi.Server, error)
-	ApproveHeld(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error)
-	KeepOutHeld(ctx context.Context, who access.Principal, id tool.ServerID, names ...string) (int, error)
 }
 
 func (c *Console) serversSection() section {
 	return section{name: "servers", path: "/servers", key: "s", routes: map[string]handler{
-		"GET /servers":               func(v *visit) (answer, error) { return show("servers", c.serverList(v)) },
-		"GET /servers/live":          func(v *visit) (answer, error) { return part("servers", "live", c.serverList(v)) },
+		"GET /servers":               page("servers", whole, c.listServers),
+		"GET /servers/live":          page("servers", "live", c.listServers),
 		"POST /servers":              c.addServer,
-		"GET /servers/{id}":          c.showServer,
+		"GET /servers/{id}":          page("server", whole, c.readServer),
 		"POST /servers/{id}/refresh": c.refreshServer,
 		"POST /servers/{id}/remove":  c.removeServer,
 		"POST /servers/{id}/approve": c.approve,
@@ -42,58 +39,51 @@ func (c *Console) serversSection() section {
 	}}
 }
 
-// serversPage is what the list of servers shows.
 type serversPage struct {
 	Servers []restapi.Server
 	Live    string
 	At      time.Time
 	Admin   bool
-	Refused refused // why none was added
+	Input   input
 }
 
-// serverPage is what the page of one server shows.
 type serverPage struct {
 	restapi.Server
 	Admin bool
 	About block
-	Wait  []held // for approval
-	Out   []held // somebody has decided to keep them out
+	Wait  []held // pending approval
+	Out   []held // rejected by an administrator
 }
 
-func (c *Console) serverList(v *visit) serversPage {
-	return serversPage{Servers: c.Gateway.SeenServers(v.who), Live: c.at("/servers/live"), At: time.Now(), Admin: v.who.MayAdmin()}
+func (c *Console) listServers(v *visit) (serversPage, error) {
+	return serversPage{Servers: c.Servers.SeenServers(v.who), Live: c.at("/servers/live"), At: time.Now(), Admin: v.who.MayAdmin()}, nil
 }
 
-func (c *Console) showServer(v *visit) (answer, error) {
+func (c *Console) readServer(v *visit) (serverPage, error) {
 	id := tool.ServerID(v.PathValue("id"))
-	s, err := c.Gateway.SeenServer(v.who, id)
-	if err != nil {
-		return answer{}, err
-	}
+	s, err := c.Servers.SeenServer(v.who, id)
 	p := serverPage{Server: s, Admin: v.who.MayAdmin()}
 	if s.Info != nil {
 		p.About = code(text(v.lang, "server.info"), s.Info)
 	}
 	if len(s.Held)+len(s.KeptOut) > 0 {
-		held, err := c.Gateway.HeldOf(v.who, id)
-		if err != nil {
-			return answer{}, err
-		}
+		var held []catalog.Held
+		held, err = c.Approvals.HeldOf(v.who, id)
 		p.Wait, p.Out = sortHeld(held)
 	}
-	return show("server", p)
+	return p, err
 }
 
 func (c *Console) addServer(v *visit) (answer, error) {
 	config, err := serverOf(v.PostForm.Get)
 	var s restapi.Server
 	if err == nil {
-		s, err = c.Gateway.AddServer(v.Context(), v.who, config)
+		s, err = c.ServerChanges.AddServer(v.Context(), v.who, config)
 	}
-	if why, fixable := refusal(v, err); err != nil && fixable {
-		p := c.serverList(v)
-		p.Refused = why
-		return show("servers", p)
+	if in, ok := rejected(v, err); ok {
+		p, err := c.listServers(v)
+		p.Input = in
+		return answer{page: "servers", data: p}, err
 	}
 	if err != nil {
 		return answer{}, err
@@ -101,42 +91,40 @@ func (c *Console) addServer(v *visit) (answer, error) {
 	return done("/servers/"+string(s.ID), "serverAdded")
 }
 
-// serverOf makes the configuration of a server from a form.
+// serverOf is the configuration of a server from the fields of a form.
 func serverOf(get func(string) string) ([]byte, error) {
-	config := map[string]any{"name": strings.TrimSpace(get("name"))}
-	put := func(key string, value any, has bool) {
-		if has {
-			config[key] = value
-		}
+	var config struct {
+		Name    string            `json:"name"`
+		Command string            `json:"command,omitempty"`
+		Args    []string          `json:"args,omitempty"`
+		Env     map[string]string `json:"env,omitempty"`
+		URL     string            `json:"url,omitempty"`
+		Headers map[string]string `json:"headers,omitempty"`
+		Spec    string            `json:"spec,omitempty"`
+		Base    string            `json:"base,omitempty"`
 	}
+	config.Name = strings.TrimSpace(get("name"))
+	var err error
 	switch kind := get("kind"); kind {
 	case "command":
-		config["command"] = strings.TrimSpace(get("command"))
-		args := lines(get("args"))
-		put("args", args, len(args) > 0)
-		env, err := pairs(get("env"), "=")
-		if err != nil {
-			return nil, err
-		}
-		put("env", env, len(env) > 0)
+		config.Command = strings.TrimSpace(get("command"))
+		config.Args = lines(get("args"))
+		config.Env, err = pairs(get("env"), "=")
 	case "url":
-		config["url"] = strings.TrimSpace(get("url"))
-		headers, err := pairs(get("headers"), ":")
-		if err != nil {
-			return nil, err
-		}
-		put("headers", headers, len(headers) > 0)
+		config.URL = strings.TrimSpace(get("url"))
+		config.Headers, err = pairs(get("headers"), ":")
 	case "openapi":
-		config["spec"] = strings.TrimSpace(get("spec"))
-		base := strings.TrimSpace(get("base"))
-		put("base", base, base != "")
+		config.Spec = strings.TrimSpace(get("spec"))
+		config.Base = strings.TrimSpace(get("base"))
 	default:
-		return nil, fault.New(fault.BadRequest, "there is no kind of server %.40q", kind)
+		return nil, fault.New(fault.BadRequest, "unknown kind of server: %.40q", kind)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return json.Marshal(config)
 }
 
-// lines are the lines of a text that are not blank.
 func lines(text string) (all []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
@@ -146,24 +134,23 @@ func lines(text string) (all []string) {
 	return all
 }
 
-// pairs are names and values, one pair on each line.
+// pairs reads a name and a value from each line.
 func pairs(text, between string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, line := range lines(text) {
 		name, value, ok := strings.Cut(line, between)
 		if !ok {
-			return nil, fault.New(fault.BadRequest, "a line lacks %q between name and value", between)
+			return nil, fault.New(fault.BadRequest, "a line has no %q between name and value", between)
 		}
 		all[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
 	return all, nil
 }
 
-// refreshServer asks a server for its list: the test whether it works. Why it does not is on
-// its page.
+// refreshServer lists the tools of a server again. If that fails, the server's page says why.
 func (c *Console) refreshServer(v *visit) (answer, error) {
 	id := v.PathValue("id")
-	_, err := c.Gateway.RefreshServer(v.Context(), v.who, tool.ServerID(id))
+	_, err := c.ServerChanges.RefreshServer(v.Context(), v.who, tool.ServerID(id))
 	switch {
 	case fault.Is(err, fault.Forbidden), fault.Is(err, fault.NotFound):
 		return answer{}, err
@@ -174,7 +161,7 @@ func (c *Console) refreshServer(v *visit) (answer, error) {
 }
 
 func (c *Console) removeServer(v *visit) (answer, error) {
-	warning, err := c.Gateway.RemoveServer(v.Context(), v.who, tool.ServerID(v.PathValue("id")))
+	warning, err := c.ServerChanges.RemoveServer(v.Context(), v.who, tool.ServerID(v.PathValue("id")))
 	switch {
 	case err != nil:
 		return answer{}, err

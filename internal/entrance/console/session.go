@@ -21,9 +21,9 @@ const (
 	signInFor    = 12 * time.Hour
 )
 
-// seal closes and opens sign-ins: the key of a person with the time until it counts. The
-// cookie goes to every server of the same host name, on whatever port, so it must not show
-// the key, and serves only the user of this machine that it was given to.
+// seal encrypts sign-in cookies: a person's key and when the sign-in expires. Browsers send the
+// cookie to every port of the host, so it must not reveal the key, and is bound to the user of
+// this machine.
 type seal struct {
 	aead cipher.AEAD
 	now  func() time.Time
@@ -51,10 +51,10 @@ func (s *seal) close(r *http.Request, key string) string {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, append(plain, key...), user(r)))
 }
 
-// user is who sits at this machine, where the system can tell.
+// user is the user of this machine, if the system can tell.
 func user(r *http.Request) []byte { return []byte{byte(inbound.Peer(r))} }
 
-// open gives the key back; "" when the text is none of ours, of another user, or too old.
+// open returns the key; "" if the cookie is not ours, of another user, or expired.
 func (s *seal) open(r *http.Request, text string) string {
 	sealed, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -67,8 +67,7 @@ func (s *seal) open(r *http.Request, text string) string {
 	return string(plain[8:])
 }
 
-// openCookie puts the key of a sign-in where the door looks for one. A key that the request
-// names itself wins.
+// openCookie sets the Authorization header from the cookie, unless the request has one.
 func (c *Console) openCookie(r *http.Request) {
 	cookie, err := r.Cookie(signInCookie)
 	if err != nil || r.Header.Get("Authorization") != "" {
@@ -79,7 +78,7 @@ func (c *Console) openCookie(r *http.Request) {
 	}
 }
 
-// admit tells who comes. Whoever has signed in with a key that is gone comes as one without.
+// admit authenticates. A cookie with a deleted key counts as no key.
 func (c *Console) admit(r *http.Request) (access.Principal, error) {
 	who, err := c.Admit(r)
 	if _, noCookie := r.Cookie(signInCookie); noCookie != nil || !fault.Is(err, fault.Unauthorized) {
@@ -89,7 +88,7 @@ func (c *Console) admit(r *http.Request) (access.Principal, error) {
 	return c.Admit(r)
 }
 
-// signIn takes a key, and gives a cookie for it when it opens the door.
+// signIn checks a key and sets the cookie.
 func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 	f, err := form(w, r)
 	if err != nil {
@@ -108,8 +107,8 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 	c.redirect(w, r, localPath(r.PostForm.Get("back")))
 }
 
-// followLink signs in whoever opens a one-time link first. All others, and browsers whose key
-// was wrong and that are at the address of the form, are led to the first page, which asks.
+// followLink signs in whoever opens a one-time link first. Others are redirected to the first
+// page, which asks for a key.
 func (c *Console) followLink(w http.ResponseWriter, r *http.Request) {
 	if key, ok := c.Link(r.URL.Query().Get("once")); ok {
 		r.Header.Set("Authorization", "Bearer "+key)
@@ -125,8 +124,7 @@ func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
 	c.redirect(w, r, "/")
 }
 
-// setCookie sets a cookie of ours. It goes to nobody's scripts and comes with no request of
-// another site.
+// setCookie sets a cookie that scripts cannot read and other sites' requests do not carry.
 func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, name, value string, age time.Duration) {
 	scheme, _ := c.Address(r)
 	seconds := int(age / time.Second)
@@ -139,12 +137,11 @@ func (c *Console) setCookie(w http.ResponseWriter, r *http.Request, name, value 
 	})
 }
 
-// redirect leads to one of our pages after a change.
 func (c *Console) redirect(w http.ResponseWriter, r *http.Request, path string) {
 	http.Redirect(w, r, c.at(path), http.StatusSeeOther)
 }
 
-// localPath is a path of ours; anything else is the first page.
+// localPath is a path of the console; anything else becomes the first page.
 func localPath(path string) string {
 	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n") {
 		return "/"

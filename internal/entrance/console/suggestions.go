@@ -9,19 +9,18 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// Suggestions are rules that recorded calls speak for.
+// Suggestions suggests rules, based on recorded calls.
 type Suggestions interface {
 	Suggest(ctx context.Context, who access.Principal, in restapi.SuggestQuery) (restapi.SuggestionList, error)
 }
 
-// learned is what the record speaks for.
 type learned struct {
 	restapi.SuggestionList
-	Looked bool // false: nobody has asked yet, because it takes a while
+	Looked bool // false: not searched yet, because that takes a while
 	Rows   []learnedRow
 }
 
-// learnedRow is a proposal, and what a click on it stores.
+// learnedRow is a suggestion and the rule that a click stores.
 type learnedRow struct {
 	restapi.Suggestion
 	ID     string
@@ -31,27 +30,21 @@ type learnedRow struct {
 	Fields []restapi.SuggestedPath // the largest first
 }
 
-// maxLearned is how many fields of a proposal are explained.
 const maxLearned = 40
 
-// suggestions looks at all recorded calls, but only when it is asked to.
-func (c *Console) suggestions(v *visit) (answer, error) {
+// suggestions searches all recorded calls, but only on request.
+func (c *Console) suggestions(v *visit) (resultsPage, error) {
 	list := learned{Looked: v.URL.Query().Has("look")}
 	if list.Looked {
 		var err error
-		if list.SuggestionList, err = c.Gateway.Suggest(v.Context(), v.who, restapi.SuggestQuery{}); err != nil {
-			return answer{}, err
+		list.SuggestionList, err = c.Suggestions.Suggest(v.Context(), v.who, restapi.SuggestQuery{})
+		if err != nil {
+			return resultsPage{}, err
 		}
 	}
-	rules, err := c.Gateway.ListRules(v.who)
-	if err != nil {
-		return answer{}, err
-	}
+	rules, err := c.Rules.ListRules(v.who)
 	for _, s := range list.SuggestionList.Suggestions {
-		row := learnedRow{Suggestion: s, ID: s.RuleID(), Share: share(s.Saved)}
-		if len(s.When) > 0 {
-			row.When = compact(s.When)
-		}
+		row := learnedRow{Suggestion: s, ID: s.RuleID(), When: compact(s.When), Share: share(s.Saved)}
 		if at := slices.IndexFunc(rules, func(r restapi.Rule) bool { return r.ID == row.ID && r.Source == restapi.FromStore }); at >= 0 {
 			row.Mode = rules[at].Mode
 		}
@@ -62,13 +55,13 @@ func (c *Console) suggestions(v *visit) (answer, error) {
 	}
 	p := resultsTab(v, "suggestions")
 	p.Learned = &list
-	return show("results", p)
+	return p, err
 }
 
-// MayShadow tells whether the record carries the rule in shadow.
+// MayShadow tells whether there is enough evidence to try the rule in shadow mode.
 func (r learnedRow) MayShadow() bool {
 	return r.Stage.Carries(project.Shadow) && r.Mode != project.Shadow
 }
 
-// MayOn tells whether it carries the rule in force.
+// MayOn tells whether there is enough evidence to turn the rule on.
 func (r learnedRow) MayOn() bool { return r.Stage.Carries(project.On) && r.Mode != project.On }

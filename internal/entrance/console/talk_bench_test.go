@@ -22,7 +22,8 @@ func BenchmarkTalkPages(b *testing.B) {
 	for i := range 5000 {
 		w.chat(fmt.Sprint("ses_", i), fmt.Sprint("question ", i))
 	}
-	result, _ := json.Marshal(`{"orders":[` + strings.Repeat(`{"id":10000000007,"status":"paid","amount":129.5},`, 80) + `{}]}`) // a string can be
+	result, _ := json.Marshal(`{"orders":[` + strings.Repeat(`{"id":10000000007,"status":"paid","amount":129.5},`,
+		80) + `{}]}`) // a string can be
 	var messages []string
 	for range 5000 / 4 {
 		messages = append(messages, `{"role":"user","content":"How are the orders?"}`,
@@ -31,11 +32,13 @@ func BenchmarkTalkPages(b *testing.B) {
 	}
 	w.chat("ses_long", "long", messages...)
 	for i := range 1000 {
-		w.saveRun(store.Run{ID: fmt.Sprint("run_", i), Name: "shop", Outcome: "passed", Duration: time.Second}, `"principal":"local","profile":"default","files":["a.yaml"],"cases":8,"totals":{"tests":8,"passed":8}`)
+		w.saveRun(store.Run{ID: fmt.Sprint("run_", i), Name: "shop", Outcome: "passed", Duration: time.Second},
+			`"principal":"local","profile":"default","files":["a.yaml"],"cases":8,"totals":{"tests":8,"passed":8}`)
 	}
 	w.saveRun(bigRun(), `"principal":"local","files":["a"],"cases":300,"totals":{"tests":300,"passed":260,"failed":40}`)
 	for i := range 50_000 {
-		c := store.Call{ID: w.app.Records.NewID(), At: time.Now(), Principal: "local", Profile: "default", Server: "cloud", Tool: "cloud__envQuery", Agent: fmt.Sprint("a", i%7), Session: fmt.Sprint("ses_", i%5000), Outcome: "ok", Level: "info"}
+		c := store.Call{ID: w.app.Records.NewID(), At: time.Now(), Principal: "local", Profile: "default", Server: "cloud",
+			Tool: "cloud__envQuery", Agent: fmt.Sprint("a", i%7), Session: fmt.Sprint("ses_", i%5000), Outcome: "ok", Level: "info"}
 		if err := w.app.Records.Add(b.Context(), c); err != nil {
 			b.Fatal(err)
 		}

@@ -30,7 +30,8 @@ func (w *world) furnishTalk() (chat, failed, running string) {
 		`{"role":"user","content":"And what did the last week bring?"}`,
 		`{"role":"assistant","content":"In the last week the shop","tool_calls":[{"id":"call_001","type":"function","function":{"name":"shop__sales_report","arguments":"{\"days\":7}"}}],"toolfit":{"agent":"helper","stopped":"the caller has left"}}`)
 	for i, title := range []string{"部署到上海的环境有哪些？", "A rather long question about many things that does not fit into one line of a narrow list", "Which tools do you have?"} {
-		w.chat(fmt.Sprint("ses_", i), title, `{"role":"user","content":"`+title+`"}`, `{"role":"assistant","content":"…","toolfit":{"agent":"helper"}}`)
+		w.chat(fmt.Sprint("ses_", i), title, `{"role":"user","content":"`+title+`"}`,
+			`{"role":"assistant","content":"…","toolfit":{"agent":"helper"}}`)
 	}
 	return chat, w.failedRun("run_failed", "Sign in and order"), w.runningRun()
 }
@@ -38,7 +39,8 @@ func (w *world) furnishTalk() (chat, failed, running string) {
 // chat stores a chat of the person's.
 func (w *world) chat(id, title string, messages ...string) string {
 	w.t.Helper()
-	_, err := w.app.Store.CreateSession(w.t.Context(), store.Session{ID: id, Owner: "local", Title: title, Metadata: map[string]json.RawMessage{"agent": json.RawMessage(`"helper"`)}})
+	_, err := w.app.Store.CreateSession(w.t.Context(),
+		store.Session{ID: id, Owner: "local", Title: title, Metadata: map[string]json.RawMessage{"agent": json.RawMessage(`"helper"`)}})
 	var bodies []json.RawMessage
 	for _, m := range messages {
 		bodies = append(bodies, json.RawMessage(m))
@@ -88,12 +90,14 @@ func (w *world) failedRun(id, name string) string {
 		"sources":{"shop.yaml":"- open http://127.0.0.1:3000/\n- expect \"Orders\"\n"},"base":"http://127.0.0.1:3000"}`)
 	w.saveRun(store.Run{ID: id, Name: name, Outcome: "failed", Duration: 4200 * time.Millisecond, Report: []byte(report)},
 		`"profile":"default","principal":"local","files":["shop.yaml"],"cases":3,"totals":{"tests":3,"passed":1,"failed":1,"skipped":1}`)
-	w.saveRun(store.Run{ID: id + "_2", Name: "订单列表", Outcome: "passed", Duration: 12 * time.Second}, `"profile":"default","principal":"local","files":["a.md"],"cases":8,"totals":{"tests":8,"passed":8,"flaky":1}`)
+	w.saveRun(store.Run{ID: id + "_2", Name: "订单列表", Outcome: "passed", Duration: 12 * time.Second},
+		`"profile":"default","principal":"local","files":["a.md"],"cases":8,"totals":{"tests":8,"passed":8,"flaky":1}`)
 	return id
 }
 
 func (w *world) runningRun() string {
-	w.saveRun(store.Run{ID: "run_now", Name: "All of the shop", Outcome: "running", Duration: 3 * time.Second}, `"profile":"default","principal":"local","files":["b.yaml"],"cases":20,"totals":{"tests":7,"passed":7}`)
+	w.saveRun(store.Run{ID: "run_now", Name: "All of the shop", Outcome: "running", Duration: 3 * time.Second},
+		`"profile":"default","principal":"local","files":["b.yaml"],"cases":20,"totals":{"tests":7,"passed":7}`)
 	return "run_now"
 }
 

@@ -6,9 +6,12 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/core/tokens"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/gateway/call"
@@ -16,34 +19,31 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// Tools are the tools that the caller sees, and may try.
+// Tools reads the tools that the caller may see.
 type Tools interface {
 	PageTools(who access.Principal, q restapi.ToolQuery) (restapi.ToolPage, error)
 	FindTools(ctx context.Context, who access.Principal, profile string, q call.Query) (*call.Found, error)
 	ShowTool(who access.Principal, profile, name string) (restapi.OneTool, error)
-	CallTool(ctx context.Context, who access.Principal, name string, args json.RawMessage, q url.Values) (restapi.CallAnswer, error)
 }
 
 func (c *Console) toolsSection() section {
 	return section{name: "tools", path: "/tools", key: "t", routes: map[string]handler{
 		"GET /tools":             c.listTools,
-		"GET /tools/{name}":      c.showTool,
+		"GET /tools/{name}":      page("tool", whole, func(v *visit) (*toolPage, error) { return c.toolPage(v, v.URL.Query()) }),
 		"POST /tools/{name}/try": c.tryTool,
 	}}
 }
 
-// toolsOnPage is how many tools a page lists.
 const toolsOnPage = 50
 
-// toolsPage is what the list of tools shows.
 type toolsPage struct {
 	restapi.ToolPage
-	Found    *call.Found // what a search gave; nil without one
+	Found    *call.Found // search results; nil: no search
 	Query    string
 	Profile  string
-	Profiles []string // to choose from; none where there is no choice
+	Profiles []string // to choose from; empty: no choice
 	Server   tool.ServerID
-	First    int // the number of the first tool on the page
+	First    int // number of the first tool on the page
 	Pager    pager
 }
 
@@ -58,15 +58,15 @@ func (c *Console) listTools(v *visit) (answer, error) {
 		page = 1
 	}
 	offset := (page - 1) * toolsOnPage
-	p.ToolPage, err = c.Gateway.PageTools(v.who, restapi.ToolQuery{Profile: p.Profile, Server: p.Server, Offset: offset, Limit: toolsOnPage})
+	p.ToolPage, err = c.Tools.PageTools(v.who, restapi.ToolQuery{Profile: p.Profile, Server: p.Server, Offset: offset, Limit: toolsOnPage})
 	if err != nil {
 		return answer{}, err
 	}
-	if page > 1 && len(p.Tools) == 0 { // there were more when the link was made
+	if page > 1 && len(p.Tools) == 0 { // the list has become shorter
 		return answer{location: with("/tools", q, "page", strconv.Itoa(max(1, (p.Total+toolsOnPage-1)/toolsOnPage)))}, nil
 	}
 	if p.Query != "" {
-		p.Found, err = c.Gateway.FindTools(v.Context(), v.who, p.Profile, call.Query{Text: p.Query, Limit: 20, Server: p.Server})
+		p.Found, err = c.Tools.FindTools(v.Context(), v.who, p.Profile, call.Query{Text: p.Query, Limit: 20, Server: p.Server})
 	} else {
 		p.First = offset + 1
 		p.Pager = numbered(c.at("/tools"), q, page, offset+len(p.Tools) < p.Total)
@@ -75,47 +75,34 @@ func (c *Console) listTools(v *visit) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if v.Header.Get("HX-Request") != "" {
-		return part("tools", "list", p)
-	}
-	return show("tools", p)
+	return v.update("tools", "list", p)
 }
 
-// toolPage is what the page of a tool shows.
 type toolPage struct {
 	restapi.OneTool
 	Profile  string
 	Received block
-	Dialect  schema.Dialect // the one that is shown beside it
+	Dialect  schema.Dialect // shown beside the original
 	Shown    block
 	Report   []schema.Change
-	Refused  string // why the dialect cannot have it
+	Error    string // why the dialect does not support it
 	Dialects []dialectRow
 	Fields   []field
-	Whole    bool   // there is no form: the arguments are asked for as JSON
-	JSON     string // those arguments
-	View     string // whole, or as a model gets it
-	May      bool   // call it
+	Whole    bool   // the arguments are entered as JSON instead of in fields
+	JSON     string // the arguments as JSON
+	View     string // the full result, or the result for models
+	May      bool   // call the tool
 	Tried    *tried
 }
 
-// dialectRow sums up a tool in one dialect.
 type dialectRow struct {
 	schema.Fitted
 	Tokens int
 	Here   bool
 }
 
-func (c *Console) showTool(v *visit) (answer, error) {
-	p, err := c.toolPage(v, v.URL.Query())
-	if err != nil {
-		return answer{}, err
-	}
-	return show("tool", p)
-}
-
 func (c *Console) toolPage(v *visit, q url.Values) (*toolPage, error) {
-	one, err := c.Gateway.ShowTool(v.who, q.Get("profile"), v.PathValue("name"))
+	one, err := c.Tools.ShowTool(v.who, q.Get("profile"), v.PathValue("name"))
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +124,68 @@ func (c *Console) toolPage(v *visit, q url.Values) (*toolPage, error) {
 }
 
 func (p *toolPage) setDialect(lang locale.Language, f schema.Fitted) {
-	p.Shown, p.Report = code(text(lang, "tools.as", string(f.Dialect)), f.Tool), f.Report
+	p.Shown = code(text(lang, "tools.as", string(f.Dialect)), f.Tool)
+	p.Report = f.Report
 	if f.Error != nil {
-		p.Refused = f.Error.Error()
+		p.Error = f.Error.Error()
 	}
+}
+
+// ToolCaller calls tools.
+type ToolCaller interface {
+	CallTool(ctx context.Context, who access.Principal, name string, args json.RawMessage, q url.Values) (restapi.CallAnswer, error)
+}
+
+type tried struct {
+	restapi.CallAnswer
+	Sent   block // arguments as entered
+	Got    block // arguments as the tool got them
+	Result block
+	Tokens int // of the result, estimated
+	Took   time.Duration
+	Fault  *fault.Error // why there is no result
+	Error  bool         // the tool returned an error
+}
+
+// tryTool calls a tool with the arguments that a person entered.
+func (c *Console) tryTool(v *visit) (answer, error) {
+	p, err := c.toolPage(v, v.PostForm)
+	if err != nil {
+		return answer{}, err
+	}
+	p.View = v.PostForm.Get("view")
+	p.JSON = v.PostForm.Get("json")
+	args := argumentsOf(p.Fields, v.PostForm)
+	if p.Whole {
+		args = json.RawMessage(strings.TrimSpace(p.JSON))
+	}
+	q := url.Values{"profile": {p.Profile}}
+	if p.View == "model" {
+		q.Set("view", "model")
+	}
+	began := time.Now()
+	out, err := c.ToolCaller.CallTool(v.Context(), v.who, p.Name, args, q)
+	p.Tried = &tried{CallAnswer: out, Sent: code(text(v.lang, "try.sent"), args), Took: time.Since(began)}
+	switch {
+	case err != nil && fault.As(err).Code == fault.Internal:
+		return answer{}, err
+	case err != nil:
+		p.Tried.Fault = fault.As(err)
+	default:
+		p.Tried.Result = code(text(v.lang, "try.result"), out.Result)
+		p.Tried.Tokens = project.Tokens(out.Result)
+		p.Tried.Error = toolError(out.Result)
+	}
+	if out.Fitted != nil {
+		p.Tried.Got = code(text(v.lang, "try.fitted"), out.Fitted.Arguments)
+	}
+	return v.update("tool", "tried", p)
+}
+
+// toolError tells whether a result is marked as an error.
+func toolError(result json.RawMessage) bool {
+	var r struct {
+		IsError bool `json:"isError"`
+	}
+	return json.Unmarshal(result, &r) == nil && r.IsError
 }

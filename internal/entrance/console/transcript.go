@@ -10,14 +10,13 @@ import (
 )
 
 const (
-	// maxTurns is how many messages one page shows of a transcript.
+	// maxTurns is how many messages a page shows.
 	maxTurns = 200
-	// maxFold bounds what is shown of the arguments and the result of one call; its record
-	// has all of it.
+	// maxFold is how many bytes of a call's arguments and result are shown; the record has all.
 	maxFold = 8000
 )
 
-// turn is what one side said: a person, or an agent with the calls that it made.
+// turn is what a person said, or what an agent said and called.
 type turn struct {
 	Person bool
 	Name   string // of the agent
@@ -25,28 +24,27 @@ type turn struct {
 	Parts  []turnPart
 }
 
-// turnPart is text or a call.
 type turnPart struct {
 	Text    string
-	Stopped string // why the text has no end
+	Stopped string // why the text is incomplete
 	Call    *turnCall
 }
 
-// turnCall is a call of an agent and what became of it.
+// turnCall is a call by an agent and its outcome.
 type turnCall struct {
 	id        string
 	Tool      string
-	Status    conversation.Status // lost: nobody knows what became of it
+	Status    conversation.Status
 	Took      time.Duration
 	Record    string // id of its record
 	Arguments block
 	Result    block
 }
 
-// lost is the status of a call whose end was not stored.
+// lost is the status of a call whose outcome was not stored.
 const lost conversation.Status = "lost"
 
-// turnsOf reads a transcript. What is no message of a chat is passed over.
+// turnsOf reads a transcript and skips what is not a chat message.
 func turnsOf(lang locale.Language, list []restapi.TranscriptMessage) (turns []turn) {
 	for _, row := range list {
 		var m conversation.Message
@@ -68,11 +66,12 @@ func turnsOf(lang locale.Language, list []restapi.TranscriptMessage) (turns []tu
 	return turns
 }
 
-// say adds what an agent said and wants to be called.
+// say adds what an agent said and the calls that it made.
 func (t *turn) say(lang locale.Language, m *conversation.Message) {
 	var stopped string
 	if m.Note != nil {
-		t.Name, stopped = m.Note.Agent, m.Note.Stopped
+		t.Name = m.Note.Agent
+		stopped = m.Note.Stopped
 	}
 	if text := m.Text(); text != "" || stopped != "" {
 		t.Parts = append(t.Parts, turnPart{Text: text, Stopped: stopped})
@@ -84,30 +83,20 @@ func (t *turn) say(lang locale.Language, m *conversation.Message) {
 	}
 }
 
-// answer notes what became of a call. An id may come again in a later round, so the first
-// call that waits is meant.
+// answer adds the result of a call. Ids may repeat in later rounds, so it belongs to the first
+// call that has none.
 func (t *turn) answer(lang locale.Language, m *conversation.Message) {
 	for _, p := range t.Parts {
 		if p.Call == nil || p.Call.id != m.CallID || p.Call.Status != lost {
 			continue
 		}
 		p.Call.Result = codeUpTo(text(lang, "chat.result"), []byte(m.Text()), maxFold)
-		if p.Call.Status = conversation.Success; m.Note != nil {
-			p.Call.Status, p.Call.Record, p.Call.Took = m.Note.Status, m.Note.Call, time.Duration(m.Note.DurationMS)*time.Millisecond
+		p.Call.Status = conversation.Success
+		if m.Note != nil {
+			p.Call.Status = m.Note.Status
+			p.Call.Record = m.Note.Call
+			p.Call.Took = time.Duration(m.Note.DurationMS) * time.Millisecond
 		}
 		return
 	}
-}
-
-// statusTone is the tone of what became of a call or of a step.
-func statusTone(status string) string {
-	switch status {
-	case "success", "passed":
-		return "good"
-	case "failed", "error":
-		return "bad"
-	case "skipped", "running":
-		return "calm"
-	}
-	return "warn"
 }

@@ -51,7 +51,8 @@ func TestTimesOfFormsAreMeantAsClocksShowThem(t *testing.T) {
 }
 
 func FuzzTranscript(f *testing.F) {
-	f.Add(`{"role":"assistant","content":"x","tool_calls":[{"id":"1","function":{"name":"a"}}]}`, `{"role":"tool","tool_call_id":"1","content":null}`)
+	f.Add(`{"role":"assistant","content":"x","tool_calls":[{"id":"1","function":{"name":"a"}}]}`,
+		`{"role":"tool","tool_call_id":"1","content":null}`)
 	f.Add(`{"role":"tool"}`, `{"role":"user","content":{"a":1}}`)
 	f.Add(`[[`, "{\"role\":\"user\",\"content\":\"\xff\u202e\"}")
 	page := New(Parts{}).pages[locale.English]["session"]
@@ -73,7 +74,7 @@ func FuzzFilters(f *testing.F) {
 		if ask, err := logQuery(q); err == nil && ask.Check() != nil {
 			t.Errorf("%q asks for what nobody answers: %+v", query, ask)
 		}
-		asked, err := sessionsAsked(q)
+		asked, err := sessionFilter(q)
 		for name, value := range asked.Metadata {
 			if err == nil && !json.Valid(value) {
 				t.Errorf("%q: %s is no JSON: %s", query, name, value)

@@ -14,51 +14,75 @@ import (
 
 const (
 	settingsFor = 365 * 24 * time.Hour
-	// maxForm bounds what a person sends at once.
+	// maxForm is the size limit of a form.
 	maxForm = 1 << 20
 )
 
-// visit is one request of a person.
 type visit struct {
 	*http.Request
-	who     access.Principal // the zero one before it is let in
+	who     access.Principal // zero before the person is admitted
 	lang    locale.Language
-	theme   string // light, dark, or "" for what the system has
-	section string // where in the navigation it is
-	back    string // where a sign-in leads to
+	theme   string // light, dark, or "" for the system's
+	section string // of the navigation
+	back    string // where to go after signing in
 }
 
-// handler answers a visit of somebody who was let in. Errors are shown to the person as far
-// as they may be known.
+// handler answers the request of a person who was admitted.
 type handler func(v *visit) (answer, error)
 
-// answer is what a handler wants to be shown.
 type answer struct {
 	page  string // the template
-	block string // the part of it that htmx asked for; "": the whole page
+	block string // the part that htmx asked for, or whole
 	data  any
 
-	location string // instead of a page: where to go on
-	said     string // what was done, as console.said.KEY; shown there
-	serve    http.HandlerFunc
+	location string // path of the redirect
+	said     string // message to show there, as console.said.KEY
+	serve    func(http.ResponseWriter)
 }
 
-// show shows a page.
-func show(page string, data any) (answer, error) { return answer{page: page, data: data}, nil }
+// whole stands for all of a page, rather than one block of it.
+const whole = ""
 
-// part shows a block of a page, for htmx to put in its place.
-func part(page, block string, data any) (answer, error) {
+// page is a handler that shows a page, or one block of it, with what read returns.
+func page[T any](name, block string, read func(*visit) (T, error)) handler {
+	return func(v *visit) (answer, error) {
+		data, err := read(v)
+		return answer{page: name, block: block, data: data}, err
+	}
+}
+
+// update shows a block of a page if htmx asks, and the whole page otherwise.
+func (v *visit) update(page, block string, data any) (answer, error) {
+	if v.Header.Get("HX-Request") == "" {
+		block = whole
+	}
 	return answer{page: page, block: block, data: data}, nil
 }
 
-// done goes on to a page after a change and says there what was done: console.said.KEY.
+func show(page string, data any) (answer, error) { return answer{page: page, data: data}, nil }
+
+// serve lets write write the response.
+func serve(write func(http.ResponseWriter)) (answer, error) { return answer{serve: write}, nil }
+
+// download serves data as a file.
+func download(kind, name string, data []byte) (answer, error) {
+	return serve(func(w http.ResponseWriter) {
+		h := w.Header()
+		h.Set("Content-Type", kind)
+		h.Set("Content-Disposition", `attachment; filename="`+name+`"`)
+		h.Set("Cache-Control", "no-store")
+		_, _ = w.Write(data) // the reader may have left
+	})
+}
+
+// done redirects after a change. The page then shows console.said.KEY.
 func done(path, said string) (answer, error) { return answer{location: path, said: said}, nil }
 
 func notFound(v *visit) (answer, error) {
 	return answer{}, fault.New(fault.NotFound, "there is no page %.100s", v.URL.Path)
 }
 
-// visitor reads what a request says of its person's wishes.
+// visitor reads the person's settings from a request.
 func (c *Console) visitor(r *http.Request) *visit {
 	v := &visit{Request: r, back: r.URL.RequestURI(), lang: locale.Of(r), theme: stylesheet.Theme(r)}
 	if r.Method != http.MethodGet {
@@ -67,7 +91,7 @@ func (c *Console) visitor(r *http.Request) *visit {
 	return v
 }
 
-// cameFrom is the page of ours from which a form was sent.
+// cameFrom is the page from which a form was sent.
 func (c *Console) cameFrom(r *http.Request) string {
 	page, err := url.Parse(r.Referer())
 	if err != nil || page.Host != r.Host {
@@ -76,13 +100,14 @@ func (c *Console) cameFrom(r *http.Request) string {
 	return localPath(strings.TrimPrefix(page.RequestURI(), c.BasePath))
 }
 
-// let lets people in, and shows what the handler answers.
+// let admits people and shows what the handler answers.
 func (c *Console) let(s section, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := c.visitor(r)
 		v.section = s.name
 		var err error
-		if v.who, err = c.admit(r); fault.Is(err, fault.Unauthorized) {
+		v.who, err = c.admit(r)
+		if fault.Is(err, fault.Unauthorized) {
 			c.showSignIn(w, v, nil)
 			return
 		}
@@ -104,7 +129,7 @@ func (c *Console) let(s section, h handler) http.HandlerFunc {
 	}
 }
 
-// form reads the fields that a person sent. What cannot be read is as if it was not sent.
+// form reads the fields of a form. Fields that cannot be parsed count as not sent.
 func form(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if r.ContentLength > maxForm {
 		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", maxForm)
@@ -116,7 +141,7 @@ func form(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	return r.PostForm, nil
 }
 
-// changeSettings keeps the language or the theme that a person has chosen.
+// changeSettings stores the chosen language or theme in a cookie.
 func (c *Console) changeSettings(w http.ResponseWriter, r *http.Request) {
 	f, err := form(w, r)
 	if err != nil {
@@ -133,4 +158,45 @@ func (c *Console) changeSettings(w http.ResponseWriter, r *http.Request) {
 		c.setCookie(w, r, stylesheet.ThemeCookie, "", -1)
 	}
 	c.redirect(w, r, localPath(f.Get("back")))
+}
+
+// input is a form that was not accepted. It is shown again with what the person typed.
+type input struct {
+	Fault  *fault.Error // why; nil: there was no such form
+	values url.Values
+}
+
+// Value is what the person typed into a field.
+func (i input) Value(field string) string { return i.values.Get(field) }
+
+// rejected tells whether the person can fix the form. Other errors are shown without it.
+func rejected(v *visit, err error) (input, bool) {
+	f := fault.As(err)
+	switch f.Code {
+	case fault.BadRequest, fault.BadConfig, fault.Conflict, fault.NotFound, fault.TooLarge:
+		return input{f, v.PostForm}, true
+	}
+	return input{}, false
+}
+
+// policy lets a page load from and send to its own origin only.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// ServeHTTP sets security headers, rejects requests of other sites' pages and reads the key
+// from the sign-in cookie.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "same-origin") // no-referrer would hide the origin of our own forms
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	if err := c.Check(r); err != nil {
+		c.showFault(w, c.visitor(r), err)
+		return
+	}
+	r = r.Clone(r.Context())
+	_, r.Host = c.Address(r) // as in the browser
+	c.openCookie(r)
+	c.inner.ServeHTTP(w, r)
 }

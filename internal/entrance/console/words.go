@@ -14,25 +14,42 @@ import (
 	"github.com/toolfit/toolfit/internal/base/visible"
 )
 
-// words are the functions that templates of a language call.
+// words are the functions for the templates of a language.
 func (c *Console) words(lang locale.Language) template.FuncMap {
 	return template.FuncMap{
-		"t":     func(key string, args ...any) string { return text(lang, key, args...) },
-		"word":  func(prefix string, code any) string { return word(lang, prefix, fmt.Sprint(code)) },
-		"say":   func(sentence string) string { return say(lang, sentence) },
-		"why":   func(code any, sentence string) string { return why(lang, fmt.Sprint(code), sentence) },
-		"at":    c.at,
-		"asset": func(name string) string { return c.assets.paths[name] },
-		"clock": clock, "moment": moment, "took": took, "size": size, "number": func(n any) string { return number(reflect.ValueOf(n).Int()) }, "share": share,
-		"code": code, "badge": newBadge, "empty": newEmpty, "plain": plain, "breakable": breakable,
-		"serverTone": serverTone, "callTone": callTone, "millis": millis,
-		"htmx":    func() string { return htmxConfig },
-		"segment": url.PathEscape,
-		"runTone": runTone, "statusTone": statusTone, "levelTone": levelTone,
+		"t":      func(key string, args ...any) string { return text(lang, key, args...) },
+		"word":   func(prefix string, code any) string { return word(lang, prefix, fmt.Sprint(code)) },
+		"say":    func(sentence string) string { return say(lang, sentence) },
+		"why":    func(code any, sentence string) string { return why(lang, fmt.Sprint(code), sentence) },
+		"at":     c.at,
+		"asset":  func(name string) string { return c.assets.paths[name] },
+		"badge":  func(tone, text string) badge { return badge{tone, text} },
+		"tone":   tone,
+		"empty":  func(title, text, commands string) empty { return empty{title, text, commands} },
+		"htmx":   func() string { return htmxConfig },
+		"number": func(n any) string { return number(reflect.ValueOf(n).Int()) },
+		"clock":  clock, "moment": moment, "took": took, "millis": millis, "size": size, "share": share,
+		"code": code, "plain": plain, "breakable": breakable, "segment": url.PathEscape,
 	}
 }
 
-// word is what a code of ours means; one that we do not know stays as it is.
+// tones are the colors of badges, by kind and code; "" stands for all other codes.
+var tones = map[string]map[string]string{
+	"call":   {"ok": "good", "canceled": "calm", "question": "calm", "": "bad"},
+	"level":  {"error": "bad", "warn": "warn", "info": "good", "": "calm"},
+	"rule":   {"on": "good", "shadow": "warn"},
+	"server": {"up": "good", "down": "bad", "starting": "warn", "": "calm"},
+	"status": {"success": "good", "passed": "good", "failed": "bad", "error": "bad", "skipped": "calm", "running": "calm", "": "warn"},
+}
+
+func tone(kind string, code any) string {
+	if found, ok := tones[kind][fmt.Sprint(code)]; ok {
+		return found
+	}
+	return tones[kind][""]
+}
+
+// word is the text for a code; an unknown code stays as it is.
 func word(lang locale.Language, prefix, code string) string {
 	if known := text(lang, prefix+code); known != "" {
 		return known
@@ -40,10 +57,10 @@ func word(lang locale.Language, prefix, code string) string {
 	return plain(code)
 }
 
-// say shows a sentence of ours in the language; what others wrote stays as it is.
+// say translates a sentence of ours; other text stays as it is.
 func say(lang locale.Language, sentence string) string { return plain(lang.Translate(sentence)) }
 
-// why says what a fault's code means, where its sentence stays English.
+// why explains the code of an error whose message is not translated.
 func why(lang locale.Language, code, sentence string) string {
 	if lang == locale.English || lang.Translate(sentence) != sentence {
 		return ""
@@ -51,12 +68,12 @@ func why(lang locale.Language, code, sentence string) string {
 	return lang.Text("fault." + code)
 }
 
-// htmxConfig keeps htmx from evaluating text and from adding styles, which the policy
-// forbids anyway, and from keeping pages in the browser's storage.
+// htmxConfig turns off eval and inline styles, which the CSP forbids anyway, and storing pages
+// in the browser.
 const htmxConfig = `{"allowEval":false,"includeIndicatorStyles":false,"historyCacheSize":0,"refreshOnHistoryMiss":true,` +
 	`"selfRequestsOnly":true,"allowScriptTags":false}`
 
-// clock is the time as a person reads it: today without the date.
+// clock is the time for people: without the date if it is today.
 func clock(t time.Time) string {
 	t = t.Local()
 	if time.Since(t) < 24*time.Hour && t.Day() == time.Now().Day() {
@@ -65,7 +82,7 @@ func clock(t time.Time) string {
 	return t.Format("2006-01-02 15:04:05")
 }
 
-// moment is the time with its zone, for programs and for those who hover.
+// moment is the time with its zone, for scripts and tooltips.
 func moment(t time.Time) string { return t.Format(time.RFC3339) }
 
 func took(d time.Duration) string {
@@ -82,7 +99,6 @@ func took(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-// millis is a duration of the REST API.
 func millis(ms float64) string { return took(time.Duration(ms * float64(time.Millisecond))) }
 
 func size(n int64) string {
@@ -100,19 +116,20 @@ func number(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	sign := ""
 	if digits[0] == '-' {
-		sign, digits = "-", digits[1:]
+		sign = "-"
+		digits = digits[1:]
 	}
 	var b strings.Builder
 	for i, d := range digits {
 		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteRune('\u202f') // a narrow space that does not break
+			b.WriteRune('\u202f') // narrow no-break space
 		}
 		b.WriteRune(d)
 	}
 	return sign + b.String()
 }
 
-// share is a part of one as per cent.
+// share is a fraction as a percentage.
 func share(part float64) string {
 	if part > 0 && part < 0.01 {
 		return "<1 %"
@@ -120,24 +137,19 @@ func share(part float64) string {
 	return fmt.Sprintf("%.0f %%", 100*part)
 }
 
-// badge is a state in one word. Its tone helps the eye; the word alone says it.
+// badge is a state in one word, with a color that only supports the word.
 type badge struct{ Tone, Text string }
 
-func newBadge(tone, text string) badge { return badge{tone, text} }
-
-// empty is what a page says where there is nothing yet: why, and what to do first.
+// empty is what a page shows when there is nothing yet: why, and what to do first.
 type empty struct {
 	Title, Text string
 	Commands    string // "": none
 }
 
-func newEmpty(title, text, commands string) empty { return empty{title, text, commands} }
-
-// plain shows text of strangers: what would hide or turn around is shown by its number.
+// plain shows untrusted text: invisible and direction characters are shown as code points.
 func plain(s string) string { return visible.Text(s) }
 
-// breakable is a name or a mask that may go on in the next line after an underscore or a
-// comma: else narrow places cut it anywhere.
+// breakable is a name or a mask in which lines may break after an underscore or a comma.
 func breakable(text string) template.HTML {
 	return template.HTML(joints.ReplaceAllString(template.HTMLEscapeString(plain(text)), "$0<wbr>"))
 }

@@ -18,14 +18,14 @@ func (c *command) add() *cobra.Command {
 	var f addFlags
 	cmd := &cobra.Command{
 		Use:        "add NAME (URL | -- COMMAND [ARG…] | --openapi FILE|URL)",
-		Short:      "Add a server, or an HTTP API by its description, to the configuration",
+		Short:      "Add a server or an HTTP API to the configuration",
 		SuggestFor: []string{"init", "new"},
 		Example: `  toolfit add files -- npx -y @modelcontextprotocol/server-filesystem .
   toolfit add cloud https://example.com/mcp --header 'Authorization: Bearer ${CLOUD_TOKEN}'
   toolfit add petstore --openapi petstore.yaml --base http://127.0.0.1:9000 --auth 'api_key=${PET_KEY}'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 && (len(args) < 1 || f.api.Spec == "") {
-				return usage("add takes a name, and a URL, or -- and a command, or --openapi; see: toolfit add --help")
+				return usage("add takes a name and one of: a URL, -- and a command, or --openapi; see: toolfit add --help")
 			}
 			return nil
 		},
@@ -45,36 +45,34 @@ func (c *command) add() *cobra.Command {
 				return err
 			}
 			notes := c.beforeStart(path, s)
-			if c.json {
-				return c.printJSON(added{string(s.ID), path, notes})
-			}
-			fmt.Fprintf(c.env.Out, "added %s to %s\n", s.ID, path)
-			for _, note := range notes {
-				fmt.Fprintf(c.env.Err, "  note: %s\n", note)
-			}
-			return nil
+			return c.show(added{string(s.ID), path, notes}, func() error {
+				_, err := fmt.Fprintf(c.env.Out, "added %s to %s\n", s.ID, path)
+				c.note("  ", notes)
+				return err
+			})
 		},
 	}
-	cmd.Flags().StringSliceVar(&s.Inherit, "inherit", nil, "environment variable of ours that the command gets, NAME or a glob such as AWS_*; may be repeated")
-	cmd.Flags().StringVar(&s.Isolation, "isolation", "", "shared, or session: one process or session for each caller's session")
-	cmd.Flags().DurationVar(&s.Timeout, "timeout", 0, "limit for one call (default 1m)")
-	cmd.Flags().DurationVar(&s.Idle, "idle", 0, "closed after so long without a call (default 10m)")
+	cmd.Flags().StringSliceVar(&s.Inherit, "inherit", nil,
+		"environment variable to pass on to the command, NAME or a glob such as AWS_*; can be repeated")
+	cmd.Flags().StringVar(&s.Isolation, "isolation", "", "shared, or session: a process or session of its own for each caller's session")
+	cmd.Flags().DurationVar(&s.Timeout, "timeout", 0, "timeout of a call (default 1m)")
+	cmd.Flags().DurationVar(&s.Idle, "idle", 0, "stop the server after this time without calls (default 10m)")
 	f.add(cmd)
 	return cmd
 }
 
-// added is what add tells of a server.
 type added struct {
 	Added string   `json:"added"`
 	File  string   `json:"file"`
-	Notes []string `json:"notes,omitempty"` // what is to be done before it can start
+	Notes []string `json:"notes,omitempty"` // what is missing before it can start
 }
 
-// beforeStart is what a new server still lacks here. It may be there where the gateway runs,
-// so the server is added all the same.
+// beforeStart lists what a new server lacks here. It is added all the same, because the gateway
+// may run elsewhere.
 func (c *command) beforeStart(path string, s config.Server) (notes []string) {
 	if held := heldIn(s); len(held) > 0 {
-		notes = append(notes, fmt.Sprintf("%s in %s%s: %s; write ${VAR} or ${file:PATH} in its place to keep it elsewhere", looksLike(len(held)), path, alone, some(held)))
+		notes = append(notes, fmt.Sprintf("%s in %s%s: %s; use ${VAR} or ${file:PATH} to keep it elsewhere", looksLike(len(held)), path, alone,
+			some(held)))
 	}
 	cfg, err := config.Load(path, c.env.Lookup)
 	if fault.Is(err, fault.BadConfig) {
@@ -98,7 +96,6 @@ func (c *command) beforeStart(path string, s config.Server) (notes []string) {
 	return notes
 }
 
-// addFlags are the flags of add that need more than a look.
 type addFlags struct {
 	env, headers, auth []string
 	api                config.API
@@ -106,31 +103,32 @@ type addFlags struct {
 
 func (f *addFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.env, "env", nil, "environment variable of the command, KEY=VALUE; may be repeated")
-	flags.StringArrayVar(&f.headers, "header", nil, "header sent to the URL, 'Name: value'; may be repeated")
-	flags.StringVar(&f.api.Spec, "openapi", "", "OpenAPI or Swagger document of an HTTP API, a file or an address")
-	flags.StringVar(&f.api.Base, "base", "", "address of the HTTP API (default: what the document says)")
-	flags.StringArrayVar(&f.auth, "auth", nil, "credential of the HTTP API, SCHEME=KEY or SCHEME=USER:PASSWORD; may be repeated")
-	flags.StringSliceVar(&f.api.Tags, "tag", nil, "only operations of the HTTP API with one of these tags")
-	flags.BoolVar(&f.api.ReadOnly, "read-only", false, "only operations of the HTTP API that change nothing")
+	flags.StringArrayVar(&f.env, "env", nil, "environment variable of the command, KEY=VALUE; can be repeated")
+	flags.StringArrayVar(&f.headers, "header", nil, "header for the URL, 'Name: value'; can be repeated")
+	flags.StringVar(&f.api.Spec, "openapi", "", "OpenAPI or Swagger document of an HTTP API, a file or a URL")
+	flags.StringVar(&f.api.Base, "base", "", "base URL of the HTTP API (default: from the document)")
+	flags.StringArrayVar(&f.auth, "auth", nil, "credential of the HTTP API, SCHEME=KEY or SCHEME=USER:PASSWORD; can be repeated")
+	flags.StringSliceVar(&f.api.Tags, "tag", nil, "only operations with one of these tags")
+	flags.BoolVar(&f.api.ReadOnly, "read-only", false, "only operations that change nothing")
 }
 
-// fill says what kind of server it is.
 func (f *addFlags) fill(s *config.Server, target []string) (err error) {
-	if s.Env, err = pairs(f.env, "=", "--env KEY=VALUE"); err != nil {
+	s.Env, err = pairs(f.env, "=", "--env KEY=VALUE")
+	if err != nil {
 		return err
 	}
-	if s.Headers, err = pairs(f.headers, ":", "--header 'Name: value'"); err != nil {
+	s.Headers, err = pairs(f.headers, ":", "--header 'Name: value'")
+	if err != nil {
 		return err
 	}
 	if f.api.Spec == "" {
 		if f.api.Base != "" || len(f.auth) > 0 || len(f.api.Tags) > 0 || f.api.ReadOnly {
-			return usage("--base, --auth, --tag and --read-only go with --openapi")
+			return usage("--base, --auth, --tag and --read-only need --openapi")
 		}
 		return fillTarget(s, target)
 	}
 	if len(target) > 0 || len(s.Env) > 0 || len(s.Inherit) > 0 || s.Isolation != "" {
-		return usage("an HTTP API has neither a command nor a URL of its own; give its address with --base")
+		return usage("an HTTP API has no command and no MCP URL; give its address with --base")
 	}
 	credentials, err := pairs(f.auth, "=", "--auth SCHEME=KEY")
 	if err != nil {
@@ -150,7 +148,6 @@ func (f *addFlags) fill(s *config.Server, target []string) (err error) {
 	return nil
 }
 
-// fillTarget says what kind of server it is: one argument that is a URL, or a command.
 func fillTarget(s *config.Server, args []string) error {
 	if strings.HasPrefix(args[0], "http://") || strings.HasPrefix(args[0], "https://") {
 		if len(args) > 1 {
@@ -160,7 +157,7 @@ func fillTarget(s *config.Server, args []string) error {
 		return nil
 	}
 	if strings.Contains(args[0], "://") {
-		return usage("%q is no URL of http or https", args[0])
+		return usage("%q is not an http or https URL", args[0])
 	}
 	s.Command = args[0]
 	s.Args = args[1:]
@@ -171,8 +168,9 @@ func pairs(list []string, sep, form string) (map[string]string, error) {
 	var m map[string]string
 	for _, item := range list {
 		key, value, ok := strings.Cut(item, sep)
-		if key = strings.TrimSpace(key); !ok || key == "" {
-			return nil, usage("%q is not of the form %s", item, form)
+		key = strings.TrimSpace(key)
+		if !ok || key == "" {
+			return nil, usage("%q: expected %s", item, form)
 		}
 		if m == nil {
 			m = map[string]string{}
@@ -187,17 +185,75 @@ func pairs(list []string, sep, form string) (map[string]string, error) {
 
 func (c *command) remove() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "Remove a server from the configuration", Args: exactly(1, "the name of a server"),
+		Use: "remove NAME", Short: "Remove a server from the configuration", Args: takes(1, 1, "the name of a server"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := c.editPath()
 			if err := config.RemoveServer(path, tool.ServerID(args[0])); err != nil {
 				return err
 			}
-			if c.json {
-				return c.printJSON(map[string]string{"removed": args[0], "file": path})
-			}
-			_, err := fmt.Fprintf(c.env.Out, "removed %s from %s\n", args[0], path)
-			return err
+			return c.printf(map[string]string{"removed": args[0], "file": path}, "removed %s from %s\n", args[0], path)
 		},
 	}
+}
+
+// dashed inserts the missing -- in "add NAME COMMAND ARG…" if flags follow that can only be the
+// command's: short ones, and those that add does not have. If flags of add are among them, it
+// is ambiguous and an error. Parse errors are left to the real parser.
+func dashed(env *Env, args []string) ([]string, error) {
+	if !slices.Contains(args, "add") {
+		return args, nil
+	}
+	scratch := &command{env: env} // with flags of its own
+	add, rest, err := scratch.root().Find(args)
+	if err != nil || add.Name() != "add" || slices.Contains(rest, "--") {
+		return args, nil
+	}
+	flags := add.Flags()
+	flags.AddFlagSet(add.InheritedFlags())
+	flags.SetInterspersed(false)
+	var name string
+	for range 2 { // to the name, then to the command
+		if flags.Parse(rest) != nil || flags.NArg() < 2 && name == "" || flags.NArg() == 0 {
+			return args, nil
+		}
+		rest = flags.Args()
+		if name == "" {
+			name = rest[0]
+			rest = rest[1:]
+		}
+	}
+	spec, _ := flags.GetString("openapi")
+	if spec != "" || strings.Contains(rest[0], "://") {
+		return args, nil
+	}
+	var ours, theirs string
+	for _, arg := range rest[1:] {
+		switch long, _, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "="); {
+		case len(arg) < 2 || arg[0] != '-':
+		case arg[1] == '-' && flags.Lookup(long) != nil:
+			ours = "--" + long
+		default:
+			theirs = arg
+		}
+	}
+	switch {
+	case theirs == "":
+		return args, nil
+	case ours != "":
+		return nil, usage("%s is a flag of toolfit add, %s is not; put ours before --, the command's after it: toolfit add %s [%s …] -- %s",
+			ours, theirs, name, ours, shellLine(rest))
+	}
+	return slices.Insert(slices.Clone(args), len(args)-len(rest), "--"), nil
+}
+
+// shellLine is a command with shell quoting.
+func shellLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = w
+		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`*?<>|&;()#~{}[]!") {
+			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
 }

@@ -12,27 +12,26 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// addedAPI is what add tells of an HTTP API.
 type addedAPI struct {
 	Added    string            `json:"added"`
 	File     string            `json:"file"`
-	Base     string            `json:"base,omitempty"` // where credentials go, as it was written
+	Base     string            `json:"base,omitempty"` // where credentials are sent
 	Tools    int               `json:"tools"`
-	Notes    []string          `json:"notes,omitempty"` // what its credentials lack
+	Notes    []string          `json:"notes,omitempty"` // what is missing before it works
 	Problems []openapi.Problem `json:"problems"`
 }
 
-// addAPI reads the API's description before it writes anything: a description that cannot
-// be read is not worth an entry, and one with mistakes is shown with them.
+// addAPI reads the API's document before it adds anything, and lists problems in the document.
 func (c *command) addAPI(ctx context.Context, path string, s config.Server) error {
-	defer c.waiting("reading the description")()
+	defer c.waiting("reading the document")()
 	answer := addedAPI{Added: string(s.ID), File: path, Problems: []openapi.Problem{}}
 	api, err := httpapi.New(s, nil)
 	if err != nil {
 		return err
 	}
 	defer api.Close()
-	if answer.Tools, err = api.Count(ctx); err != nil {
+	answer.Tools, err = api.Count(ctx)
+	if err != nil {
 		return err
 	}
 	answer.Problems = append(answer.Problems, api.Problems()...)
@@ -42,7 +41,8 @@ func (c *command) addAPI(ctx context.Context, path string, s config.Server) erro
 		}
 		answer.Base = s.API.Base
 	}
-	if s.API.Spec, err = specFrom(path, s.API.Spec); err != nil {
+	s.API.Spec, err = specFrom(path, s.API.Spec)
+	if err != nil {
 		return err
 	}
 	if err := config.AddServer(path, s); err != nil {
@@ -54,13 +54,11 @@ func (c *command) addAPI(ctx context.Context, path string, s config.Server) erro
 	}
 	fmt.Fprintf(c.env.Out, "added %s to %s: %d tools\n", s.ID, path, answer.Tools)
 	if answer.Base != "" {
-		fmt.Fprintf(c.env.Out, "its credentials go to %s, as the description says now; later it cannot move them\n", answer.Base)
+		fmt.Fprintf(c.env.Out, "credentials are sent to %s, the address in the document now; later changes do not count\n", answer.Base)
 	}
-	for _, note := range answer.Notes {
-		fmt.Fprintf(c.env.Err, "  note: %s\n", note)
-	}
+	c.note("  ", answer.Notes)
 	if len(answer.Problems) > 0 {
-		fmt.Fprintln(c.env.Err, "what is sound is used; wrong in the description:")
+		fmt.Fprintln(c.env.Err, "problems in the document (everything else is used):")
 	}
 	for _, p := range answer.Problems {
 		fmt.Fprintf(c.env.Err, "  %s: %s\n", p.Pointer, p.Message)
@@ -68,17 +66,17 @@ func (c *command) addAPI(ctx context.Context, path string, s config.Server) erro
 	return nil
 }
 
-// fixBase writes down where the credentials of an API go: a remote description may say
-// something else tomorrow.
+// fixBase stores the address for the credentials of an API: a remote document may change.
 func fixBase(ctx context.Context, api *httpapi.API, cfg *config.API) (err error) {
-	if cfg.Base, err = api.Base(ctx); err == nil && cfg.Base == "" {
-		err = fault.New(fault.BadConfig, "the description names no address for all of its operations").
-			WithHint("say with --base where the API is and its credentials go")
+	cfg.Base, err = api.Base(ctx)
+	if err == nil && cfg.Base == "" {
+		err = fault.New(fault.BadConfig, "the document has no single address for all operations").
+			WithHint("give the address of the API with --base")
 	}
 	return err
 }
 
-// specFrom is the description's file as the configuration has to name it: from its own folder.
+// specFrom is the path of the document as the configuration needs it: from the configuration's folder.
 func specFrom(path, spec string) (string, error) {
 	if strings.Contains(spec, "://") || filepath.IsAbs(spec) || filepath.Dir(path) == "." {
 		return spec, nil

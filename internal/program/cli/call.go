@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,22 +26,18 @@ func (c *command) call() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "call TOOL [KEY=VALUE | KEY:=JSON …]",
 		Short: "Call a tool",
-		Long:  "Call a tool. KEY=VALUE takes the value as the tool's schema wants it; KEY:=JSON takes it as JSON.",
+		Long:  "Call a tool. KEY=VALUE converts the value to the type in the tool's schema; KEY:=JSON takes it as JSON.",
 		Example: `  toolfit call files__read_text_file path=README.md
   toolfit call shop__list_orders --args '{"status":"paid"}'`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage("call takes the name of a tool; see: toolfit tools")
-			}
-			return nil
-		},
+		Args: takes(1, -1, "the name of a tool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
 				done := c.waiting("waiting for the tool")
 				defer done()
-				t, err := g.tool(cmd, flags, args[0])
+				t, err := g.tool(cmd.Context(), flags, args[0])
 				if fault.Is(err, fault.UnknownTool) {
-					t, err = restapi.Tool{Name: args[0]}, nil // it may be another version's name for a tool: the call will tell
+					t = restapi.Tool{Name: args[0]} // may be its name in another version: the call will tell
+					err = nil
 				}
 				if err != nil {
 					return err
@@ -50,7 +47,8 @@ func (c *command) call() *cobra.Command {
 					return err
 				}
 				var answer restapi.CallAnswer
-				if err := g.do(cmd.Context(), http.MethodPost, "/tools/"+url.PathEscape(t.Name)+"/call", flags.query(), body, &answer); err != nil {
+				r := request{http.MethodPost, "/tools/" + url.PathEscape(t.Name) + "/call", flags.query(), body}
+				if err := g.do(cmd.Context(), r, &answer); err != nil {
 					return err
 				}
 				done()
@@ -62,16 +60,16 @@ func (c *command) call() *cobra.Command {
 		},
 	}
 	flags.add(cmd)
-	cmd.Flags().BoolVar(&explain, "explain", false, "say what was changed in the arguments to make them fit")
-	cmd.Flags().StringVar(&whole, "args", "", "all arguments as one JSON object; @FILE reads a file, - reads standard input")
+	cmd.Flags().BoolVar(&explain, "explain", false, "show how the arguments were repaired")
+	cmd.Flags().StringVar(&whole, "args", "", "all arguments as a JSON object; @FILE reads a file, - standard input")
 	return cmd
 }
 
-// arguments makes the JSON object of arguments from what was given.
+// arguments is the JSON object of arguments from --args or from words.
 func (c *command) arguments(t restapi.Tool, whole string, words []string) ([]byte, error) {
 	if whole != "" {
 		if len(words) > 0 {
-			return nil, usage("give arguments as words or by --args, not both")
+			return nil, usage("use either --args or KEY=VALUE arguments")
 		}
 		return c.wholeArguments(whole)
 	}
@@ -107,7 +105,7 @@ func (c *command) wholeArguments(whole string) (data []byte, err error) {
 		return nil, usage("--args: %v", err)
 	}
 	if !strings.HasPrefix(strings.TrimSpace(string(data)), "{") {
-		return nil, usage("--args takes one JSON object, such as '{\"path\": \"a.txt\"}', and this is no object")
+		return nil, usage("--args takes one JSON object, such as '{\"path\": \"a.txt\"}'")
 	}
 	return data, nil
 }
@@ -115,10 +113,10 @@ func (c *command) wholeArguments(whole string) (data []byte, err error) {
 func parseWord(word string, types *jsonschema.Node) (key string, value []byte, err error) {
 	key, text, ok := strings.Cut(word, "=")
 	if strings.HasPrefix(word, "{") {
-		return "", nil, usage("a whole object of arguments goes with --args: --args '%s'", word)
+		return "", nil, usage("pass a JSON object with --args: --args '%s'", word)
 	}
 	if !ok || key == "" {
-		return "", nil, usage("%q is not of the form KEY=VALUE or KEY:=JSON", word)
+		return "", nil, usage("%q: expected KEY=VALUE or KEY:=JSON", word)
 	}
 	if name, isJSON := strings.CutSuffix(key, ":"); isJSON {
 		if err := rawjson.Check([]byte(text)); err != nil {
@@ -132,29 +130,24 @@ func parseWord(word string, types *jsonschema.Node) (key string, value []byte, e
 	return key, []byte(text), nil
 }
 
-// takesText tells whether a bare word is meant as text. Where the schema does not say so,
-// a word that reads as JSON is JSON.
+// takesText tells whether the schema wants a string. Otherwise a value that is valid JSON is
+// taken as JSON.
 func takesText(types *jsonschema.Node, key string) bool {
 	return slices.Contains(types.Get(key).Strings("type"), "string")
 }
 
-// explainFitted says on the other output what was changed in the arguments.
 func (c *command) explainFitted(f *restapi.Fitted) {
 	if f == nil {
-		fmt.Fprintln(c.env.Err, "the arguments went out as they came")
+		fmt.Fprintln(c.env.Err, "the arguments were sent unchanged")
 		return
 	}
 	for _, r := range f.Repairs {
-		field := r.Field
-		if field == "" {
-			field = "the arguments"
-		}
-		fmt.Fprintf(c.env.Err, "%s: %s: %s → %s\n", line(field), r.Kind, line(r.From), line(r.To))
+		fmt.Fprintf(c.env.Err, "%s: %s: %s → %s\n", line(cmp.Or(r.Field, "the arguments")), r.Kind, line(r.From), line(r.To))
 	}
 	fmt.Fprintf(c.env.Err, "the tool got %s\n", f.Arguments)
 }
 
-// printResult shows a result: its text as text, everything else by kind and size.
+// printResult prints the text of a result, and type and size of other content.
 func (c *command) printResult(answer restapi.CallAnswer) error {
 	var result struct {
 		Content []struct {

@@ -3,8 +3,10 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,25 +27,20 @@ func (c *command) chat() *cobra.Command {
 	var show bool
 	cmd := &cobra.Command{
 		Use:   "chat AGENT [MESSAGE]",
-		Short: "Talk with an agent and see what it calls",
-		Long: "Talk with an agent and see what it calls. With a message it answers that and ends; without one it reads a message from each line.\n" +
-			"Answers go to standard output, all else to standard error.\n\n" +
-			"With --show-prompt it prints the system prompt and the tools as the model is sent them: without a message on standard output, and ends.",
+		Short: "Chat with an agent and see its tool calls",
+		Long: "Chat with an agent and see its tool calls. Without a message, each line of standard input is one.\n" +
+			"Answers go to standard output, everything else to standard error.\n\n" +
+			"--show-prompt prints the system prompt and the tools as they are sent to the model; without a message, only that.",
 		Example: `  toolfit chat helper "How are the paid orders?"
   toolfit chat helper --continue ses_…
   toolfit chat helper --show-prompt`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage("chat takes the id of an agent; see agents in the configuration")
-			}
-			return nil
-		},
+		Args: takes(1, -1, "the id of an agent"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
 				t := &talk{command: c, gateway: g, agent: args[0], session: session}
 				if show {
 					to := c.env.Out
-					if len(args) > 1 { // which is for the answer
+					if len(args) > 1 { // standard output is for the answer
 						to = c.env.Err
 					}
 					if err := t.showPrompt(cmd.Context(), to); err != nil || len(args) == 1 {
@@ -58,21 +55,19 @@ func (c *command) chat() *cobra.Command {
 		},
 	}
 	flags.addGateway(cmd)
-	cmd.Flags().StringVar(&session, "continue", "", "go on with this session")
-	cmd.Flags().BoolVar(&show, "show-prompt", false, "print what the model is sent before the message; without a message, only that")
+	cmd.Flags().StringVar(&session, "continue", "", "continue this session")
+	cmd.Flags().BoolVar(&show, "show-prompt", false, "print the system prompt and the tools")
 	return cmd
 }
 
-// talk is a conversation in the terminal.
 type talk struct {
 	*command
 	gateway *gateway
 	agent   string
 	session string
-	midLine bool // the last answer's text has no line break yet
+	midLine bool // the last output did not end with a line break
 }
 
-// showPrompt prints what the model is sent before what is said.
 func (t *talk) showPrompt(ctx context.Context, to io.Writer) error {
 	defer t.waiting("asking the servers")()
 	var q url.Values
@@ -80,7 +75,7 @@ func (t *talk) showPrompt(ctx context.Context, to io.Writer) error {
 		q = url.Values{"session": {t.session}}
 	}
 	var p agent.Prompt
-	if err := t.gateway.do(ctx, http.MethodGet, "/agents/"+url.PathEscape(t.agent)+"/prompt", q, nil, &p); err != nil {
+	if err := t.gateway.do(ctx, request{path: "/agents/" + url.PathEscape(t.agent) + "/prompt", query: q}, &p); err != nil {
 		return err
 	}
 	if t.json {
@@ -94,42 +89,50 @@ func (t *talk) showPrompt(ctx context.Context, to io.Writer) error {
 	return printJSON(to, p.Tools)
 }
 
-// converse reads a message from each line and answers it, until the input ends.
 func (t *talk) converse(ctx context.Context) error {
-	lines := make(chan string)
-	ended := make(chan error, 1)
-	go func() { // a read that waits for a person ends with the process
-		in := bufio.NewScanner(t.env.In)
-		in.Buffer(nil, maxLine)
-		for in.Scan() {
-			select {
-			case lines <- in.Text():
-			case <-ctx.Done():
-				return
-			}
-		}
-		ended <- in.Err()
-	}()
+	next := t.lines()
 	for {
 		fmt.Fprint(t.env.Err, "> ")
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case err := <-ended:
+		line, err := next(ctx)
+		if errors.Is(err, io.EOF) {
 			fmt.Fprintln(t.env.Err)
+			return nil
+		}
+		if err == nil && strings.TrimSpace(line) != "" {
+			err = t.say(ctx, line)
+		}
+		if err != nil {
 			return err
-		case line := <-lines:
-			if strings.TrimSpace(line) == "" {
-				continue
-			}
-			if err := t.say(ctx, line); err != nil {
-				return err
-			}
 		}
 	}
 }
 
-// maxLine bounds one line: a message, or an event of an answer.
+// lines returns a function that reads the next line of the input; io.EOF at its end. A read
+// that waits for a person only ends with the process.
+func (c *command) lines() func(context.Context) (string, error) {
+	lines := make(chan string)
+	ended := make(chan error, 1)
+	go func() {
+		in := bufio.NewScanner(c.env.In)
+		in.Buffer(nil, maxLine)
+		for in.Scan() {
+			lines <- in.Text()
+		}
+		ended <- cmp.Or(in.Err(), io.EOF)
+	}()
+	return func(ctx context.Context) (string, error) {
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case line := <-lines:
+			return line, nil
+		case err := <-ended:
+			return "", err
+		}
+	}
+}
+
+// maxLine is the longest line: a message, or an event of an answer.
 const maxLine = 32 << 20
 
 // say sends a message and shows the answer as it comes.
@@ -142,21 +145,14 @@ func (t *talk) say(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, t.gateway.base+"/v1/chat/completions", bytes.NewReader(body))
+	resp, err := t.gateway.open(ctx, http.MethodPost, t.gateway.base+"/v1/chat/completions",
+		http.Header{"Content-Type": {"application/json"}}, body)
 	if err != nil {
-		return usage("%q is no URL", t.gateway.base)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if t.gateway.key != "" {
-		req.Header.Set("Authorization", "Bearer "+t.gateway.key)
-	}
-	resp, err := t.gateway.http.RoundTrip(req)
-	if err != nil {
-		return fault.New(fault.UpstreamDown, "no gateway answers at %s: %w", t.gateway.base, err).WithHint("start one with: toolfit serve")
+		return err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		data, _ := io.ReadAll(resp.Body) // what cannot be read says nothing
+		data, _ := io.ReadAll(resp.Body) // as far as it can be read
 		return chatError(t.gateway.base, resp.StatusCode, data)
 	}
 	if session := resp.Header.Get(chatapi.SessionHeader); session != "" {
@@ -171,12 +167,11 @@ func (t *talk) say(ctx context.Context, text string) error {
 func (t *talk) showWhole(body io.Reader) error {
 	var answer json.RawMessage
 	if err := json.NewDecoder(body).Decode(&answer); err != nil {
-		return fault.New(fault.UpstreamProtocol, "%s is no toolfit gateway", t.gateway.base)
+		return fault.New(fault.UpstreamProtocol, "%s is not a toolfit gateway", t.gateway.base)
 	}
 	return t.printJSON(answer)
 }
 
-// chatError is an error in the form of the chat completions API.
 func chatError(base string, status int, data []byte) error {
 	var body struct {
 		Error *struct{ Message, Code string } `json:"error"`
@@ -189,12 +184,11 @@ func chatError(base string, status int, data []byte) error {
 		f.Code = fault.NotFound
 	}
 	if body.Error.Code == "model_not_found" {
-		f = f.WithHint("every agent is such a model: toolfit env agents lists them, and agents: in toolfit.yaml makes one")
+		f = f.WithHint("list the agents with: toolfit env agents; add one under agents: in toolfit.yaml")
 	}
 	return f
 }
 
-// chunk is a part of an answer.
 type chunk struct {
 	Choices []struct {
 		Delta struct {
@@ -205,7 +199,6 @@ type chunk struct {
 	Error   json.RawMessage `json:"error"`
 }
 
-// show prints an answer as it comes.
 func (t *talk) show(body io.Reader) error {
 	events := bufio.NewScanner(body)
 	events.Buffer(nil, maxLine)
@@ -220,7 +213,7 @@ func (t *talk) show(body io.Reader) error {
 		}
 		var c chunk
 		if err := json.Unmarshal([]byte(data), &c); err != nil {
-			return fault.New(fault.UpstreamProtocol, "%s is no toolfit gateway", t.gateway.base)
+			return fault.New(fault.UpstreamProtocol, "%s is not a toolfit gateway", t.gateway.base)
 		}
 		if c.Error != nil {
 			t.showSession()
@@ -232,13 +225,14 @@ func (t *talk) show(body io.Reader) error {
 	if err := events.Err(); err != nil {
 		return fmt.Errorf("read the answer of %s: %w", t.gateway.base, err)
 	}
-	return fault.New(fault.UpstreamProtocol, "the answer broke off").WithHint("go on with: toolfit chat %s --continue %s", t.agent, t.session)
+	return fault.New(fault.UpstreamProtocol, "the answer is incomplete").
+		WithHint("continue with: toolfit chat %s --continue %s", t.agent, t.session)
 }
 
 func (t *talk) showChunk(c *chunk) {
 	for _, choice := range c.Choices {
 		text := choice.Delta.Content
-		if !t.midLine { // a call's line stands between the paragraphs
+		if !t.midLine { // after the line of a call
 			text = strings.TrimLeft(text, "\n")
 		}
 		if text != "" {
@@ -255,11 +249,11 @@ func (t *talk) showChunk(c *chunk) {
 	}
 	if c.Toolfit.Limit != "" {
 		t.endLine()
-		fmt.Fprintf(t.env.Err, "  ended by a limit: %s\n", c.Toolfit.Limit)
+		fmt.Fprintf(t.env.Err, "  stopped by a limit: %s\n", c.Toolfit.Limit)
 	}
 }
 
-// showSession says how to go on, also after an error: what was said so far is kept.
+// showSession prints the session, with which the chat can be continued, also after an error.
 func (t *talk) showSession() {
 	t.endLine()
 	if t.session != "" {
@@ -274,7 +268,6 @@ func (t *talk) endLine() {
 	t.midLine = false
 }
 
-// callLine is what has become of a call, on one line.
 func callLine(r *agent.Report) string {
 	switch r.Status {
 	case conversation.Running:
@@ -287,7 +280,6 @@ func callLine(r *agent.Report) string {
 	return fmt.Sprintf("✗ %s: %s", r.Tool, shorten(r.Error))
 }
 
-// shorten is a text on one line that a terminal has room for.
 func shorten(text string) string {
 	const most = 160
 	r := []rune(strings.Join(strings.Fields(text), " "))

@@ -66,7 +66,8 @@ agents:
 			if want := sent.Messages[0].Text(); p.System != want || !strings.HasPrefix(plain, "System prompt:\n\n"+want+"\n") {
 				t.Errorf("shown\n%s\nand\n%s\nsent\n%s", p.System, plain, want)
 			}
-			if tools := rawjson.Get(sent.Raw, "tools"); !bytes.Equal(compact(t, p.Tools), compact(t, tools)) || strings.Contains(plain, "\nTools:\n") != (tools != nil) {
+			if tools := rawjson.Get(sent.Raw, "tools"); !bytes.Equal(compact(t, p.Tools), compact(t, tools)) ||
+				strings.Contains(plain, "\nTools:\n") != (tools != nil) {
 				t.Errorf("shown %s, sent %s", p.Tools, tools)
 			}
 			if offers := strings.Contains(string(sent.Raw), "fetch_result"); offers != going {

@@ -1,9 +1,8 @@
-// Package cli is the command line: one file per command. Commands that look at tools or
-// call them speak the REST API: to the gateway at --url, to the one that runs with the same
-// configuration, or to one that they assemble themselves from configuration and store; --json
-// prints what that API answers.
+// Package cli is the command line: one file per command. Commands that list or call tools use
+// the REST API of the gateway at --url, of the one running with the same configuration, or of
+// one that they start in this process; --json prints the answers of that API.
 //
-// Exit codes: 0 it worked, 1 the thing asked for did not, 2 wrong usage.
+// Exit codes: 0 success, 1 failure, 2 wrong usage.
 //
 //	os.Exit(cli.Run(ctx, os.Args[1:], cli.System()))
 package cli
@@ -24,17 +23,17 @@ import (
 	"github.com/toolfit/toolfit/internal/base/visible"
 )
 
-// Env is the world around a command.
+// Env is what a command needs from its surroundings.
 type Env struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Lookup   func(string) (string, bool) // environment variables
-	Home     string                      // folder of the user, where clients keep their files
+	Home     string                      // the user's home folder
 	Program  string                      // path of this program, for clients that start it
 	Version  string
 }
 
-// System is the world of the real process.
+// System is the environment of the real process.
 func System() *Env {
 	env := &Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Lookup: os.LookupEnv, Program: "toolfit", Version: buildVersion()}
 	if home, err := os.UserHomeDir(); err == nil {
@@ -53,22 +52,24 @@ func buildVersion() string {
 	return "dev"
 }
 
-// usageError marks what the user wrote wrongly.
+// usageError is an error in how the command was written.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// errSilent is an error that has been shown already.
+// errSilent is an error that has already been printed.
 var errSilent = errors.New("")
 
-// Run carries out one command and returns the exit code.
+// Run runs a command and returns the exit code.
 func Run(ctx context.Context, args []string, env *Env) int {
 	own := *env
-	shown, said := visible.NewWriter(env.Out), visible.NewWriter(env.Err)
+	shown := visible.NewWriter(env.Out)
+	said := visible.NewWriter(env.Err)
 	c := &command{env: &own, out: &output{to: shown}, said: said, wire: env.Out}
-	own.Out, own.Err = c.out, said
+	own.Out = c.out
+	own.Err = said
 	root := c.root()
 	root.PersistentPreRun = func(*cobra.Command, []string) {
 		if c.raw {
@@ -102,7 +103,7 @@ func Run(ctx context.Context, args []string, env *Env) int {
 	return 1
 }
 
-// complain says what went wrong: to a person, or with --json in the form of the REST API.
+// complain prints an error: for people, or with --json as the REST API would.
 func (c *command) complain(err error) {
 	if !c.json {
 		fmt.Fprintf(c.env.Err, "toolfit: %s\n", explain(err))
@@ -111,7 +112,7 @@ func (c *command) complain(err error) {
 	printJSON(c.env.Err, map[string]*fault.Error{"error": asFault(err)})
 }
 
-// asFault is an error in the form of the REST API. Who runs a command may read all of it.
+// asFault is an error in the form of the REST API, with all details.
 func asFault(err error) *fault.Error {
 	var f *fault.Error
 	if errors.As(err, &f) {
@@ -120,8 +121,8 @@ func asFault(err error) *fault.Error {
 	return fault.New(fault.Internal, "%w", err)
 }
 
-// explain is the text of an error for a person: a fault with its hint on a line of its own.
-// Further lines are indented, so that none of a server's looks like one of ours.
+// explain is an error as text, with its hint on a line of its own. Further lines are indented,
+// so that a server's text cannot pass for ours.
 func explain(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) {
@@ -135,12 +136,12 @@ func explain(err error) string {
 
 func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
 
-// command is the state that all commands share: the flags.
+// command is what all commands share: output and global flags.
 type command struct {
 	env    *Env
 	out    *output         // env.Out
 	said   *visible.Writer // env.Err
-	wire   io.Writer       // standard output as it is, for protocols
+	wire   io.Writer       // standard output unfiltered, for protocols
 	config string
 	json   bool
 	raw    bool
@@ -153,33 +154,35 @@ func (c *command) root() *cobra.Command {
 		Short:         "Fit any tool to any model: one gateway between AI agents and their tools",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Version:       c.env.Version, // --version, which many try first
-		Args: func(root *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(root, args[0])
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Version:       c.env.Version, // for --version
+		Args:          knownCommand,
+		RunE:          help,
 	}
 	root.SetVersionTemplate("toolfit {{.Version}}\n")
 	flags := root.PersistentFlags()
-	flags.StringVarP(&c.config, "config", "c", "", "configuration file (default: toolfit.yaml here, then in the user's configuration folder)")
-	flags.BoolVar(&c.json, "json", false, "print JSON, as the REST API would")
-	flags.BoolVar(&c.raw, "raw", false, "print text of servers and models as it is: with control, invisible and direction characters")
-	flags.BoolVar(&c.debug, "debug", false, "log more")
+	flags.StringVarP(&c.config, "config", "c", "", "configuration `file` (default: toolfit.yaml here, or in the user's configuration folder)")
+	flags.BoolVar(&c.json, "json", false, "print JSON, as the REST API does")
+	flags.BoolVar(&c.raw, "raw", false, "print text of servers and models unfiltered, with control and invisible characters")
+	flags.BoolVar(&c.debug, "debug", false, "print debug logs")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%w; see: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
 		c.serve(), c.stdio(), c.demo(), c.add(), c.remove(), c.importFile(), c.install(), c.servers(),
-		c.tools(), c.search(), c.describe(), c.call(), c.prompt(), c.schemaCmd(), c.export(), c.savings(), c.suggest(), c.rules(), c.environment(), c.keys(), c.secret(), c.chat(), c.recall(), c.doctor(), c.test(), c.version(), c.jqWorker(),
+		c.tools(), c.search(), c.describe(), c.call(), c.prompt(), c.schemaCmd(), c.export(), c.savings(), c.suggest(), c.rules(),
+		c.environment(), c.keys(), c.secret(), c.chat(), c.recall(), c.doctor(), c.test(), c.version(), c.jqWorker(),
 	)
 	return root
 }
 
-// unknownCommand names the command that was probably meant.
-func unknownCommand(of *cobra.Command, word string) error {
+func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// knownCommand rejects unknown subcommands and suggests the nearest.
+func knownCommand(of *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	word := args[0]
 	of.SuggestionsMinimumDistance = 2
 	if near := of.SuggestionsFor(word); len(near) > 0 {
 		return usage("unknown command %q; did you mean: %s %s", word, of.CommandPath(), strings.Join(near, ", "))
@@ -187,18 +190,19 @@ func unknownCommand(of *cobra.Command, word string) error {
 	return usage("unknown command %q; see: %s --help", word, of.CommandPath())
 }
 
-// exactly checks the number of arguments and says what they are.
-func exactly(n int, what string) cobra.PositionalArgs {
+// takes checks the number of arguments; what names them. A negative most is no limit.
+func takes(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == n {
+		if len(args) >= least && (most < 0 || len(args) <= most) {
 			return nil
 		}
 		return usage("%s takes %s; see: %s --help", cmd.CommandPath(), what, cmd.CommandPath())
 	}
 }
 
-// logger is the log of commands that serve. Those that answer one question log from a
-// higher level on: a server that has nothing to do with the question is not worth a line.
+var noArguments = takes(0, 0, "no arguments")
+
+// logger logs from the level on, or everything with --debug.
 func (c *command) logger(level slog.Level) *slog.Logger {
 	if c.debug {
 		level = slog.LevelDebug
@@ -208,13 +212,9 @@ func (c *command) logger(level slog.Level) *slog.Logger {
 
 func (c *command) version() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: exactly(0, "no arguments"),
+		Use: "version", Short: "Print the version", Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if c.json {
-				return c.printJSON(map[string]string{"version": c.env.Version})
-			}
-			_, err := fmt.Fprintln(c.env.Out, strings.TrimSpace("toolfit "+c.env.Version))
-			return err
+			return c.printf(map[string]string{"version": c.env.Version}, "%s\n", strings.TrimSpace("toolfit "+c.env.Version))
 		},
 	}
 }

@@ -23,7 +23,7 @@ func TestTheStoreOfAClientsFileIsInTheUsersStateFolder(t *testing.T) {
 	}
 	put(t, "old/toolfit.db", "") // a new SQLite file is an empty one
 
-	if _, out, _ := w.run(t, "doctor", "--config", "one/mcp.json"); !strings.Contains(out, "is made at the first start") {
+	if _, out, _ := w.run(t, "doctor", "--config", "one/mcp.json"); !strings.Contains(out, "will be created on the first start") {
 		t.Errorf("doctor says\n%s", out)
 	}
 	if len(stores()) != 0 {

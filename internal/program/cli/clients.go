@@ -12,87 +12,81 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// client is a program whose files hold MCP servers.
+// client is an MCP client and the form of its configuration file.
 type client struct {
 	name  string
-	key   string                 // under which its file holds them
-	user  func(folders) []string // files of the user; the first is the one that install writes
-	local []string               // files of a project, from its folder
+	key   string   // of the servers in its file
+	user  []string // the user's files; install writes the first
+	local []string // a project's files, relative to its folder
 
-	url      string // the key of an address; "" where its file takes commands alone
-	kind     string // what an address has as its type; "" for none
-	stdio    string // what a command has as its type; "" for none
-	variable string // how it writes the environment variable VAR in a header; "" where it knows none
+	url      string // key of an address; "": only commands are supported
+	kind     string // type of an address; "": none
+	stdio    string // type of a command; "": none
+	variable string // form of an environment variable in a header; "": not supported
 }
 
-// clients are those whose files we know.
 var clients = []client{
-	{name: "claude-desktop", key: "mcpServers", user: func(f folders) []string {
-		return []string{filepath.Join(f.config, "Claude", "claude_desktop_config.json")}
+	{name: "claude-desktop", key: "mcpServers", user: []string{"$config/Claude/claude_desktop_config.json"}},
+	{name: "claude-code", key: "mcpServers", url: "url", kind: "http", stdio: "stdio", variable: "${VAR}",
+		local: []string{".mcp.json"}, user: []string{"$home/.claude.json"}},
+	{name: "cursor", key: "mcpServers", url: "url", variable: "${env:VAR}",
+		local: []string{".cursor/mcp.json"}, user: []string{"$home/.cursor/mcp.json"}},
+	{name: "vscode", key: "servers", url: "url", kind: "http", stdio: "stdio", variable: "${env:VAR}",
+		local: []string{".vscode/mcp.json"}, user: []string{"$config/Code/User/mcp.json", "$config/Code/User/settings.json"}},
+	{name: "windsurf", key: "mcpServers", url: "serverUrl", variable: "${env:VAR}", user: []string{"$home/.codeium/windsurf/mcp_config.json"}},
+	{name: "zed", key: "context_servers", url: "url", local: []string{".zed/settings.json"}, user: []string{"$zed/settings.json"}},
+	{name: "cline", key: "mcpServers", url: "url", kind: "streamableHttp", user: []string{
+		"$config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+		"$home/.cline/data/settings/cline_mcp_settings.json",
 	}},
-	{name: "claude-code", key: "mcpServers", url: "url", kind: "http", stdio: "stdio", variable: "${VAR}", local: []string{".mcp.json"},
-		user: func(f folders) []string { return []string{filepath.Join(f.home, ".claude.json")} }},
-	{name: "cursor", key: "mcpServers", url: "url", variable: "${env:VAR}", local: []string{".cursor/mcp.json"},
-		user: func(f folders) []string { return []string{filepath.Join(f.home, ".cursor", "mcp.json")} }},
-	{name: "vscode", key: "servers", url: "url", kind: "http", stdio: "stdio", variable: "${env:VAR}", local: []string{".vscode/mcp.json"},
-		user: func(f folders) []string {
-			return []string{filepath.Join(f.config, "Code", "User", "mcp.json"), filepath.Join(f.config, "Code", "User", "settings.json")}
-		}},
-	{name: "windsurf", key: "mcpServers", url: "serverUrl", variable: "${env:VAR}",
-		user: func(f folders) []string {
-			return []string{filepath.Join(f.home, ".codeium", "windsurf", "mcp_config.json")}
-		}},
-	{name: "zed", key: "context_servers", url: "url", local: []string{".zed/settings.json"},
-		user: func(f folders) []string { return []string{filepath.Join(f.zed, "settings.json")} }},
-	{name: "cline", key: "mcpServers", url: "url", kind: "streamableHttp", user: func(f folders) []string {
-		const file = "cline_mcp_settings.json"
-		return []string{
-			filepath.Join(f.config, "Code", "User", "globalStorage", "saoudrizwan.claude-dev", "settings", file),
-			filepath.Join(f.home, ".cline", "data", "settings", file),
-		}
-	}},
-	{name: "gemini-cli", key: "mcpServers", url: "httpUrl", variable: "${VAR}", local: []string{".gemini/settings.json"},
-		user: func(f folders) []string { return []string{filepath.Join(f.home, ".gemini", "settings.json")} }},
+	{name: "gemini-cli", key: "mcpServers", url: "httpUrl", variable: "${VAR}",
+		local: []string{".gemini/settings.json"}, user: []string{"$home/.gemini/settings.json"}},
 	{name: "codex", key: "mcp_servers", url: "url", variable: "VAR", local: []string{".codex/config.toml"},
-		user: func(f folders) []string { return []string{filepath.Join(f.codex, "config.toml")} }},
+		user: []string{"$codex/config.toml"}},
 }
 
-// folders are where programs keep their files.
-type folders struct{ home, config, zed, codex string }
+type folders map[string]string
 
-// foldersOf are the folders of a user on the system.
+// foldersOf are the folders of a user on a system.
 func foldersOf(system, home string, lookup func(string) (string, bool)) folders {
-	or := func(variable, usual string) string {
+	or := func(variable string, usual ...string) string {
 		if dir, ok := lookup(variable); ok && filepath.IsAbs(dir) {
 			return dir
 		}
-		return usual
+		return filepath.Join(append([]string{home}, usual...)...)
 	}
-	f := folders{home: home, codex: or("CODEX_HOME", filepath.Join(home, ".codex"))}
+	f := folders{"home": home, "codex": or("CODEX_HOME", ".codex")}
 	switch system {
 	case "darwin":
-		f.config, f.zed = filepath.Join(home, "Library", "Application Support"), filepath.Join(home, ".config", "zed")
+		f["config"] = filepath.Join(home, "Library", "Application Support")
+		f["zed"] = filepath.Join(home, ".config", "zed")
 	case "windows":
-		f.config = or("APPDATA", filepath.Join(home, "AppData", "Roaming"))
-		f.zed = filepath.Join(f.config, "Zed")
+		f["config"] = or("APPDATA", "AppData", "Roaming")
+		f["zed"] = filepath.Join(f["config"], "Zed")
 	default:
-		f.config = or("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
-		f.zed = filepath.Join(f.config, "zed")
+		f["config"] = or("XDG_CONFIG_HOME", ".config")
+		f["zed"] = filepath.Join(f["config"], "zed")
 	}
 	return f
 }
 
-// folders are those of the user who runs the command.
+func (f folders) files(of client) (paths []string) {
+	for _, path := range of.user {
+		name, rest, _ := strings.Cut(path, "/")
+		paths = append(paths, filepath.Join(f[name[1:]], filepath.FromSlash(rest)))
+	}
+	return paths
+}
+
 func (c *command) folders() folders { return foldersOf(runtime.GOOS, c.env.Home, c.env.Lookup) }
 
-// clientNamed finds a client.
 func clientNamed(name string) (client, error) {
 	for _, one := range clients {
 		if one.name == name {
 			return one, nil
 		}
 	}
-	return client{}, usage("%q is no client that toolfit knows; known are %s", name, clientNames())
+	return client{}, usage("unknown client %q; known clients: %s", name, clientNames())
 }
 
 func clientNames() string {
@@ -103,7 +97,7 @@ func clientNames() string {
 	return strings.Join(names, ", ")
 }
 
-// holding is a place in a client's file that holds servers.
+// holding is a place in a client's file with servers.
 type holding struct {
 	client  string
 	path    string
@@ -112,7 +106,7 @@ type holding struct {
 	err     error // why it cannot be read
 }
 
-// holdings finds where the client keeps servers. A place without any is none.
+// holdings finds the places where a client has servers.
 func (c *command) holdings(one client) (found []holding) {
 	look := func(path string, keys ...string) {
 		if _, err := os.Stat(path); err != nil {
@@ -127,26 +121,26 @@ func (c *command) holdings(one client) (found []holding) {
 			found = append(found, h)
 		}
 	}
-	for _, path := range one.user(c.folders()) {
-		if filepath.IsAbs(path) { // else the user has no home
+	for _, path := range c.folders().files(one) {
+		if filepath.IsAbs(path) { // relative without a home folder
 			look(path)
 		}
 	}
 	for _, path := range one.local {
 		look(filepath.FromSlash(path))
 	}
-	if one.name == "claude-code" && c.env.Home != "" { // beside those of the user it keeps some for each project
+	if one.name == "claude-code" && c.env.Home != "" { // its user file also has servers per project
 		if dir, err := os.Getwd(); err == nil {
-			look(one.user(c.folders())[0], "projects", filepath.ToSlash(dir), "mcpServers")
+			look(c.folders().files(one)[0], "projects", filepath.ToSlash(dir), "mcpServers")
 		}
 	}
 	return found
 }
 
-// entry is our own server in the client's form.
+// entry is a gateway by URL in the client's form.
 func (one client) entry(target string, keyVariable string) ([]clientfile.Entry, error) {
 	if one.url == "" {
-		return nil, fault.New(fault.BadRequest, "the file of %s takes commands, not addresses", one.name).WithHint("use --stdio")
+		return nil, fault.New(fault.BadRequest, "the file of %s supports commands only, not URLs", one.name).WithHint("use --stdio")
 	}
 	var entries []clientfile.Entry
 	if one.kind != "" {
@@ -157,7 +151,8 @@ func (one client) entry(target string, keyVariable string) ([]clientfile.Entry, 
 	case keyVariable == "":
 		return entries, nil
 	case one.variable == "":
-		return nil, fault.New(fault.BadRequest, "%s fills no environment variables into headers", one.name).WithHint("use --stdio, which needs no key")
+		return nil, fault.New(fault.BadRequest, "%s does not support environment variables in headers", one.name).
+			WithHint("use --stdio, which needs no key")
 	case one.name == "codex":
 		return append(entries, clientfile.Entry{Key: "bearer_token_env_var", Value: keyVariable}), nil
 	}
@@ -165,7 +160,7 @@ func (one client) entry(target string, keyVariable string) ([]clientfile.Entry, 
 	return append(entries, clientfile.Entry{Key: "headers", Value: map[string]string{"Authorization": value}}), nil
 }
 
-// command is our own program as a server in the client's form.
+// command is this program as a server in the client's form.
 func (one client) command(program string, args []string) []clientfile.Entry {
 	var entries []clientfile.Entry
 	if one.stdio != "" {

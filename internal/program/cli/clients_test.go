@@ -16,7 +16,7 @@ func TestFilesOfClientsOnEachSystem(t *testing.T) {
 			t.Fatal(err)
 		}
 		var paths []string
-		for _, p := range one.user(foldersOf(system, "/home/me", lookup)) {
+		for _, p := range foldersOf(system, "/home/me", lookup).files(one) {
 			paths = append(paths, filepath.ToSlash(p))
 		}
 		return paths
@@ -83,14 +83,15 @@ func TestEveryClientIsImportedInstalledAndUninstalled(t *testing.T) {
 			if got := read(t, "toolfit.yaml"); !strings.Contains(got, "command: x\n    args: [a]\n") {
 				t.Errorf("toolfit.yaml holds\n%s", got)
 			}
-			if code, out, errs := w.run(t, "install", one.name); code != 0 || !strings.Contains(out, "wrote toolfit into "+path) {
+			if code, out, errs := w.run(t, "install", one.name); code != 0 || !strings.Contains(out, "added toolfit to "+path) {
 				t.Fatalf("install: %d\n%s%s", code, out, errs)
 			}
 			installed := read(t, path)
 			if code, out, _ := w.run(t, "install", one.name); code != 0 || !strings.Contains(out, "already") || read(t, path) != installed {
 				t.Errorf("a second install: %d %s", code, out)
 			}
-			if code, out, errs := w.run(t, "import", one.name); code != 0 || !strings.Contains(out, "one is in toolfit.yaml already") || !strings.Contains(errs, "toolfit is toolfit itself") {
+			if code, out, errs := w.run(t, "import", one.name); code != 0 || !strings.Contains(out, "one is already in toolfit.yaml") ||
+				!strings.Contains(errs, "toolfit is toolfit itself") {
 				t.Errorf("a second import: %d\n%s%s", code, out, errs)
 			}
 			if code, out, errs := w.run(t, "install", one.name, "--uninstall"); code != 0 {
@@ -99,7 +100,8 @@ func TestEveryClientIsImportedInstalledAndUninstalled(t *testing.T) {
 			if got := read(t, path); got != everyClient[one.name] {
 				t.Errorf("after all the file holds\n%s\nwant\n%s", got, everyClient[one.name])
 			}
-			if backups, _ := filepath.Glob(path + ".toolfit-backup-*"); len(backups) != 2 || read(t, backups[0]) != everyClient[one.name] && read(t, backups[1]) != everyClient[one.name] {
+			if backups, _ := filepath.Glob(path + ".toolfit-backup-*"); len(backups) != 2 || read(t, backups[0]) != everyClient[one.name] &&
+				read(t, backups[1]) != everyClient[one.name] {
 				t.Errorf("backups: %v", backups)
 			}
 		})
@@ -157,14 +159,14 @@ func TestInstallRefusesWhatCannotWork(t *testing.T) {
 		code int
 		want string
 	}{
-		{"emacs", 2, "known are claude-desktop, "},
+		{"emacs", 2, "known clients: claude-desktop, "},
 		{"", 2, "takes the name of a client"},
 		{"cursor", 1, "start cursor once"},
-		{"zed --stdio --url http://a", 2, "exclude each other"},
+		{"zed --stdio --url http://a", 2, "use either --stdio or --url"},
 		{"zed --stdio --key-env X", 2, "needs no key"},
 		{"zed --key-env A=B", 2, "not the name of an environment variable"},
 		{"zed --key-env X", 1, "use --stdio"},
-		{"zed --url ftp://a", 2, "no URL"},
+		{"zed --url ftp://a", 2, "not an http or https URL"},
 		{"claude-desktop --url http://a", 1, "use --stdio"},
 		{"zed --file none/x.json", 1, "there is no folder none"},
 	} {
@@ -187,12 +189,13 @@ func TestImportListsWhatItFindsAndTakesAllWhenTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, ".mcp.json", `{"mcpServers": {"project": {"url": "http://a.b/mcp"}}}`)
-	put(t, w.usual(t, "claude-code"), `{"mcpServers": {"one": {"command": "x"}}, "projects": {"`+filepath.ToSlash(dir)+`": {"mcpServers": {"mine": {"command": "y"}}}}}`)
+	put(t, w.usual(t, "claude-code"),
+		`{"mcpServers": {"one": {"command": "x"}}, "projects": {"`+filepath.ToSlash(dir)+`": {"mcpServers": {"mine": {"command": "y"}}}}}`)
 	put(t, w.usual(t, "cursor"), `{"mcpServers": {"one": {"command": "x"}, "two": {"command": "z"}}}`)
 	put(t, w.usual(t, "gemini-cli"), `{"theme": "dark"}`)
 
 	code, out, errs := w.run(t, "import")
-	if code != 1 || !strings.Contains(errs, "4 files hold servers") || !strings.Contains(errs, "--all") || exists("toolfit.yaml") {
+	if code != 1 || !strings.Contains(errs, "4 files have servers") || !strings.Contains(errs, "--all") || exists("toolfit.yaml") {
 		t.Errorf("import: %d %s", code, errs)
 	}
 	for _, want := range []string{`claude-code +` + regexp.QuoteMeta(w.usual(t, "claude-code")) + ` +one\n`, ` +one, two\n`, ` +mine\n`, `claude-code +\.mcp\.json +project\n`} {
@@ -200,7 +203,7 @@ func TestImportListsWhatItFindsAndTakesAllWhenTold(t *testing.T) {
 			t.Errorf("the list is\n%s\nwithout %s", out, want)
 		}
 	}
-	if code, out, errs := w.run(t, "import", "--all"); code != 0 || !strings.Contains(out, "one is in toolfit.yaml already") {
+	if code, out, errs := w.run(t, "import", "--all"); code != 0 || !strings.Contains(out, "one is already in toolfit.yaml") {
 		t.Errorf("import --all: %d\n%s%s", code, out, errs)
 	}
 	got := read(t, "toolfit.yaml")
@@ -218,7 +221,7 @@ func TestImportOfWhatIsNotThere(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"import"}, 1, "no file of a known client holds servers"},
+		{[]string{"import"}, 1, "no file of a known client has servers"},
 		{[]string{"import", "cursor"}, 1, "looked at " + w.usual(t, "cursor")},
 		{[]string{"import", "nosuch"}, 2, "no client of that name"},
 		{[]string{"import", "none.json"}, 1, "none.json"},

@@ -14,10 +14,10 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// defaultFile is the configuration that commands look for and make.
+// defaultFile is the configuration that commands look for and create.
 const defaultFile = "toolfit.yaml"
 
-// configPath is the file to use: the one named, else the first that exists; "" when there is none.
+// configPath is the configuration file: the one named, or the first that exists; "" for none.
 func (c *command) configPath() string {
 	if c.config != "" {
 		return c.config
@@ -37,19 +37,17 @@ func (c *command) configPath() string {
 	return ""
 }
 
-// load reads the configuration.
 func (c *command) load() (*config.Config, error) {
 	path := c.configPath()
 	if path == "" {
 		return nil, fault.New(fault.BadConfig, "there is no %s here", defaultFile).
-			WithHint("make one with: toolfit add NAME -- COMMAND, or toolfit import FILE; or try: toolfit demo")
+			WithHint("create one with: toolfit add NAME -- COMMAND, or toolfit import FILE; or try: toolfit demo")
 	}
 	return c.loadFile(path)
 }
 
-// loadFile reads a configuration. A client's own folder is no place for our files, so the
-// store of its file is in the user's state folder; one that is beside the file from earlier
-// goes on being used.
+// loadFile reads a configuration. For a client's file, the store is in the user's state folder
+// instead of the client's, unless there is one beside the file already.
 func (c *command) loadFile(path string) (*config.Config, error) {
 	cfg, err := config.Load(path, c.env.Lookup)
 	folder := stateFolder(runtime.GOOS, c.env)
@@ -69,14 +67,14 @@ func (c *command) loadFile(path string) (*config.Config, error) {
 	return cfg, nil
 }
 
-// makeStateFolder makes the user's state folder where the store is to lie in it.
+// makeStateFolder creates the user's state folder if the store belongs there.
 func (c *command) makeStateFolder(cfg *config.Config) error {
 	folder := stateFolder(runtime.GOOS, c.env)
 	if folder == "" || filepath.Dir(cfg.Store) != folder {
 		return nil
 	}
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fault.New(fault.BadConfig, "the folder of the store cannot be made: %w", err).WithHint("name another store with --store")
+		return fault.New(fault.BadConfig, "cannot create the folder of the store: %w", err).WithHint("choose another store with --store")
 	}
 	return nil
 }

@@ -22,38 +22,47 @@ mcpServers:
   cloud: {builtin: demo-cloud}
   shop:  {builtin: demo-shop}
 models:
-  demo:      {url: "%[1]s/v1"}
-  demo-text: {url: "%[1]s/v1", tools: text}
+  demo:      {url: "http://%[1]s/v1"}
+  demo-text: {url: "http://%[1]s/v1", tools: text}
 agents:
   helper: {name: Helper, description: Knows the shop and the cloud., model: demo}
   scribe: {name: Scribe, description: The same with a model that calls tools in its text., model: demo-text}
+apis:
+  parcels: {spec: parcels.json, base: "http://%[2]s", layout: layered}
+recall:
+  actions:
+    - {kn_id: shop, at_id: show_category, mcp_id: shop, tool_name: category_tree}
+    - {kn_id: shop, at_id: change_address, tool: parcels__changeAddress, parameters: {notify: true}}
 `
 
 func (c *command) demo() *cobra.Command {
 	var flags runFlags
 	cmd := &cobra.Command{
-		Use: "demo", Short: "Try it: a gateway with built-in servers and an API, nothing to install", Args: exactly(0, "no arguments"),
+		Use: "demo", Short: "Try toolfit: a gateway with built-in servers and an API, nothing to install", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := os.MkdirTemp("", "toolfit-demo-")
 			if err != nil {
-				return fmt.Errorf("make a folder for the demo: %w", err)
+				return fmt.Errorf("create a folder for the demo: %w", err)
 			}
 			defer os.RemoveAll(dir)
-			actions, stop, err := serveParcels(dir)
+			if err := os.WriteFile(filepath.Join(dir, "parcels.json"), demo.ParcelsSpec, 0o600); err != nil {
+				return fmt.Errorf("write the demo's API: %w", err)
+			}
+			parcels, err := serveLocal(cmd.Context(), demo.Parcels())
 			if err != nil {
 				return err
 			}
-			defer stop()
-			model, err := startModel(cmd.Context())
+			defer parcels.Close()
+			model, err := serveLocal(cmd.Context(), demo.Model())
 			if err != nil {
 				return err
 			}
 			defer model.Close()
-			cfg, err := config.Parse(filepath.Join(dir, "demo.yaml"), append(fmt.Appendf(nil, demoConfig, "http://"+model.Addr), actions...), c.env.Lookup)
-			if err != nil {
-				return err
+			cfg, err := config.Parse(filepath.Join(dir, "demo.yaml"), fmt.Appendf(nil, demoConfig, model.Addr, parcels.Addr), c.env.Lookup)
+			if err == nil {
+				err = flags.apply(cfg)
 			}
-			if err := flags.apply(cfg); err != nil {
+			if err != nil {
 				return err
 			}
 			if flags.listen == "" {
@@ -68,21 +77,21 @@ func (c *command) demo() *cobra.Command {
 	return cmd
 }
 
-// startModel serves the script that stands for a model. Nobody but this machine reaches it.
-func startModel(ctx context.Context) (*http.Server, error) {
+// serveLocal serves a handler on this machine until Close.
+func serveLocal(ctx context.Context, h http.Handler) (*http.Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("serve the demo's model: %w", err)
+		return nil, fmt.Errorf("serve the demo: %w", err)
 	}
 	srv := &http.Server{
-		Addr: l.Addr().String(), Handler: demo.Model(), ReadHeaderTimeout: 10 * time.Second,
+		Addr: l.Addr().String(), Handler: h, ReadHeaderTimeout: 10 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	go srv.Serve(l) // ends with Close
 	return srv, nil
 }
 
-// freeAddress is the usual address, or any free one when that is taken.
+// freeAddress is the usual address, or any free one if that is taken.
 func freeAddress(usual string) string {
 	l, err := net.Listen("tcp", usual)
 	if err != nil {
@@ -92,8 +101,7 @@ func freeAddress(usual string) string {
 	return usual
 }
 
-// self is how the user started us, to be shown in commands: a program that is not on the
-// PATH is found by the same path again.
+// self is how the user started this program, for commands in examples.
 func self() string {
 	switch program := os.Args[0]; {
 	case strings.Contains(program, "go-build"):
@@ -104,11 +112,10 @@ func self() string {
 	return "toolfit"
 }
 
-// showDemo says what there is to try. Calls are kept only in a store that was asked for.
 func (c *command) showDemo(url, page, store string) {
-	kept := "Nothing is kept."
+	kept := "Nothing is saved."
 	if store != "" {
-		kept = "Its calls and results stay in the store that you named."
+		kept = "Calls and results stay in the store that you named."
 	}
 	fmt.Fprintf(c.env.Out, `toolfit demo: two servers (cloud, shop) and an HTTP API (parcels) behind one endpoint.
 
@@ -117,33 +124,33 @@ func (c *command) showDemo(url, page, store string) {
 
 Try, in another terminal:
 
-  1. see the tools, and one of them as a model's provider takes it
+  1. list the tools, and show one in a provider's dialect
      %[2]s tools --url %[1]s
      %[2]s describe --url %[1]s shop__list_orders --for openai-strict
 
-  2. call one with the mistakes that models make, and see what was repaired
+  2. call a tool with typical mistakes of models, and see how they are repaired
      %[2]s call --url %[1]s shop__list_orders --args '{"status":"PAID","limit":"2"}' --explain
 
-  3. ask for 40 environments as a model would: a tenth of the tokens, and a ref to the rest;
+  3. list 40 environments as a model would: a tenth of the tokens, and a ref to the rest;
      then choose other fields at %[1]s/results
      curl -s '%[1]s/api/v1/tools/cloud__envQuery/call?for=openai' -d '{"action":"list"}'
      %[2]s savings --url %[1]s
 
 More:
 
-  - talk with an agent that uses them; a script stands for its model
+  - chat with an agent that uses them; a script plays the model
      %[2]s chat --url %[1]s helper "How are the paid orders?"
      %[2]s chat --url %[1]s scribe "云环境有哪些？"
 
-  - ask what can be done with a category and with a parcel, and do it
+  - look up actions for a category and a parcel, and run them
      curl -s %[1]s/api/agent-retrieval/in/v1/kn/get_action_info -d '{"kn_id":"shop","at_id":"show_category"}'
      curl -s %[1]s/api/agent-retrieval/in/v1/mcp/proxy/shop/tools/category_tree/call -d '{"filter":{"name":"tea"}}'
      curl -s %[1]s/api/agent-retrieval/in/v1/kn/get_action_info -d '{"kn_id":"shop","at_id":"change_address"}'
      curl -s %[1]s/api/v1/tools/parcels__changeAddress/call -d '{"path":{"id":"P-1001"},"query":{"notify":true},"body":{"street":"Quay 7","city":"Porto"}}'
 
-Or give them to your agent: any MCP client takes the URL %[1]s/mcp
+Or connect your agent: any MCP client can use %[1]s/mcp
      claude mcp add --transport http toolfit %[1]s/mcp
 
-Ctrl+C ends it. %[3]s
+Press Ctrl+C to stop. %[3]s
 `, url, self(), kept, page)
 }

@@ -25,55 +25,64 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// envFlags say which environment to ask.
-type envFlags struct {
-	askFlags
-	tools bool // the answer needs the lists of servers; without it none is started
-}
-
-// envAsk is an environment that can be asked.
 type envAsk struct {
 	ctx    context.Context
 	client *env.Client
+	id     string // "" for none
 }
 
-// envPatience is how long an environment may take for all that a command asks.
-const envPatience = time.Minute
+// envAnswer is the answer for --json, and a function that prints it for people.
+type envAnswer struct {
+	value any
+	text  func() error
+	err   error
+}
 
-// envCommand is a command that asks an environment. Its Use says whether it takes an id.
-func (c *command) envCommand(use, short string, flags *envFlags, run func(ask envAsk, id string) error) *cobra.Command {
+// envTimeout is the time limit of a command.
+const envTimeout = time.Minute
+
+// envCommand is a command that queries an environment, with tools if it needs the tool lists of
+// servers. Use says whether it takes an id.
+func (c *command) envCommand(use, short string, tools bool, run func(envAsk) envAnswer) *cobra.Command {
+	var flags askFlags
 	takesID := strings.Contains(use, "[ID]")
 	cmd := &cobra.Command{Use: use + " [-- COMMAND…]", Short: short, RunE: func(cmd *cobra.Command, args []string) error {
 		server := []string{}
 		if at := cmd.ArgsLenAtDash(); at >= 0 {
-			args, server = args[:at], args[at:]
+			server = args[at:]
+			args = args[:at]
 			if len(server) == 0 {
-				return usage("after -- comes the command that starts the environment's server")
+				return usage("-- must be followed by the command of the environment's server")
 			}
 		}
 		switch {
 		case len(args) > 1 || len(args) == 1 && !takesID:
-			return usage("%s does not take %q; a command stands after --", cmd.CommandPath(), args[len(args)-1])
+			return usage("%s does not take %q; put a command after --", cmd.CommandPath(), args[len(args)-1])
 		case len(server) > 0 && flags.url != "":
-			return usage("give --url or a command, not both")
+			return usage("use either --url or a command")
 		}
 		id := strings.Join(args, "")
-		ctx, cancel := context.WithTimeout(cmd.Context(), envPatience)
+		ctx, cancel := context.WithTimeout(cmd.Context(), envTimeout)
 		defer cancel()
 		defer c.waiting("asking the environment")()
-		return explainEnv(c.askEnv(ctx, *flags, server, func(client *env.Client) error { return run(envAsk{ctx, client}, id) }))
+		return explainEnv(c.askEnv(ctx, flags, tools, server, func(client *env.Client) error {
+			answer := run(envAsk{ctx, client, id})
+			if answer.err != nil {
+				return answer.err
+			}
+			return c.show(answer.value, answer.text)
+		}))
 	}}
 	flags.add(cmd)
 	cmd.Flags().Lookup("profile").Usage = "profile of the gateway (default: default)"
-	cmd.Flags().Lookup("url").Usage = "ask the gateway or the environment at this URL"
+	cmd.Flags().Lookup("url").Usage = "URL of the gateway or environment"
 	return cmd
 }
 
-// askEnv runs f with a client of the environment that is meant.
-func (c *command) askEnv(ctx context.Context, flags envFlags, server []string, f func(*env.Client) error) error {
+func (c *command) askEnv(ctx context.Context, flags askFlags, tools bool, server []string, f func(*env.Client) error) error {
 	switch {
 	case len(server) > 0:
-		cmd := exec.CommandContext(ctx, server[0], server[1:]...) // with our environment: it is started by hand, as from a shell
+		cmd := exec.CommandContext(ctx, server[0], server[1:]...) // inherits our environment, as from a shell
 		cmd.Stderr = c.env.Err
 		client, err := env.Start(ctx, cmd)
 		return withClient(f)(client, cannotStart(err))
@@ -81,19 +90,22 @@ func (c *command) askEnv(ctx context.Context, flags envFlags, server []string, f
 		client, err := c.dialEnv(ctx, flags)
 		return withClient(f)(client, cannotReach(err))
 	}
-	if g, err := c.running(ctx, flags.askFlags, runFlags{}); err != nil || g != nil {
-		if err != nil {
-			return err
-		}
+	g, err := c.running(ctx, flags, runFlags{})
+	switch {
+	case err != nil:
+		return err
+	case g != nil:
 		return withClient(f)(g.environment(ctx, flags.profile))
 	}
 	profile, err := access.Owner().ProfileFor(flags.profile)
 	if err != nil {
 		return err
 	}
-	if !flags.tools {
+	if !tools { // no server needs to start
 		return c.withStore(ctx, func(cfg *config.Config, st *store.Store) error {
-			g := gatewayenv.New(gatewayenv.Parts{Config: func() *config.Config { return cfg }, Store: st, Version: c.env.Version, Logger: c.logger(slog.LevelError)})
+			parts := gatewayenv.Parts{Store: st, Version: c.env.Version, Logger: c.logger(slog.LevelError),
+				Config: func() *config.Config { return cfg }}
+			g := gatewayenv.New(parts)
 			return askInside(ctx, g.Options(access.Owner(), profile), f)
 		})
 	}
@@ -109,7 +121,6 @@ func (c *command) askEnv(ctx context.Context, flags envFlags, server []string, f
 	})
 }
 
-// withClient ends a client after its use.
 func withClient(f func(*env.Client) error) func(*env.Client, error) error {
 	return func(client *env.Client, err error) error {
 		if err != nil {
@@ -119,7 +130,7 @@ func withClient(f func(*env.Client) error) func(*env.Client, error) error {
 	}
 }
 
-// askInside serves an environment inside this process for as long as it is asked.
+// askInside serves an environment in this process while f runs.
 func askInside(ctx context.Context, opts *env.Options, f func(*env.Client) error) error {
 	server, err := env.NewServer(nil, opts)
 	if err != nil {
@@ -134,21 +145,18 @@ func askInside(ctx context.Context, opts *env.Options, f func(*env.Client) error
 	return withClient(f)(env.NewClient(ctx, fromServer, toServer))
 }
 
-// dialEnv reaches the server at the URL. A gateway has its environment at a path of its own,
-// so where the tools are missing they are looked for there.
-func (c *command) dialEnv(ctx context.Context, flags envFlags) (*env.Client, error) {
-	u, err := url.Parse(flags.url)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, usage("--url %q is no URL of http or https", flags.url)
-	}
-	key, err := c.credential(flags.askFlags)
+// dialEnv connects to the server at the URL. If that is not an environment, it tries the path at
+// which gateways have theirs.
+func (c *command) dialEnv(ctx context.Context, flags askFlags) (*env.Client, error) {
+	u, err := parseURL(flags.url)
 	if err != nil {
 		return nil, err
 	}
-	opts := &env.DialOptions{}
-	if key != "" {
-		opts.Header = http.Header{"Authorization": {"Bearer " + key}}
+	key, err := c.credential(flags)
+	if err != nil {
+		return nil, err
 	}
+	opts := &env.DialOptions{Header: (&gateway{key: key}).header(nil)}
 	if flags.profile != "" {
 		return env.Dial(ctx, gatewayPath(*u, flags.profile), opts)
 	}
@@ -160,30 +168,25 @@ func (c *command) dialEnv(ctx context.Context, flags envFlags) (*env.Client, err
 	if innerErr == nil || isRefused(innerErr) {
 		return inner, innerErr
 	}
-	return nil, err // it is no gateway
+	return nil, err // not a gateway
 }
 
-// environment reaches a profile of a gateway as an environment.
+// environment connects to a profile of a gateway as an environment.
 func (g *gateway) environment(ctx context.Context, profile string) (*env.Client, error) {
 	u, err := url.Parse(g.base)
 	if err != nil {
 		return nil, err
 	}
-	opts := &env.DialOptions{HTTP: &http.Client{Transport: g.http}}
-	if g.key != "" {
-		opts.Header = http.Header{"Authorization": {"Bearer " + g.key}}
-	}
-	client, err := env.Dial(ctx, gatewayPath(*u, profile), opts)
-	var status *env.StatusError
-	if errors.As(err, &status) && status.Code == http.StatusNotFound {
+	client, err := env.Dial(ctx, gatewayPath(*u, profile), &env.DialOptions{HTTP: &http.Client{Transport: g.http}, Header: g.header(nil)})
+	if hasStatus(err, http.StatusNotFound) {
 		return nil, fault.New(fault.NotFound, "there is no profile %s", profile)
 	}
 	return client, cannotReach(err)
 }
 
-var errNoEnvironment = errors.New("the server is no environment: it has no tool env_get_description")
+var errNoEnvironment = errors.New("the server is not an environment: it has no tool env_get_description")
 
-// dialEnvironment is env.Dial that takes nothing but environments.
+// dialEnvironment is env.Dial for environments only.
 func dialEnvironment(ctx context.Context, address string, opts *env.DialOptions) (*env.Client, error) {
 	client, err := env.Dial(ctx, address, opts)
 	if err != nil {
@@ -199,28 +202,25 @@ func dialEnvironment(ctx context.Context, address string, opts *env.DialOptions)
 	return client, nil
 }
 
-// isForbidden tells whether a server knows who asks, and says no.
-func isForbidden(err error) bool {
+func hasStatus(err error, code int) bool {
 	var status *env.StatusError
-	return errors.As(err, &status) && status.Code == http.StatusForbidden
+	return errors.As(err, &status) && status.Code == code
 }
 
-// isRefused tells whether a server says no to who asks, known or not.
 func isRefused(err error) bool {
-	var status *env.StatusError
-	return isForbidden(err) || errors.As(err, &status) && status.Code == http.StatusUnauthorized
+	return hasStatus(err, http.StatusForbidden) || hasStatus(err, http.StatusUnauthorized)
 }
 
-// gatewayPath is where a gateway has a profile as an environment, by any address of it: its
-// own, that of its agents, or that of one profile. "" is the profile that the address names.
+// gatewayPath is the address of a profile as an environment, from any address of a gateway. ""
+// is the profile in the address.
 func gatewayPath(u url.URL, profile string) string {
 	base, rest, _ := strings.Cut(strings.TrimRight(u.Path, "/")+"/", "/mcp/")
 	named, _, _ := strings.Cut(rest, "/")
-	u.Path, u.RawPath = strings.TrimRight(base, "/")+"/mcp/"+cmp.Or(profile, named, config.DefaultProfile)+"/env", ""
+	u.Path = strings.TrimRight(base, "/") + "/mcp/" + cmp.Or(profile, named, config.DefaultProfile) + "/env"
+	u.RawPath = ""
 	return u.String()
 }
 
-// cannotStart is the error of a server that did not come up, as a person should see it.
 func cannotStart(err error) error {
 	switch {
 	case err == nil || isOver(err):
@@ -228,33 +228,30 @@ func cannotStart(err error) error {
 	case errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
 		return fault.New(fault.UpstreamDown, "%w", err).WithHint("install it, or correct the command after --")
 	}
-	return fault.New(fault.UpstreamDown, "%w", err).WithHint("the command after -- must be an MCP server on its standard input and output; what it wrote above may say more")
+	return fault.New(fault.UpstreamDown, "%w", err).
+		WithHint("the command after -- must be an MCP server on standard input and output; see its output above")
 }
 
-// cannotReach is the error of a server that does not answer at its address, as a person
-// should see it.
 func cannotReach(err error) error {
-	var status *env.StatusError
 	var bad usageError
 	switch {
 	case err == nil || isOver(err) || errors.As(err, &bad):
 		return err
-	case errors.As(err, &status) && status.Code == http.StatusUnauthorized:
-		return fault.New(fault.Unauthorized, "%w", err).WithHint("give a key of it with --key or TOOLFIT_KEY")
-	case isForbidden(err):
-		return fault.New(fault.Forbidden, "%w", err).WithHint("name the profile of the key with --profile, or give another key with --key or TOOLFIT_KEY")
+	case hasStatus(err, http.StatusUnauthorized):
+		return fault.New(fault.Unauthorized, "%w", err).WithHint("give a key with --key or in TOOLFIT_KEY")
+	case hasStatus(err, http.StatusForbidden):
+		return fault.New(fault.Forbidden, "%w", err).
+			WithHint("name the key's profile with --profile, or give another key with --key or in TOOLFIT_KEY")
 	case errors.Is(err, errNoEnvironment):
 		return fault.New(fault.NotFound, "%w", err).WithHint("a gateway has its environment at /mcp/PROFILE/env; --profile names the profile")
 	}
 	return fault.New(fault.UpstreamDown, "%w", err).WithHint("start the environment, or correct --url; for this gateway: toolfit serve")
 }
 
-// isOver tells whether it was the time that ended, or the person who ended it.
 func isOver(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// explainEnv is an error of an environment that was reached, as a person should see it.
 func explainEnv(err error) error {
 	var none *env.NotFoundError
 	var told *env.ToolError
@@ -266,11 +263,13 @@ func explainEnv(err error) error {
 	case errors.As(err, &none):
 		return fault.New(fault.NotFound, "%w", none)
 	case errors.Is(err, env.ErrNotOffered):
-		return fault.New(fault.NotFound, "%w", err).WithHint("toolfit env describe says what there is; a gateway has its environment at /mcp/PROFILE/env")
+		return fault.New(fault.NotFound, "%w", err).
+			WithHint("toolfit env describe lists what it offers; a gateway has its environment at /mcp/PROFILE/env")
 	case errors.As(err, &told):
 		return fault.New(fault.UpstreamError, "%w", told)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fault.New(fault.UpstreamTimeout, "the environment did not answer within %s: %w", envPatience, err).WithHint("see whether it hangs, and ask again")
+		return fault.New(fault.UpstreamTimeout, "the environment did not answer within %s: %w", envTimeout, err).
+			WithHint("it may hang; try again")
 	}
-	return fault.New(fault.UpstreamProtocol, "%w", err).WithHint("the fault is with the environment's server: its log may say more")
+	return fault.New(fault.UpstreamProtocol, "%w", err).WithHint("this is an error in the environment's server; see its log")
 }

@@ -10,17 +10,16 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/env"
-	"github.com/toolfit/toolfit/internal/base/visible"
+	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 )
 
-// printDescription shows what an environment is.
 func (c *command) printDescription(d env.EnvDescription) error {
 	fmt.Fprintf(c.env.Out, "%s (%s)", line(cmp.Or(d.DisplayName, d.ID)), line(d.ID))
 	if d.Version != "" {
 		fmt.Fprintf(c.env.Out, ", version %s", line(d.Version))
 	}
 	fmt.Fprintln(c.env.Out)
-	has, lacks := []string{}, []string{}
+	var has, lacks []string
 	raw, err := json.Marshal(d.Capabilities)
 	if err != nil {
 		return err
@@ -47,16 +46,11 @@ func (c *command) printDescription(d env.EnvDescription) error {
 func orNone(words []string) string { return cmp.Or(strings.Join(words, ", "), "nothing") }
 
 func (c *command) printProfiles(all []env.Profile) error {
-	if len(all) == 0 {
-		_, err := fmt.Fprintln(c.env.Out, "no profiles")
-		return err
-	}
-	var t table
-	t.row("profile", "name", "primary agents", "sub agents")
+	t := terminal.Table{Head: []string{"profile", "name", "primary agents", "sub agents"}, None: "no profiles"}
 	for _, p := range all {
-		t.row(p.ID, p.DisplayName, agentIDs(p.PrimaryAgents), line(agentIDs(p.SubAgents)))
+		t.Row(p.ID, p.DisplayName, agentIDs(p.PrimaryAgents), line(agentIDs(p.SubAgents)))
 	}
-	return t.print(c.env.Out)
+	return t.Print(c.env.Out)
 }
 
 func agentIDs(agents []env.AgentSpec) string {
@@ -68,16 +62,11 @@ func agentIDs(agents []env.AgentSpec) string {
 }
 
 func (c *command) printAgents(all []env.AgentSpec) error {
-	if len(all) == 0 {
-		_, err := fmt.Fprintln(c.env.Out, "no agents")
-		return err
-	}
-	var t table
-	t.row("agent", "role", "prompt", "tools")
+	t := terminal.Table{Head: []string{"agent", "role", "prompt", "tools"}, None: "no agents"}
 	for _, a := range all {
 		prompt := cmp.Or(line(a.PromptID), "–")
 		if a.PromptOverride != "" {
-			prompt = "its own"
+			prompt = "own"
 		}
 		tools := "all"
 		if a.AllowedTools != nil {
@@ -86,9 +75,9 @@ func (c *command) printAgents(all []env.AgentSpec) error {
 		if len(a.DeniedTools) > 0 {
 			tools += ", not " + line(strings.Join(a.DeniedTools, ", "))
 		}
-		t.row(a.ID, string(a.Role), prompt, line(tools))
+		t.Row(a.ID, string(a.Role), prompt, line(tools))
 	}
-	return t.print(c.env.Out)
+	return t.Print(c.env.Out)
 }
 
 func (c *command) printLogs(logs []env.LogEntry) error {
@@ -103,7 +92,8 @@ func (c *command) printLogs(logs []env.LogEntry) error {
 				who += "  " + part.name + "=" + line(part.id)
 			}
 		}
-		if _, err := fmt.Fprintf(c.env.Out, "%s  %-5s  %s%s\n", e.Timestamp.Local().Format(time.DateTime+".000"), line(string(e.Level)), line(e.Message), who); err != nil {
+		at := e.Timestamp.Local().Format(time.DateTime + ".000")
+		if _, err := fmt.Fprintf(c.env.Out, "%s  %-5s  %s%s\n", at, line(string(e.Level)), line(e.Message), who); err != nil {
 			return err
 		}
 	}
@@ -111,24 +101,13 @@ func (c *command) printLogs(logs []env.LogEntry) error {
 }
 
 func (c *command) printSessions(page env.SessionPage) error {
-	if len(page.Sessions) == 0 {
-		_, err := fmt.Fprintln(c.env.Out, "no sessions")
-		return err
-	}
-	var t table
-	t.row("session", "created", "updated", "title")
+	t := terminal.Table{Head: []string{"session", "created", "updated", "title"}, None: "no sessions"}
 	for _, s := range page.Sessions {
-		t.row(s.ID, s.Time.Created.Local().Format(time.DateTime), s.Time.Updated.Local().Format(time.DateTime), line(s.Title))
+		t.Row(s.ID, s.Time.Created.Local().Format(time.DateTime), s.Time.Updated.Local().Format(time.DateTime), line(s.Title))
 	}
-	if err := t.print(c.env.Out); err != nil || page.NextCursor == "" {
+	if err := t.Print(c.env.Out); err != nil || page.NextCursor == "" {
 		return err
 	}
-	_, err := fmt.Fprintf(c.env.Out, "there may be more: --cursor %s\n", line(page.NextCursor))
+	_, err := fmt.Fprintf(c.env.Out, "more: --cursor %s\n", line(page.NextCursor))
 	return err
 }
-
-// oneLine has a space where a line ends.
-var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ")
-
-// line is text of a server as part of one line, as wide as it is shown.
-func line(text string) string { return visible.Text(oneLine.Replace(text)) }

@@ -31,7 +31,8 @@ func oldEnvironment(t *testing.T, answers map[string]string) string {
 		var result any
 		switch m.Method {
 		case "initialize":
-			result = map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]string{"name": "old", "version": "1"}}
+			result = map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}},
+				"serverInfo": map[string]string{"name": "old", "version": "1"}}
 		case "tools/list":
 			tools := []map[string]any{}
 			for name := range answers {
@@ -39,7 +40,8 @@ func oldEnvironment(t *testing.T, answers map[string]string) string {
 			}
 			result = map[string]any{"tools": tools}
 		case "tools/call":
-			result = map[string]any{"content": []map[string]string{{"type": "text", "text": answers[m.Params.Name]}}, "isError": strings.HasPrefix(answers[m.Params.Name], `{"error"`)}
+			result = map[string]any{"content": []map[string]string{{"type": "text", "text": answers[m.Params.Name]}},
+				"isError": strings.HasPrefix(answers[m.Params.Name], `{"error"`)}
 		default:
 			w.WriteHeader(http.StatusAccepted)
 			return
@@ -152,7 +154,7 @@ func TestWhatAServerSaysMovesNoTerminal(t *testing.T) {
 func TestEnvSaysThatAServerIsNoEnvironment(t *testing.T) {
 	w := newWorld(t)
 	at := oldEnvironment(t, map[string]string{"other": "{}"})
-	if code, _, errs := w.run(t, "env", "describe", "--url", at); code != 1 || !strings.Contains(errs, "is no environment") {
+	if code, _, errs := w.run(t, "env", "describe", "--url", at); code != 1 || !strings.Contains(errs, "is not an environment") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }
@@ -215,7 +217,8 @@ func TestEnvSendsItsKey(t *testing.T) {
 	defer http.DefaultClient.CloseIdleConnections()
 	w.vars["TOOLFIT_KEY"] = "tf_a_b"
 	for _, args := range [][]string{{}, {"--key", "tf_c_d"}} {
-		if code, _, errs := w.run(t, append([]string{"env", "describe", "--url", web.URL}, args...)...); code != 1 || !strings.Contains(errs, "401") {
+		if code, _, errs := w.run(t, append([]string{"env", "describe", "--url", web.URL}, args...)...); code != 1 ||
+			!strings.Contains(errs, "401") {
 			t.Errorf("exit code %d: %s", code, errs)
 		}
 	}

@@ -21,12 +21,11 @@ import (
 
 const (
 	exportPage = 1000
-	// followEvery is how often new records are looked for.
+	// followEvery is how often --follow looks for new records.
 	followEvery = time.Second
-	// lookBack is how far back they are looked for: a call has its place by when it began,
-	// and its record comes when it ends.
+	// lookBack is how far back it looks: records are sorted by start, but appear at the end.
 	lookBack = 10 * time.Minute
-	// lookBackEvery is how often that is done; in between the newest are enough.
+	// lookBackEvery is how often it looks back so far, rather than at the newest only.
 	lookBackEvery = 15 * time.Second
 )
 
@@ -36,15 +35,16 @@ func (c *command) export() *cobra.Command {
 	x := &exporter{cli: c}
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "Print the records of calls as JSON Lines, the oldest first",
-		Long: `Print the records of calls as JSON Lines, the oldest first: one line each, with the fields
-that the REST API has. A record is there when its call has ended.`,
+		Short: "Print the records of calls as JSON Lines, oldest first",
+		Long: `Print the records of calls as JSON Lines, oldest first, with the same fields as in the REST
+API. A call is recorded when it ends.`,
 		Example: `  toolfit export --since 24h > calls.jsonl
   toolfit export --server cloud --follow`,
-		Args: exactly(0, "no arguments"),
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
-			if x.since, err = parseSince(since, time.Now()); err != nil {
+			x.since, err = parseTime("--since", since, time.Now())
+			if err != nil {
 				return err
 			}
 			return c.withRecords(cmd.Context(), flags, func(g *gateway) error {
@@ -53,15 +53,18 @@ that the REST API has. A record is there when its call has ended.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "", "only calls that began so long ago at most (24h, 7d), or after this time (2026-01-31T00:00:00Z)")
+	cmd.Flags().StringVar(&since, "since", "", sinceHelp)
 	cmd.Flags().StringVar(&x.server, "server", "", "only calls of this server")
-	cmd.Flags().StringVar(&x.tool, "tool", "", "only calls of this tool, by its name server__tool")
-	cmd.Flags().BoolVarP(&x.follow, "follow", "f", false, "go on with new calls as they come")
+	cmd.Flags().StringVar(&x.tool, "tool", "", "only calls of this tool, as server__tool")
+	cmd.Flags().BoolVarP(&x.follow, "follow", "f", false, "keep printing new calls")
 	flags.addGateway(cmd)
 	return cmd
 }
 
-func parseSince(s string, now time.Time) (time.Time, error) {
+const sinceHelp = "only from then on: a time such as 2026-01-31T08:00:00Z, or an age such as 12h or 7d"
+
+// parseTime reads the value of a flag: a time, or how long ago.
+func parseTime(flag, s string, now time.Time) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
 	}
@@ -73,11 +76,11 @@ func parseSince(s string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, usage("--since %q is neither a duration, such as 24h or 7d, nor a time, such as 2026-01-31T00:00:00Z", s)
+	return time.Time{}, usage("%s %q is neither a duration, such as 24h or 7d, nor a time, such as 2026-01-31T00:00:00Z", flag, s)
 }
 
-// withRecords runs f with the records of a running gateway, or with those of the store: no
-// server is started to read them.
+// withRecords calls f with a running gateway, or with the store: reading records starts no
+// servers.
 func (c *command) withRecords(ctx context.Context, flags askFlags, f func(*gateway) error) error {
 	if g, err := c.running(ctx, flags, runFlags{}); err != nil || g != nil {
 		if err == nil {
@@ -94,7 +97,6 @@ func (c *command) withRecords(ctx context.Context, flags askFlags, f func(*gatew
 	})
 }
 
-// exporter prints records.
 type exporter struct {
 	cli          *command
 	gateway      *gateway
@@ -102,10 +104,9 @@ type exporter struct {
 	since        time.Time
 	follow       bool
 
-	seen map[string]time.Time // what was printed, by id, as far as it could come again
+	seen map[string]time.Time // recently printed records, by id
 }
 
-// exported is a record as it came, and what must be known of it.
 type exported struct {
 	ID  string    `json:"id"`
 	At  time.Time `json:"at"`
@@ -117,14 +118,14 @@ func (x *exporter) run(ctx context.Context) error {
 	if err := x.all(ctx); err != nil || !x.follow {
 		return err
 	}
-	err := x.goOn(ctx)
+	err := x.keepOn(ctx)
 	if ctx.Err() != nil {
-		return nil // to be stopped is how following ends
+		return nil // following ends when it is stopped
 	}
 	return err
 }
 
-// page reads records, the newest first, that are older than the cursor.
+// page reads records older than the cursor, newest first.
 func (x *exporter) page(ctx context.Context, cursor string) (rows []exported, next string, err error) {
 	q := url.Values{"limit": {strconv.Itoa(exportPage)}}
 	for key, value := range map[string]string{"server": x.server, "tool": x.tool, "cursor": cursor} {
@@ -136,7 +137,7 @@ func (x *exporter) page(ctx context.Context, cursor string) (rows []exported, ne
 		Calls []json.RawMessage `json:"calls"`
 		Next  string            `json:"next_cursor"`
 	}
-	if err := x.gateway.do(ctx, http.MethodGet, "/calls", q, nil, &answer); err != nil {
+	if err := x.gateway.do(ctx, request{path: "/calls", query: q}, &answer); err != nil {
 		return nil, "", err
 	}
 	for _, raw := range answer.Calls {
@@ -152,8 +153,8 @@ func (x *exporter) page(ctx context.Context, cursor string) (rows []exported, ne
 	return rows, answer.Next, nil
 }
 
-// all prints what there is, the oldest first. Pages come the newest first, so the places
-// where they begin are found first: that keeps one id for each page, and not all records.
+// all prints all records, oldest first. Pages come newest first, so it finds the cursors of all
+// pages first: that keeps one id per page in memory instead of all records.
 func (x *exporter) all(ctx context.Context) error {
 	cursors := []string{""}
 	for {
@@ -182,8 +183,8 @@ func (x *exporter) all(ctx context.Context) error {
 	return nil
 }
 
-// between reads the records older than the cursor, down to the one with the id until. There
-// may be more than a page of them now: records are written while we read.
+// between reads the records older than the cursor, down to the id until. These may be more than
+// one page by now, because records are written meanwhile.
 func (x *exporter) between(ctx context.Context, cursor, until string) (all []exported, err error) {
 	for {
 		rows, next, err := x.page(ctx, cursor)
@@ -203,8 +204,8 @@ func (x *exporter) between(ctx context.Context, cursor, until string) (all []exp
 	}
 }
 
-// goOn prints new records as they come.
-func (x *exporter) goOn(ctx context.Context) error {
+// keepOn prints new records as they appear.
+func (x *exporter) keepOn(ctx context.Context) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	var looked time.Time
@@ -224,8 +225,7 @@ func (x *exporter) goOn(ctx context.Context) error {
 	}
 }
 
-// news prints the records that were not there before. Without deep it stops at the first
-// page that has none.
+// news prints new records. Without deep it stops at the first page that has none.
 func (x *exporter) news(ctx context.Context, now time.Time, deep bool) error {
 	from := now.Add(-lookBack)
 	var fresh []exported
@@ -253,7 +253,7 @@ func (x *exporter) news(ctx context.Context, now time.Time, deep bool) error {
 	return x.print(fresh)
 }
 
-// print writes rows that come the newest first, the oldest first.
+// print writes rows in reverse order: oldest first.
 func (x *exporter) print(rows []exported) error {
 	var out bytes.Buffer
 	recent := time.Now().Add(-lookBack)

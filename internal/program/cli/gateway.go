@@ -25,10 +25,9 @@ type gateway struct {
 	base       string
 	key        string
 	http       http.RoundTripper
-	standalone bool // it was made for this command
+	standalone bool // it was started for this command
 }
 
-// askFlags say which gateway to ask.
 type askFlags struct {
 	url, key, profile string
 	standalone        bool
@@ -36,18 +35,26 @@ type askFlags struct {
 
 func (f *askFlags) add(cmd *cobra.Command) {
 	f.addGateway(cmd)
-	cmd.Flags().StringVar(&f.profile, "profile", "", "profile to look through (default: the caller's own)")
+	cmd.Flags().StringVar(&f.profile, "profile", "", "profile to use (default: the caller's own)")
 }
 
-// addGateway adds the flags for commands that look at all profiles.
+// addGateway adds the flags for commands that are not limited to one profile.
 func (f *askFlags) addGateway(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.url, "url", "", "ask the gateway at this URL (default: the one that runs with this configuration, if any)")
+	cmd.Flags().StringVar(&f.url, "url", "", "URL of the gateway (default: the one running with this configuration, if any)")
 	cmd.Flags().StringVar(&f.key, "key", "", "key for the gateway at --url (default: $TOOLFIT_KEY, or the local secret)")
-	cmd.Flags().BoolVar(&f.standalone, "standalone", false, "work from configuration and store, even while a gateway runs")
+	cmd.Flags().BoolVar(&f.standalone, "standalone", false, "work from the configuration and the store, even if a gateway is running")
 }
 
-// ask runs f with the gateway that the flags name, the one that runs with the configuration,
-// or one made for it.
+func (f askFlags) query() url.Values {
+	q := url.Values{}
+	if f.profile != "" {
+		q.Set("profile", f.profile)
+	}
+	return q
+}
+
+// ask calls f with the gateway that the flags name, the one that is running with the
+// configuration, or one in this process.
 func (c *command) ask(ctx context.Context, flags askFlags, f func(*gateway) error) error {
 	g, err := c.running(ctx, flags, runFlags{})
 	switch {
@@ -70,19 +77,38 @@ func (c *command) ask(ctx context.Context, flags askFlags, f func(*gateway) erro
 	})
 }
 
-// running is the gateway that the flags name, or that runs with the configuration; nil when
+// request is one request to the REST API. The zero method is GET.
+type request struct {
+	method, path string
+	query        url.Values
+	body         []byte
+}
+
+// askFor sends one request and shows the answer: with --json as it is, otherwise by text.
+func askFor[T any](c *command, cmd *cobra.Command, flags askFlags, wait string, r request, text func(*gateway, T) error) error {
+	return c.ask(cmd.Context(), flags, func(g *gateway) error {
+		defer c.waiting(wait)()
+		var answer T
+		if err := g.do(cmd.Context(), r, &answer); err != nil {
+			return err
+		}
+		return c.show(answer, func() error { return text(g, answer) })
+	})
+}
+
+// running is the gateway that the flags name or that is running with the configuration; nil if
 // there is none.
 func (c *command) running(ctx context.Context, flags askFlags, over runFlags) (*gateway, error) {
 	switch {
 	case flags.standalone && flags.url != "":
-		return nil, usage("give --url or --standalone, not both")
+		return nil, usage("use either --url or --standalone")
 	case flags.standalone:
 		return nil, nil
 	case flags.url == "":
 		return c.findGateway(ctx, flags.key, over)
 	}
-	if u, err := url.Parse(flags.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, usage("--url %q is no URL of http or https; write it like http://127.0.0.1:8420", flags.url)
+	if _, err := parseURL(flags.url); err != nil {
+		return nil, err
 	}
 	key, err := c.credential(flags)
 	if err != nil {
@@ -91,13 +117,21 @@ func (c *command) running(ctx context.Context, flags askFlags, over runFlags) (*
 	return &gateway{base: strings.TrimRight(flags.url, "/"), key: key, http: http.DefaultTransport}, nil
 }
 
-// do sends one request and decodes the answer into out.
-func (g *gateway) do(ctx context.Context, method, path string, query url.Values, body []byte, out any) error {
-	target := g.base + "/api/v1" + path
-	if len(query) > 0 {
-		target += "?" + query.Encode()
+func parseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, usage("--url %q is not an http or https URL, such as http://127.0.0.1:8420", text)
 	}
-	status, data, err := g.send(ctx, method, target, nil, body)
+	return u, nil
+}
+
+// do sends one request and decodes the answer into out.
+func (g *gateway) do(ctx context.Context, r request, out any) error {
+	target := g.base + "/api/v1" + r.path
+	if len(r.query) > 0 {
+		target += "?" + r.query.Encode()
+	}
+	status, data, err := g.send(ctx, r.method, target, nil, r.body)
 	switch {
 	case err != nil:
 		return err
@@ -110,40 +144,56 @@ func (g *gateway) do(ctx context.Context, method, path string, query url.Values,
 	return nil
 }
 
-// send sends one request and gives the answer as it came.
+// send sends one request and reads the whole response.
 func (g *gateway) send(ctx context.Context, method, target string, header http.Header, body []byte) (status int, data []byte, err error) {
-	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
+	resp, err := g.open(ctx, method, target, header, body)
 	if err != nil {
-		return 0, nil, usage("%q is no URL", g.base)
-	}
-	if header != nil {
-		req.Header = header
-	}
-	if g.key != "" {
-		req.Header.Set("Authorization", "Bearer "+g.key)
-	}
-	resp, err := g.http.RoundTrip(req)
-	if err != nil && ctx.Err() != nil {
-		return 0, nil, fault.New(fault.Canceled, "ended before there was an answer: %w", context.Cause(ctx))
-	}
-	var plain tls.RecordHeaderError
-	if errors.As(err, &plain) {
-		return 0, nil, fault.New(fault.UpstreamProtocol, "what answers at %s does not speak TLS", g.base).WithHint("write http:// in --url, unless a proxy with TLS is meant to stand there")
-	}
-	if err != nil {
-		return 0, nil, fault.New(fault.UpstreamDown, "no gateway answers at %s: %w", g.base, err).WithHint("start one with: toolfit serve")
+		return 0, nil, err
 	}
 	defer resp.Body.Close()
-	if data, err = io.ReadAll(resp.Body); err != nil {
+	data, err = io.ReadAll(resp.Body)
+	if err != nil {
 		return 0, nil, fmt.Errorf("read the answer of %s: %w", g.base, err)
 	}
 	return resp.StatusCode, data, nil
 }
 
-// noGateway is about an address where something else answers, most often a page.
+// open sends one request; the caller reads and closes the body of the response.
+func (g *gateway) open(ctx context.Context, method, target string, header http.Header, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
+	if err != nil {
+		return nil, usage("%q is not a URL", g.base)
+	}
+	req.Header = g.header(header)
+	resp, err := g.http.RoundTrip(req)
+	var plain tls.RecordHeaderError
+	switch {
+	case err == nil:
+		return resp, nil
+	case ctx.Err() != nil:
+		return nil, fault.New(fault.Canceled, "canceled before an answer arrived: %w", context.Cause(ctx))
+	case errors.As(err, &plain):
+		return nil, fault.New(fault.UpstreamProtocol, "%s does not speak TLS", g.base).
+			WithHint("use http:// in --url, unless a TLS proxy should answer there")
+	}
+	return nil, fault.New(fault.UpstreamDown, "no gateway answers at %s: %w", g.base, err).WithHint("start one with: toolfit serve")
+}
+
+// header adds the key to a header, which may be nil.
+func (g *gateway) header(h http.Header) http.Header {
+	if h == nil {
+		h = http.Header{}
+	}
+	if g.key != "" {
+		h.Set("Authorization", "Bearer "+g.key)
+	}
+	return h
+}
+
+// noGateway is the error for an address where something else answers, most often a web page.
 func noGateway(base string, status int) error {
-	return fault.New(fault.UpstreamProtocol, "what answers at %s is no toolfit gateway: HTTP %d", base, status).
-		WithHint("--url is the gateway's own address, without /mcp, such as http://127.0.0.1:8420")
+	return fault.New(fault.UpstreamProtocol, "%s is not a toolfit gateway: HTTP %d", base, status).
+		WithHint("--url is the gateway's own address without /mcp, such as http://127.0.0.1:8420")
 }
 
 func answerError(base string, status int, data []byte) error {
@@ -154,20 +204,10 @@ func answerError(base string, status int, data []byte) error {
 		return noGateway(base, status)
 	}
 	switch {
-	case body.Error.Code == fault.Unauthorized: // what a command can do about it, instead of a request
-		body.Error.Hint = "give one with --key or in TOOLFIT_KEY; make one with: toolfit keys create NAME"
+	case body.Error.Code == fault.Unauthorized: // the hint of the API is about requests
+		body.Error.Hint = "give a key with --key or in TOOLFIT_KEY; create one with: toolfit keys create NAME"
 	case body.Error.Code == fault.UnknownTool && body.Error.Hint == "":
-		body.Error.Hint = "see what there is: toolfit tools"
+		body.Error.Hint = "list the tools with: toolfit tools"
 	}
 	return body.Error
-}
-
-// printJSON prints a value as the API would, indented for people.
-func (c *command) printJSON(v any) error { return printJSON(c.env.Out, v) }
-
-func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
 }

@@ -16,8 +16,8 @@ func TestACommandSaysWhatToDoAboutTheGatewayThatItAsks(t *testing.T) {
 	defer srv.Close()
 	w := newWorld(t)
 	for _, c := range []struct{ name, url, says string }{
-		{"a key goes into a flag or a variable", srv.URL, "→ give one with --key or in TOOLFIT_KEY"},
-		{"https to what has no TLS", strings.Replace(srv.URL, "http:", "https:", 1), "→ write http:// in --url"},
+		{"a key goes into a flag or a variable", srv.URL, "→ give a key with --key or in TOOLFIT_KEY"},
+		{"https to what has no TLS", strings.Replace(srv.URL, "http:", "https:", 1), "→ use http:// in --url"},
 	} {
 		if code, _, stderr := w.run(t, "tools", "--url", c.url); code != 1 || !strings.Contains(stderr, c.says) {
 			t.Errorf("%s: %d %s", c.name, code, stderr)

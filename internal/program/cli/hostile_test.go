@@ -99,7 +99,8 @@ func TestTheProtocolOnStandardOutputIsNotTouched(t *testing.T) {
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"evil__show","arguments":{}}}
 `
 	var out, errs safeBuffer
-	code := Run(t.Context(), []string{"stdio"}, &Env{In: strings.NewReader(in), Out: &out, Err: &errs, Lookup: w.lookup, Home: w.home, Version: "test"})
+	code := Run(t.Context(), []string{"stdio"},
+		&Env{In: strings.NewReader(in), Out: &out, Err: &errs, Lookup: w.lookup, Home: w.home, Version: "test"})
 	if code != 0 || !strings.Contains(out.String(), "\u202e") {
 		t.Errorf("exit code %d: %s%s", code, out.String(), errs.String())
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 	"github.com/toolfit/toolfit/internal/program/clientfile"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -17,27 +18,22 @@ func (c *command) importFile() *cobra.Command {
 	var secrets string
 	cmd := &cobra.Command{
 		Use:   "import [FILE | CLIENT]",
-		Short: "Take over the servers of an MCP client's configuration file",
-		Long: `Take over the servers of an MCP client's configuration file.
+		Short: "Import the servers of an MCP client",
+		Long: `Import servers from the configuration file of an MCP client.
 
-With the name of a client its files are found, those of the user and those of the project in
-this folder; without a name those of every client. Known clients: ` + clientNames() + `.
+Given the name of a client, it finds the client's files: the user's, and the project's in this
+folder. Without a name it looks for every client. Known clients: ` + clientNames() + `.
 
-Values that look like secrets stay in the configuration, which is then yours alone (keep), or
-go into a file each in the folder secrets beside it (file), or into environment variables that
-you set (env). On a terminal you are asked, elsewhere they are kept.`,
+Values that look like secrets stay in the configuration, which only you can read (keep), or move
+to one file each in the folder secrets beside it (file), or to environment variables that you
+set (env). On a terminal it asks; otherwise they are kept.`,
 		Example: `  toolfit import claude_desktop_config.json
   toolfit import cursor
   toolfit import --all --secrets file`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usage("import takes one file or client; see: toolfit import --help")
-			}
-			return nil
-		},
+		Args: takes(0, 1, "one file or client"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains([]string{"", keepSecrets, fileSecrets, envSecrets}, secrets) {
-				return usage("--secrets %q: use keep, file or env", secrets)
+				return usage("--secrets %q: expected keep, file or env", secrets)
 			}
 			found, named, err := c.toImport(args)
 			if err != nil || found == nil {
@@ -57,13 +53,13 @@ you set (env). On a terminal you are asked, elsewhere they are kept.`,
 			return c.tell(done, m)
 		},
 	}
-	cmd.Flags().StringVar(&secrets, "secrets", "", "where values that look like secrets go: keep, file or env")
-	cmd.Flags().BoolVar(&all, "all", false, "take over from every file that is found")
+	cmd.Flags().StringVar(&secrets, "secrets", "", "where to put values that look like secrets: keep, file or env")
+	cmd.Flags().BoolVar(&all, "all", false, "import from all files that are found")
 	return cmd
 }
 
-// toImport is what to take over: the named file, or those of clients. It is nil for a file
-// without servers, which has been told.
+// toImport is what to import: the named file, or those of clients. It is nil for a file without
+// servers, after saying so.
 func (c *command) toImport(args []string) (found []holding, named bool, err error) {
 	if len(args) == 1 {
 		if _, err := clientNamed(args[0]); err != nil {
@@ -75,21 +71,21 @@ func (c *command) toImport(args []string) (found []holding, named bool, err erro
 	return found, false, err
 }
 
-// readNamed reads the servers of a file.
 func (c *command) readNamed(path string) ([]holding, error) {
 	if !exists(path) && !strings.ContainsAny(path, `./\`) {
-		return nil, usage("there is no file %s, and no client of that name; known are %s", path, clientNames())
+		return nil, usage("there is no file %s, and no client of that name; known clients: %s", path, clientNames())
 	}
 	if !exists(path) {
 		return nil, fault.New(fault.NotFound, "there is no file %s", path).
-			WithHint("see which files of clients there are: toolfit import")
+			WithHint("list the files of clients with: toolfit import")
 	}
 	h := holding{path: path}
-	if h.servers, h.notes, h.err = clientfile.Read(path); h.err != nil {
+	h.servers, h.notes, h.err = clientfile.Read(path)
+	if h.err != nil {
 		return nil, h.err
 	}
 	if len(h.servers) == 0 && !c.json {
-		c.note(h.notes)
+		c.note("", h.notes)
 		fmt.Fprintf(c.env.Out, "%s has no servers\n", path)
 		return nil, nil
 	}
@@ -104,29 +100,27 @@ func (c *command) find(names []string) (found []holding, err error) {
 			continue
 		}
 		found = append(found, c.holdings(one)...)
-		looked = append(append(looked, one.user(c.folders())...), one.local...)
+		looked = append(append(looked, c.folders().files(one)...), one.local...)
 	}
 	switch {
 	case len(found) > 0:
 		return found, nil
 	case len(names) > 0:
-		return nil, fault.New(fault.NotFound, "no file of %s holds servers", names[0]).
+		return nil, fault.New(fault.NotFound, "no file of %s has servers", names[0]).
 			WithHint("looked at %s; name the file: toolfit import FILE", strings.Join(looked, ", "))
 	}
-	return nil, fault.New(fault.NotFound, "no file of a known client holds servers").
-		WithHint("known are %s; name a file: toolfit import FILE", clientNames())
+	return nil, fault.New(fault.NotFound, "no file of a known client has servers").
+		WithHint("known clients: %s; name a file: toolfit import FILE", clientNames())
 }
 
-// chooseFrom lists what was found, for the user to choose from.
 func (c *command) chooseFrom(found []holding) error {
 	if err := c.showFound(found); err != nil {
 		return err
 	}
-	return fault.New(fault.BadRequest, "%d files hold servers, and nothing was taken over", len(found)).
-		WithHint("name one: toolfit import CLIENT, or toolfit import FILE; or take all: --all")
+	return fault.New(fault.BadRequest, "%d files have servers; nothing was imported", len(found)).
+		WithHint("choose one: toolfit import CLIENT, or toolfit import FILE; or import all: --all")
 }
 
-// foundFile is a file that holds servers.
 type foundFile struct {
 	Client  string       `json:"client"`
 	File    string       `json:"file"`
@@ -136,8 +130,7 @@ type foundFile struct {
 
 func (c *command) showFound(found []holding) error {
 	var files []foundFile
-	var t table
-	t.row("CLIENT", "FILE", "SERVERS")
+	t := terminal.Table{Head: []string{"CLIENT", "FILE", "SERVERS"}}
 	for _, h := range found {
 		one := foundFile{Client: h.client, File: h.path, Servers: []string{}}
 		for _, s := range h.servers {
@@ -145,30 +138,26 @@ func (c *command) showFound(found []holding) error {
 		}
 		names := strings.Join(one.Servers, ", ")
 		if h.err != nil {
-			one.Error, names = asFault(h.err), "cannot be read"
+			one.Error = asFault(h.err)
+			names = "cannot be read"
 		}
 		files = append(files, one)
-		t.row(one.Client, one.File, names)
+		t.Row(one.Client, one.File, names)
 	}
-	if c.json {
-		return c.printJSON(map[string][]foundFile{"files": files})
-	}
-	return t.print(c.env.Out)
+	return c.show(map[string][]foundFile{"files": files}, func() error { return t.Print(c.env.Out) })
 }
 
-func (c *command) note(notes []string) {
+func (c *command) note(indent string, notes []string) {
 	for _, note := range notes {
-		fmt.Fprintf(c.env.Err, "note: %s\n", note)
+		fmt.Fprintf(c.env.Err, "%snote: %s\n", indent, note)
 	}
 }
 
-// imported is what came of an import.
 type imported struct {
 	Files   []taken `json:"files"`
 	Secrets moved   `json:"secrets"`
 }
 
-// taken is what came of the servers of a file.
 type taken struct {
 	Client  string       `json:"client,omitempty"`
 	From    string       `json:"from"`
@@ -178,14 +167,13 @@ type taken struct {
 	Error   *fault.Error `json:"error,omitempty"` // why the file cannot be read
 }
 
-// takenOver is what came of one server.
 type takenOver struct {
 	Name    string       `json:"name"`
 	Outcome string       `json:"outcome"`
 	Error   *fault.Error `json:"error,omitempty"`
 }
 
-// What can come of a server.
+// The outcomes.
 const (
 	wasAdded   = "added"
 	wasThere   = "present"  // with the same settings
@@ -193,8 +181,8 @@ const (
 	wasRefused = "refused"
 )
 
-// take adds the servers to our file. What is there already with the same settings is refused,
-// or fine.
+// take adds the servers to the configuration. A server that is there already with the same
+// settings is an error, unless sameIsFine.
 func (c *command) take(h holding, m *mover, sameIsFine bool) taken {
 	t := taken{Client: h.client, From: h.path, To: c.editPath(), Servers: []takenOver{}, Notes: h.notes}
 	if h.err != nil {
@@ -206,9 +194,11 @@ func (c *command) take(h holding, m *mover, sameIsFine bool) taken {
 		if isSelf(s) {
 			one.Outcome = wasLeft
 		} else if err := m.add(t.To, s); err != nil {
-			one.Outcome, one.Error = wasRefused, asFault(err)
+			one.Outcome = wasRefused
+			one.Error = asFault(err)
 			if sameIsFine && fault.Is(err, fault.Conflict) && config.SameServer(t.To, s) {
-				one.Outcome, one.Error = wasThere, nil
+				one.Outcome = wasThere
+				one.Error = nil
 			}
 		}
 		t.Servers = append(t.Servers, one)
@@ -216,7 +206,7 @@ func (c *command) take(h holding, m *mover, sameIsFine bool) taken {
 	return t
 }
 
-// add puts a server into our file, and its secrets where they go.
+// add adds a server to the configuration and moves its secrets.
 func (m *mover) add(path string, s config.Server) error {
 	moved, undo, err := m.move(s)
 	if err != nil {
@@ -229,7 +219,6 @@ func (m *mover) add(path string, s config.Server) error {
 	return nil
 }
 
-// tell says what came of each server; what did not work is the command's failure.
 func (c *command) tell(all []taken, m *mover) error {
 	good := true
 	for _, t := range all {
@@ -257,22 +246,22 @@ func (c *command) tellOne(t taken) {
 	if t.Client != "" {
 		fmt.Fprintf(c.env.Out, "%s, %s:\n", t.Client, t.From)
 	}
-	c.note(t.Notes)
+	c.note("", t.Notes)
 	for _, s := range t.Servers {
 		switch s.Outcome {
 		case wasAdded:
 			fmt.Fprintf(c.env.Out, "added %s to %s\n", s.Name, t.To)
 		case wasThere:
-			fmt.Fprintf(c.env.Out, "%s is in %s already\n", s.Name, t.To)
+			fmt.Fprintf(c.env.Out, "%s is already in %s\n", s.Name, t.To)
 		case wasLeft:
-			fmt.Fprintf(c.env.Err, "note: %s is toolfit itself, and is left out\n", s.Name)
+			fmt.Fprintf(c.env.Err, "note: %s is toolfit itself and was skipped\n", s.Name)
 		default:
 			fmt.Fprintf(c.env.Err, "toolfit: %s not imported: %v\n", s.Name, explain(s.Error))
 		}
 	}
 }
 
-// isSelf tells whether a server is what install writes: to serve it would be to call ourselves.
+// isSelf tells whether a server is toolfit itself, as install writes it.
 func isSelf(s config.Server) bool {
 	program := config.ProgramName(s.Command)
 	return s.ID == ownName && (s.URL != "" || program == ownName) || program == ownName && len(s.Args) > 0 && s.Args[0] == "stdio"

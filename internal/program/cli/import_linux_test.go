@@ -18,7 +18,8 @@ func TestOnATerminalImportAsksOnceWhereSecretsGo(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out safeBuffer
-		code := Run(t.Context(), []string{"import", "c.json"}, &Env{In: program, Out: &out, Err: program, Lookup: w.lookup, Home: w.home, Version: "test"})
+		code := Run(t.Context(), []string{"import", "c.json"},
+			&Env{In: program, Out: &out, Err: program, Lookup: w.lookup, Home: w.home, Version: "test"})
 		fmt.Fprintln(program, "END")
 		var said strings.Builder
 		for lines := bufio.NewScanner(person); lines.Scan() && !strings.HasSuffix(lines.Text(), "END"); {
@@ -37,6 +38,7 @@ func TestImportDoesNotAskWhereThereIsNothingToAsk(t *testing.T) {
 	program, _ := openTerminal(t, 80) // nobody answers
 	for _, args := range [][]string{{"--secrets", "keep"}, {"--json"}, {}} {
 		var out safeBuffer
-		Run(t.Context(), append([]string{"import", "c.json"}, args...), &Env{In: program, Out: &out, Err: program, Lookup: w.lookup, Home: w.home, Version: "test"})
+		Run(t.Context(), append([]string{"import", "c.json"}, args...),
+			&Env{In: program, Out: &out, Err: program, Lookup: w.lookup, Home: w.home, Version: "test"})
 	}
 }

@@ -1,11 +1,12 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,43 +16,41 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/visible"
+	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 	"github.com/toolfit/toolfit/internal/program/clientfile"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // Where import puts values that look like secrets.
 const (
-	keepSecrets = "keep" // in the configuration, which is then the user's alone
-	fileSecrets = "file" // in a file each, named by ${file:PATH}
-	envSecrets  = "env"  // in variables that the user sets, named by ${VAR}
+	keepSecrets = "keep" // in the configuration, readable only by the user
+	fileSecrets = "file" // in one file each, referenced by ${file:PATH}
+	envSecrets  = "env"  // in variables that the user sets, referenced by ${VAR}
 )
 
-// secretsFolder is where the files are, beside the configuration.
+// secretsFolder is the folder of these files, beside the configuration.
 const secretsFolder = "secrets"
 
-// mover takes the secrets out of servers on their way into the configuration.
+// mover moves secrets out of servers before they are added to the configuration.
 type mover struct {
 	path   string // the configuration
 	lookup func(string) (string, bool)
 	moved
 }
 
-// moved is what became of secrets.
 type moved struct {
 	Way       string     `json:"way"`
-	Kept      []string   `json:"kept,omitempty"`      // those that stand in the configuration, as SERVER: FIELD
-	Files     []string   `json:"files,omitempty"`     // that were written
-	Variables []variable `json:"variables,omitempty"` // that are to be set
+	Kept      []string   `json:"kept,omitempty"`      // in the configuration, as SERVER: FIELD
+	Files     []string   `json:"files,omitempty"`     // files written
+	Variables []variable `json:"variables,omitempty"` // variables to set
 }
 
-// variable is one of the environment.
 type variable struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// move is the server as it goes into the configuration. What it wrote or noted for that is
-// taken back by undo.
+// move is the server as it is added to the configuration; undo removes what it wrote.
 func (m *mover) move(s config.Server) (out config.Server, undo func(), err error) {
 	before := m.moved
 	undo = func() {
@@ -63,9 +62,9 @@ func (m *mover) move(s config.Server) (out config.Server, undo func(), err error
 	out = s.ReplaceSecrets(func(h config.InlineSecret) (ref string) {
 		switch {
 		case err != nil:
-		case m.Way == fileSecrets && strings.TrimRight(h.Value, "\r\n") == h.Value: // the end of a file is not read
+		case m.Way == fileSecrets && strings.TrimRight(h.Value, "\r\n") == h.Value: // line breaks at the end would be lost
 			ref, err = m.toFile(h)
-		case m.Way == envSecrets && visible.Text(h.Value) == h.Value: // else it could not be printed
+		case m.Way == envSecrets && visible.Text(h.Value) == h.Value: // others cannot be printed
 			ref = m.toVariable(h)
 		}
 		if ref == "" {
@@ -81,8 +80,8 @@ func (m *mover) move(s config.Server) (out config.Server, undo func(), err error
 
 var notInNames = regexp.MustCompile(`[^\pL\pN_.-]+`)
 
-// toFile writes a secret into a file of its own and refers to it. A file of another content
-// is left alone.
+// toFile writes a secret to a file and returns the reference. It never overwrites a file with
+// other content.
 func (m *mover) toFile(h config.InlineSecret) (string, error) {
 	dir := filepath.Join(filepath.Dir(m.path), secretsFolder)
 	name := strings.Trim(notInNames.ReplaceAllString(h.Server+"."+nameOf(h), "-"), "-")
@@ -95,7 +94,8 @@ func (m *mover) toFile(h config.InlineSecret) (string, error) {
 		if err == nil {
 			m.Files = append(m.Files, path)
 		}
-		if was, readErr := os.ReadFile(path); err == nil || errors.Is(err, fs.ErrExist) && readErr == nil && bytes.Equal(bytes.TrimRight(was, "\r\n"), []byte(h.Value)) {
+		if was, readErr := os.ReadFile(path); err == nil || errors.Is(err, fs.ErrExist) && readErr == nil &&
+			bytes.Equal(bytes.TrimRight(was, "\r\n"), []byte(h.Value)) {
 			return "${file:" + secretsFolder + "/" + name + "}", nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
@@ -105,19 +105,19 @@ func (m *mover) toFile(h config.InlineSecret) (string, error) {
 	}
 }
 
-// makeSecretsFolder makes the folder, which no git takes in.
+// makeSecretsFolder creates the folder, which git ignores.
 func makeSecretsFolder(dir string) error {
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {
 		err = writeNew(filepath.Join(dir, ".gitignore"), "*\n")
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("make the folder of secrets: %w", err)
+		return fmt.Errorf("create the secrets folder: %w", err)
 	}
 	return nil
 }
 
-// writeNew writes a file that is not there yet, for the user alone.
+// writeNew creates a file that only the user can read.
 func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -130,8 +130,8 @@ func writeNew(path, text string) error {
 	return nil
 }
 
-// toVariable refers to a variable: that of the server's own name where it is free or has the
-// value already, else one with the server's name before it.
+// toVariable returns the reference to a variable: by the secret's own name if that is unset or
+// has this value, otherwise prefixed with the server's name.
 func (m *mover) toVariable(h config.InlineSecret) string {
 	names := []string{variableOf(h.Server + "_" + nameOf(h))}
 	if h.Env {
@@ -153,17 +153,11 @@ func (m *mover) toVariable(h config.InlineSecret) string {
 	}
 }
 
-// nameOf is what a secret is called, or where it stands.
-func nameOf(h config.InlineSecret) string {
-	if h.Name != "" {
-		return h.Name
-	}
-	return h.Field
-}
+func nameOf(h config.InlineSecret) string { return cmp.Or(h.Name, h.Field) }
 
 var notInVariables = regexp.MustCompile(`[^A-Z0-9_]+`)
 
-// variableOf is the name of a variable for a text.
+// variableOf turns text into the name of a variable.
 func variableOf(text string) string {
 	name := strings.Trim(notInVariables.ReplaceAllString(strings.ToUpper(text), "_"), "_")
 	if !variableName.MatchString(name) {
@@ -172,14 +166,14 @@ func variableOf(text string) string {
 	return name
 }
 
-// newMover asks where secrets are to go, unless that is said or there are none to write.
+// newMover asks where secrets should go, unless a flag says so or there are none.
 func (c *command) newMover(ctx context.Context, way string, found []holding) (*mover, error) {
 	m := &mover{path: c.editPath(), lookup: c.env.Lookup, moved: moved{Way: way}}
 	if way != "" {
 		return m, nil
 	}
 	m.Way = keepSecrets
-	there, _, _ := clientfile.Read(m.path) // a file that cannot be read is told of later
+	there, _, _ := clientfile.Read(m.path) // an unreadable file is reported later
 	var held []string
 	for _, h := range found {
 		for _, s := range h.servers {
@@ -189,7 +183,7 @@ func (c *command) newMover(ctx context.Context, way string, found []holding) (*m
 			held = append(held, heldIn(s)...)
 		}
 	}
-	if len(held) == 0 || c.json || !c.onTerminal() || !isTerminal(c.env.In) {
+	if len(held) == 0 || c.json || !c.onTerminal() || !terminal.Is(c.env.In) {
 		return m, nil
 	}
 	answer, err := c.askWay(ctx, m.path, held)
@@ -199,39 +193,31 @@ func (c *command) newMover(ctx context.Context, way string, found []holding) (*m
 	return m, err
 }
 
-// askWay asks until there is an answer; "" when the input ends before.
+// askWay asks until there is an answer; "" if the input ends.
 func (c *command) askWay(ctx context.Context, path string, held []string) (string, error) {
 	fmt.Fprintf(c.env.Err, "%s: %s\n", looksLike(len(held)), some(held))
-	lines := make(chan string)
-	go func() { // a read that waits for a person ends with the process
-		defer close(lines)
-		for in := bufio.NewScanner(c.env.In); in.Scan(); {
-			lines <- in.Text()
-		}
-	}()
+	next := c.lines()
 	for {
 		fmt.Fprintf(c.env.Err, "[k]eep in %s, one [f]ile each, or environment [v]ariables? [k] ", path)
-		select {
-		case <-ctx.Done():
-			return "", ctx.Err()
-		case line, more := <-lines:
-			if !more {
-				fmt.Fprintln(c.env.Err)
-				return "", nil
-			}
-			switch strings.ToLower(strings.TrimSpace(line)) {
-			case "", "k", "keep":
-				return keepSecrets, nil
-			case "f", "file", "files":
-				return fileSecrets, nil
-			case "v", "variables", "e", "env":
-				return envSecrets, nil
-			}
+		line, err := next(ctx)
+		if errors.Is(err, io.EOF) {
+			fmt.Fprintln(c.env.Err)
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "", "k", "keep":
+			return keepSecrets, nil
+		case "f", "file", "files":
+			return fileSecrets, nil
+		case "v", "variables", "e", "env":
+			return envSecrets, nil
 		}
 	}
 }
 
-// heldIn names the secrets in the text of a server.
 func heldIn(s config.Server) (names []string) {
 	for _, h := range s.InlineSecrets() {
 		names = append(names, h.Server+": "+h.Field)
@@ -246,22 +232,13 @@ func looksLike(n int) string {
 	return fmt.Sprintf("%d values look like secrets", n)
 }
 
-// some names the first few.
-func some(list []string) string {
-	const few = 5
-	if len(list) > few {
-		return fmt.Sprintf("%s and %d more", strings.Join(list[:few], ", "), len(list)-few)
-	}
-	return strings.Join(list, ", ")
-}
-
-// tellSecrets says where the secrets are now.
 func (c *command) tellSecrets(m *mover) {
 	if len(m.Kept) > 0 {
-		fmt.Fprintf(c.env.Err, "note: %s in %s%s: %s; --secrets file or --secrets env puts them elsewhere\n", looksLike(len(m.Kept)), m.path, alone, some(m.Kept))
+		fmt.Fprintf(c.env.Err, "note: %s in %s%s: %s; --secrets file or --secrets env moves them out\n", looksLike(len(m.Kept)), m.path, alone,
+			some(m.Kept))
 	}
 	if len(m.Files) > 0 {
-		fmt.Fprintf(c.env.Out, "put %s into %s%s\n", count(len(m.Files), "secret"), filepath.Join(filepath.Dir(m.path), secretsFolder), alone)
+		fmt.Fprintf(c.env.Out, "moved %s to %s%s\n", count(len(m.Files), "secret"), filepath.Join(filepath.Dir(m.path), secretsFolder), alone)
 	}
 	if len(m.Variables) > 0 {
 		fmt.Fprintln(c.env.Out, "set these variables where toolfit runs:")
@@ -271,10 +248,10 @@ func (c *command) tellSecrets(m *mover) {
 	}
 }
 
-// alone says who can read a file that we have just made private, where a mode says that.
+// alone says who can read a private file, on systems with file modes.
 var alone = map[bool]string{true: ", which only you can read"}[runtime.GOOS != "windows"]
 
-// setting is the line of a shell that sets the variable.
+// setting is the shell command that sets the variable.
 func setting(system string, v variable) string {
 	if system == "windows" {
 		return "$env:" + v.Name + " = '" + strings.ReplaceAll(v.Value, "'", "''") + "'"

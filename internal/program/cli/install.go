@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
-	"net/netip"
-	"net/url"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -15,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/program/cli/doctor"
 	"github.com/toolfit/toolfit/internal/program/clientfile"
 )
 
 // ownName is the name of our entry in the files of clients.
 const ownName = "toolfit"
 
-// installFlags say how a client is to reach us.
 type installFlags struct {
 	url, profile, keyEnv, file string
 	stdio, dryRun, uninstall   bool
@@ -31,17 +28,17 @@ func (c *command) install() *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "install CLIENT",
-		Short: "Write toolfit into the configuration file of an MCP client",
-		Long: `Write toolfit into the configuration file of an MCP client, as the server "toolfit".
+		Short: "Add toolfit to the configuration file of an MCP client",
+		Long: `Add toolfit to the configuration file of an MCP client, as the server "toolfit".
 
-The rest of the file stays as it is, and the old file is kept beside it. Without --url and
---stdio the client gets the address of the configured gateway, or the command where its file
-takes commands alone. Known clients: ` + clientNames() + `.`,
+The rest of the file is unchanged, and a backup is kept beside it. Without --url and --stdio the
+client gets the address of the configured gateway, or a command if its file only supports
+commands. Known clients: ` + clientNames() + `.`,
 		Example: `  toolfit install cursor
   toolfit install claude-desktop --stdio --profile ops
   toolfit install vscode --url https://tools.example.com --key-env TOOLFIT_KEY
   toolfit install cursor --uninstall`,
-		Args: exactly(1, "the name of a client"),
+		Args: takes(1, 1, "the name of a client"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			one, err := clientNamed(args[0])
 			if err != nil {
@@ -56,23 +53,22 @@ takes commands alone. Known clients: ` + clientNames() + `.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.url, "url", "", "address of the gateway (default: the configured one)")
-	flags.BoolVar(&f.stdio, "stdio", false, "let the client start toolfit itself, with the configuration of this folder")
-	flags.StringVar(&f.profile, "profile", "", "profile that the client gets (default: its key's own)")
+	flags.BoolVar(&f.stdio, "stdio", false, "let the client start toolfit, with the configuration of this folder")
+	flags.StringVar(&f.profile, "profile", "", "profile for the client (default: that of its key)")
 	flags.StringVar(&f.keyEnv, "key-env", "", "environment variable of the client that holds the key")
-	flags.StringVar(&f.file, "file", "", "file to change, instead of the client's usual one")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "print the new text and write nothing")
-	flags.BoolVar(&f.uninstall, "uninstall", false, "take the entry out again")
+	flags.StringVar(&f.file, "file", "", "file to change (default: the client's own)")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print the new file without writing it")
+	flags.BoolVar(&f.uninstall, "uninstall", false, "remove the entry")
 	return cmd
 }
 
-// installEdit is the change of the client's file.
 func (c *command) installEdit(one client, f installFlags) (clientfile.Edit, error) {
 	path := f.file
 	if path == "" {
 		path = c.usualFile(one)
 	}
 	if f.file == "" && !filepath.IsAbs(path) {
-		return clientfile.Edit{}, fault.New(fault.NotFound, "your home folder is not known, where %s keeps its file", one.name).
+		return clientfile.Edit{}, fault.New(fault.NotFound, "your home folder, where %s keeps its file, is unknown", one.name).
 			WithHint("set HOME, or name the file with --file")
 	}
 	if f.uninstall {
@@ -91,7 +87,7 @@ func (c *command) installEdit(one client, f installFlags) (clientfile.Edit, erro
 
 // usualFile is the first of the user's files whose folder exists, or the first of all.
 func (c *command) usualFile(one client) string {
-	files := one.user(c.folders())
+	files := c.folders().files(one)
 	for _, path := range files {
 		if exists(filepath.Dir(path)) {
 			return path
@@ -102,13 +98,12 @@ func (c *command) usualFile(one client) string {
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// ownEntry is our entry as the flags want it.
 func (c *command) ownEntry(one client, f installFlags) ([]clientfile.Entry, error) {
 	switch {
 	case f.stdio && f.url != "":
-		return nil, usage("--stdio and --url exclude each other")
+		return nil, usage("use either --stdio or --url")
 	case f.stdio && f.keyEnv != "":
-		return nil, usage("--key-env goes with --url: a client that starts toolfit needs no key")
+		return nil, usage("--key-env needs --url: a client that starts toolfit needs no key")
 	case f.keyEnv != "" && !variableName.MatchString(f.keyEnv):
 		return nil, usage("%q is not the name of an environment variable", f.keyEnv)
 	case f.stdio || f.url == "" && one.url == "":
@@ -121,7 +116,6 @@ func (c *command) ownEntry(one client, f installFlags) ([]clientfile.Entry, erro
 	return one.entry(target, f.keyEnv)
 }
 
-// ownCommand starts this program with this configuration, wherever the client runs.
 func (c *command) ownCommand(one client, profile string) ([]clientfile.Entry, error) {
 	cfg, err := c.load()
 	if err != nil {
@@ -138,18 +132,17 @@ func (c *command) ownCommand(one client, profile string) ([]clientfile.Entry, er
 	return one.command(c.env.Program, args), nil
 }
 
-// ownURL is the address of the MCP endpoint of a gateway: the given one, or the configured.
 func (c *command) ownURL(given, profile string) (string, error) {
 	if given == "" {
 		cfg, err := c.load()
 		if err != nil {
 			return "", err
 		}
-		given = "http://" + reachable(cfg.Listen) + cfg.BasePath
+		given = "http://" + doctor.Reachable(cfg.Listen) + cfg.BasePath
 	}
-	u, err := url.Parse(given)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return "", usage("--url %q is no URL of http or https", given)
+	u, err := parseURL(given)
+	if err != nil {
+		return "", err
 	}
 	u.Path = strings.TrimSuffix(u.Path, "/")
 	if !strings.HasSuffix(u.Path, "/mcp") && !strings.Contains(u.Path, "/mcp/") {
@@ -161,45 +154,30 @@ func (c *command) ownURL(given, profile string) (string, error) {
 	return u.String(), nil
 }
 
-// reachable is the address under which this machine reaches what it listens on.
-func reachable(listen string) string {
-	host, port, err := net.SplitHostPort(listen)
-	if err != nil {
-		return listen
-	}
-	if a, err := netip.ParseAddr(host); host == "" || err == nil && a.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return net.JoinHostPort(host, port)
-}
-
-// installed is what install did to a client's file.
 type installed struct {
 	File    string `json:"file"`
 	Changed bool   `json:"changed"`
-	Backup  string `json:"backup,omitempty"` // where the old file is
+	Backup  string `json:"backup,omitempty"` // path of the old file
 }
 
-// finishInstall writes the change, or shows it.
 func (c *command) finishInstall(one client, edit clientfile.Edit, f installFlags) error {
 	if f.dryRun {
 		_, err := c.env.Out.Write(edit.New)
 		return err
 	}
-	done, already := "wrote toolfit into", "has toolfit as wanted already"
+	done := "added toolfit to"
+	already := "already has this entry"
 	if f.uninstall {
-		done, already = "took toolfit out of", "has no toolfit"
+		done = "removed toolfit from"
+		already = "has no toolfit"
 	}
 	if !edit.Changed() {
-		if c.json {
-			return c.printJSON(installed{File: edit.Path})
-		}
-		_, err := fmt.Fprintf(c.env.Out, "%s %s\n", edit.Path, already)
-		return err
+		return c.printf(installed{File: edit.Path}, "%s %s\n", edit.Path, already)
 	}
 	backup, err := edit.Write(time.Now())
 	if errors.Is(err, fs.ErrPermission) && !fault.Is(err, fault.BadConfig) {
-		return fault.New(fault.BadRequest, "%s cannot be changed: %w", edit.Path, err).WithHint("check who may write to the file and its folder")
+		return fault.New(fault.BadRequest, "%s cannot be changed: %w", edit.Path, err).
+			WithHint("check the permissions of the file and its folder")
 	}
 	if err != nil {
 		return err
@@ -211,6 +189,6 @@ func (c *command) finishInstall(one client, edit clientfile.Edit, f installFlags
 	if backup != "" {
 		fmt.Fprintf(c.env.Out, "the old file is %s\n", backup)
 	}
-	fmt.Fprintf(c.env.Err, "restart %s to let it see the change\n", one.name)
+	fmt.Fprintf(c.env.Err, "restart %s to apply the change\n", one.name)
 	return nil
 }

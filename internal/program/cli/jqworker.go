@@ -6,10 +6,10 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/jqworker"
 )
 
-// jqWorker is how the gateway starts itself to run the jq program of a model apart.
+// jqWorker is how the gateway runs a model's jq program in a process of its own.
 func (c *command) jqWorker() *cobra.Command {
 	return &cobra.Command{
-		Use: jqworker.Argument, Hidden: true, Args: exactly(0, "no arguments"),
+		Use: jqworker.Argument, Hidden: true, Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if jqworker.Main(c.env.In, c.wire) != 0 {
 				return errSilent

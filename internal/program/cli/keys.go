@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/store"
@@ -17,14 +19,13 @@ import (
 
 func (c *command) keys() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "keys", Short: "Create, list and delete keys", Args: exactly(0, "one of create, list and delete"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use: "keys", Short: "Create, list and delete keys", Args: takes(0, 0, "one of create, list and delete"), RunE: help,
 	}
 	cmd.AddCommand(c.createKey(), c.listKeys(), c.deleteKey())
 	return cmd
 }
 
-// withStore runs f with the configured store. A running gateway sees the change within seconds.
+// withStore calls f with the configured store. A running gateway sees changes within seconds.
 func (c *command) withStore(ctx context.Context, f func(*config.Config, *store.Store) error) error {
 	cfg, err := c.load()
 	if err != nil {
@@ -37,17 +38,13 @@ func (c *command) withStore(ctx context.Context, f func(*config.Config, *store.S
 	if err != nil {
 		return err
 	}
-	err = f(cfg, st)
-	if closeErr := st.Close(); err == nil {
-		err = closeErr
-	}
-	return err
+	return errors.Join(f(cfg, st), st.Close())
 }
 
 func (c *command) createKey() *cobra.Command {
 	var profile, role string
 	cmd := &cobra.Command{
-		Use: "create NAME", Short: "Create a key and print it, once", Args: exactly(1, "a name for the key"),
+		Use: "create NAME", Short: "Create a key and print it once", Args: takes(1, 1, "a name for the key"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := access.ParseRole(role)
 			if err != nil {
@@ -74,7 +71,7 @@ func (c *command) createKey() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&profile, "profile", config.DefaultProfile, "the one profile that the key may use; '*' for all (admin)")
+	cmd.Flags().StringVar(&profile, "profile", config.DefaultProfile, "profile that the key may use; '*' for all (admin only)")
 	cmd.Flags().StringVar(&role, "role", string(access.Caller), "caller, viewer or admin")
 	return cmd
 }
@@ -94,37 +91,31 @@ func checkProfile(cfg *config.Config, profile string, role access.Role) error {
 		names = append(names, p.Name)
 	}
 	return fault.New(fault.NotFound, "there is no profile %q in %s", profile, cfg.Path).
-		WithHint("there are: %s; others are made under profiles", strings.Join(names, ", "))
+		WithHint("available: %s; add others under profiles:", strings.Join(names, ", "))
 }
 
 func (c *command) listKeys() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the keys", Args: exactly(0, "no arguments"),
+		Use: "list", Short: "List the keys", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withStore(cmd.Context(), func(_ *config.Config, st *store.Store) error {
 				keys, err := st.Keys(cmd.Context())
 				if err != nil {
 					return err
 				}
-				if c.json {
-					return c.printJSON(map[string]any{"keys": showKeys(keys)})
-				}
-				if len(keys) == 0 {
-					_, err := fmt.Fprintln(c.env.Out, "no keys; make one with: toolfit keys create NAME")
-					return err
-				}
-				var t table
-				t.row("ID", "NAME", "ROLE", "PROFILE", "CREATED")
+				shown := []shownKey{}
+				t := terminal.Table{Head: []string{"ID", "NAME", "ROLE", "PROFILE", "CREATED"},
+					None: "no keys; create one with: toolfit keys create NAME"}
 				for _, k := range keys {
-					t.row(k.ID, k.Name, k.Role, k.Profile, k.CreatedAt.Local().Format(time.DateOnly))
+					shown = append(shown, shownKey{k.ID, k.Name, k.Role, k.Profile, k.CreatedAt})
+					t.Row(k.ID, k.Name, k.Role, k.Profile, k.CreatedAt.Local().Format(time.DateOnly))
 				}
-				return t.print(c.env.Out)
+				return c.show(map[string]any{"keys": shown}, func() error { return t.Print(c.env.Out) })
 			})
 		},
 	}
 }
 
-// shownKey is a key without what could open anything.
 type shownKey struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name"`
@@ -133,27 +124,15 @@ type shownKey struct {
 	Created time.Time `json:"created_at"`
 }
 
-func showKeys(keys []store.Key) []shownKey {
-	shown := []shownKey{}
-	for _, k := range keys {
-		shown = append(shown, shownKey{k.ID, k.Name, k.Role, k.Profile, k.CreatedAt})
-	}
-	return shown
-}
-
 func (c *command) deleteKey() *cobra.Command {
 	return &cobra.Command{
-		Use: "delete ID-OR-NAME", Short: "Delete a key", Args: exactly(1, "the id or name of a key"),
+		Use: "delete ID-OR-NAME", Short: "Delete a key", Args: takes(1, 1, "the id or name of a key"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withStore(cmd.Context(), func(_ *config.Config, st *store.Store) error {
 				if err := st.DeleteKey(cmd.Context(), args[0]); err != nil {
 					return err
 				}
-				if c.json {
-					return c.printJSON(map[string]string{"deleted": args[0]})
-				}
-				_, err := fmt.Fprintf(c.env.Out, "deleted %s\n", args[0])
-				return err
+				return c.printf(map[string]string{"deleted": args[0]}, "deleted %s\n", args[0])
 			})
 		},
 	}

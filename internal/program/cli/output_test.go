@@ -42,7 +42,7 @@ func TestWhoEndsACommandIsNotToldToStartAGateway(t *testing.T) {
 	defer gateway.Close()
 	var out, said bytes.Buffer
 	code := Run(ctx, []string{"tools", "--url", gateway.URL}, &Env{Out: &out, Err: &said, Lookup: os.LookupEnv})
-	if code != 1 || !strings.Contains(said.String(), "ended before there was an answer") || strings.Contains(said.String(), "serve") {
+	if code != 1 || !strings.Contains(said.String(), "canceled before an answer arrived") || strings.Contains(said.String(), "serve") {
 		t.Errorf("exit code %d, %q", code, said.String())
 	}
 }

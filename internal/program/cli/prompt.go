@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -11,61 +10,42 @@ import (
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 )
 
-// promptFlags say how tools are written.
-type promptFlags struct {
-	format, dialect, language string
-	budget                    int
-	groups                    bool
-}
-
 func (c *command) prompt() *cobra.Command {
 	var flags askFlags
-	var how promptFlags
+	var format, dialect, language string
+	var budget int
+	var groups bool
 	cmd := &cobra.Command{
-		Use: "prompt", Short: "Write the tools as text for a model's prompt", Args: exactly(0, "no arguments"),
+		Use: "prompt", Short: "Write the tools as text for a model's prompt", Args: noArguments,
 		Example: `  toolfit prompt --format sig
   toolfit prompt --profile ops --format json --dialect gemini --budget 8000`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if how.budget < 0 {
-				return usage("--budget takes a number of tokens")
+			if budget < 0 {
+				return usage("--budget must not be negative")
 			}
-			return c.ask(cmd.Context(), flags, func(g *gateway) error {
-				defer c.waiting("asking the servers")()
-				q := flags.query()
-				q.Set("format", how.format)
-				q.Set("dialect", how.dialect)
-				q.Set("language", how.language)
-				q.Set("groups", strconv.FormatBool(how.groups))
-				if how.budget > 0 {
-					q.Set("budget", strconv.Itoa(how.budget))
+			q := flags.query()
+			q.Set("format", format)
+			q.Set("dialect", dialect)
+			q.Set("language", language)
+			q.Set("groups", strconv.FormatBool(groups))
+			if budget > 0 {
+				q.Set("budget", strconv.Itoa(budget))
+			}
+			return askFor(c, cmd, flags, "asking the servers", request{path: "/prompt", query: q}, func(_ *gateway, page restapi.Prompt) error {
+				for _, t := range page.SetAside { // not on standard output, which is ready for use
+					fmt.Fprintf(c.env.Err, "left out: %s: %s\n", line(t.Name), line(t.Reason))
 				}
-				var page restapi.Prompt
-				if err := g.do(cmd.Context(), http.MethodGet, "/prompt", q, nil, &page); err != nil {
-					return err
-				}
-				return c.printPrompt(page)
+				_, err := fmt.Fprint(c.env.Out, page.Text)
+				return err
 			})
 		},
 	}
 	flags.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&how.format, "format", "ts", "ts (TypeScript), md, sig (one line each) or json")
-	f.IntVar(&how.budget, "budget", 0, "estimated tokens at most (default: any number)")
-	f.StringVar(&how.dialect, "dialect", "", "of the format json: "+strings.Join(dialectNames(), ", ")+" (default: openai)")
-	f.StringVar(&how.language, "language", "", "of the descriptions, such as zh-Hans (default: as the servers wrote them)")
-	f.BoolVar(&how.groups, "groups", false, "with a line for each server and tag")
+	f.StringVar(&format, "format", "ts", "ts (TypeScript), md, sig (one line per tool) or json")
+	f.IntVar(&budget, "budget", 0, "maximum estimated tokens (default: no limit)")
+	f.StringVar(&dialect, "dialect", "", "schema dialect for --format json: "+strings.Join(dialectNames(), ", ")+" (default: openai)")
+	f.StringVar(&language, "language", "", "language of the descriptions, such as zh-Hans (default: as the servers wrote them)")
+	f.BoolVar(&groups, "groups", false, "add a line for each server and tag")
 	return cmd
-}
-
-// printPrompt writes the text on the standard output, ready to be used, and what is missing
-// in it on the other.
-func (c *command) printPrompt(page restapi.Prompt) error {
-	if c.json {
-		return c.printJSON(page)
-	}
-	for _, t := range page.SetAside {
-		fmt.Fprintf(c.env.Err, "left out: %s: %s\n", line(t.Name), line(t.Reason))
-	}
-	_, err := fmt.Fprint(c.env.Out, page.Text)
-	return err
 }

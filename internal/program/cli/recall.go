@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 )
 
 func (c *command) recall() *cobra.Command {
@@ -19,15 +20,16 @@ func (c *command) recall() *cobra.Command {
 	var ask recallQuestion
 	cmd := &cobra.Command{
 		Use:   "recall KN AT",
-		Short: "Show the tool of an action type as a caller of action recall gets it",
-		Long:  "Show the tool of an action type (AT) of a knowledge network (KN) as a caller of action recall gets it. --json prints the caller's answer.",
+		Short: "Show the tool that action recall returns for an action type",
+		Long:  "Show the tool that action recall returns for an action type (AT) of a knowledge network (KN). --json prints the whole answer.",
 		Example: `  toolfit recall shop show_category
   toolfit recall shop show_category --instance '{"id": 7}' --account user:alice --json`,
-		Args: exactly(2, "the ids of a knowledge network and an action type"),
+		Args: takes(2, 2, "the ids of a knowledge network and an action type"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ask.network, ask.action = args[0], args[1]
+			ask.network = args[0]
+			ask.action = args[1]
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
-				done := c.waiting("asking for the action")
+				done := c.waiting("looking up the action")
 				defer done()
 				answer, err := g.recall(cmd.Context(), ask)
 				done()
@@ -39,25 +41,23 @@ func (c *command) recall() *cobra.Command {
 		},
 	}
 	flags.addGateway(cmd)
-	cmd.Flags().StringArrayVar(&ask.instances, "instance", nil, `object to act on, as JSON, such as '{"id": 7}'; may be repeated`)
-	cmd.Flags().StringVar(&ask.account, "account", "", "ask on behalf of this account: TYPE:ID, where TYPE is user, app or anonymous (default: anonymous)")
+	cmd.Flags().StringArrayVar(&ask.instances, "instance", nil, `object to act on, as JSON, such as '{"id": 7}'; can be repeated`)
+	cmd.Flags().StringVar(&ask.account, "account", "", "account to ask for, as TYPE:ID with TYPE user, app or anonymous (default: anonymous)")
 	return cmd
 }
 
-// recallQuestion is what action recall is asked.
 type recallQuestion struct {
 	network, action string
 	instances       []string
 	account         string // TYPE:ID
 }
 
-// recall asks as a caller does.
 func (g *gateway) recall(ctx context.Context, ask recallQuestion) ([]byte, error) {
 	header := http.Header{"Content-Type": {"application/json"}}
 	if ask.account != "" {
 		kind, id, ok := strings.Cut(ask.account, ":")
 		if !ok || kind == "" || id == "" {
-			return nil, usage("--account %q is not of the form TYPE:ID, such as user:alice", ask.account)
+			return nil, usage("--account %q: expected TYPE:ID, such as user:alice", ask.account)
 		}
 		header.Set("X-Account-Type", kind)
 		header.Set("X-Account-Id", id)
@@ -80,7 +80,6 @@ func (g *gateway) recall(ctx context.Context, ask recallQuestion) ([]byte, error
 	return data, err
 }
 
-// recallError is an error in the form of action recall.
 func recallError(base string, status int, data []byte) error {
 	var body struct {
 		Description, Solution string
@@ -90,15 +89,14 @@ func recallError(base string, status int, data []byte) error {
 		return answerError(base, status, data)
 	}
 	code := map[int]fault.Code{
-		http.StatusBadRequest: fault.BadRequest, http.StatusUnauthorized: fault.Unauthorized, http.StatusForbidden: fault.Forbidden, http.StatusNotFound: fault.NotFound,
-		http.StatusTooManyRequests: fault.RateLimited, http.StatusBadGateway: fault.UpstreamError,
+		http.StatusBadRequest: fault.BadRequest, http.StatusUnauthorized: fault.Unauthorized, http.StatusForbidden: fault.Forbidden,
+		http.StatusNotFound: fault.NotFound, http.StatusTooManyRequests: fault.RateLimited, http.StatusBadGateway: fault.UpstreamError,
 	}[status]
 	f := fault.New(cmp.Or(code, fault.Internal), "HTTP %d: %s %s", status, body.Description, body.Details).WithHint("%s", body.Solution)
 	f.Details = body.Details
 	return f
 }
 
-// printRecalled shows what a caller gets: the tool, and its parameters as a table.
 func (c *command) printRecalled(ask recallQuestion, answer []byte) error {
 	var info struct {
 		Tools []struct {
@@ -117,55 +115,51 @@ func (c *command) printRecalled(ask recallQuestion, answer []byte) error {
 		return fmt.Errorf("read the answer: %w", err)
 	}
 	if len(info.Tools) == 0 {
-		_, err := fmt.Fprintf(c.env.Out, "no tool: there is nothing to do by %s of %s\n", line(ask.action), line(ask.network))
+		_, err := fmt.Fprintf(c.env.Out, "no tool for %s of %s\n", line(ask.action), line(ask.network))
 		return err
 	}
 	for _, t := range info.Tools {
-		var head, parameters table
-		head.row("name", t.Name)
-		head.row("description", t.Description)
-		head.row("api_url", t.URL)
-		head.row("fixed_params", string(t.Fixed))
+		var head terminal.Table
+		head.Row("name", t.Name)
+		head.Row("description", t.Description)
+		head.Row("api_url", t.URL)
+		head.Row("fixed_params", string(t.Fixed))
 		if t.Strict {
-			head.row("strict", "true")
+			head.Row("strict", "true")
 		}
-		if err := head.print(c.env.Out); err != nil {
+		if err := head.Print(c.env.Out); err != nil {
 			return err
 		}
-		parameters.row("parameter", "type", "", "description")
-		parameters.schema("", t.Parameters)
-		if len(parameters.rows) == 1 {
-			fmt.Fprintln(c.env.Out, "\nno parameters")
-			continue
-		}
+		parameters := terminal.Table{Head: []string{"parameter", "type", "", "description"}, None: "no parameters"}
+		addSchema(&parameters, "", t.Parameters)
 		fmt.Fprintln(c.env.Out)
-		if err := parameters.print(c.env.Out); err != nil {
+		if err := parameters.Print(c.env.Out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// schema adds a row for each property of a schema, and of the schemas in it.
-func (t *table) schema(above string, schema json.RawMessage) {
+// addSchema adds a row for each property of a schema, at any depth.
+func addSchema(t *terminal.Table, above string, schema json.RawMessage) {
 	needed := map[string]bool{}
 	for w := rawjson.Array(rawjson.Get(schema, "required")); w.Next(); {
 		name, _ := rawjson.String(w.Value)
 		needed[name] = true
 	}
 	for w := rawjson.Object(rawjson.Get(schema, "properties")); w.Next(); {
-		name, need := above+string(w.Key), ""
+		name := above + string(w.Key)
+		need := ""
 		if needed[string(w.Key)] {
 			need = "required"
 		}
 		text, _ := rawjson.String(rawjson.Get(w.Value, "description"))
-		t.row(name, typeWords(w.Value), need, firstSentence(text))
-		t.schema(name+".", w.Value)
-		t.schema(name+"[].", rawjson.Get(w.Value, "items"))
+		t.Row(name, typeWords(w.Value), need, firstSentence(text))
+		addSchema(t, name+".", w.Value)
+		addSchema(t, name+"[].", rawjson.Get(w.Value, "items"))
 	}
 }
 
-// typeWords names the types of a schema.
 func typeWords(schema json.RawMessage) string {
 	kind := rawjson.Get(schema, "type")
 	if word, ok := rawjson.String(kind); ok {

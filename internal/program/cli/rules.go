@@ -8,21 +8,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
+	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 )
 
 func (c *command) rules() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
-		Use: "rules", Short: "List the rules for results, and how they fare", Args: exactly(0, "no arguments, or remove and an id"),
+		Use: "rules", Short: "List the rules for results, and how often they applied", Args: takes(0, 0, "no arguments, or remove and an id"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.ask(cmd.Context(), flags, func(g *gateway) error {
-				var list restapi.RuleList
-				if err := g.do(cmd.Context(), http.MethodGet, "/rules", nil, nil, &list); err != nil {
-					return err
-				}
-				if c.json {
-					return c.printJSON(list)
-				}
+			return askFor(c, cmd, flags, "asking the gateway", request{path: "/rules"}, func(g *gateway, list restapi.RuleList) error {
 				return c.printRules(list.Rules, !g.standalone)
 			})
 		},
@@ -32,29 +26,29 @@ func (c *command) rules() *cobra.Command {
 	return cmd
 }
 
-// printRules lists the rules. Only a gateway that runs has counted what became of results.
+// printRules lists the rules. Only a running gateway has counts.
 func (c *command) printRules(rules []restapi.Rule, counted bool) error {
-	if len(rules) == 0 {
-		_, err := fmt.Fprintln(c.env.Out, "no rules; write some under results: in the configuration, or see: toolfit suggest")
-		return err
+	t := terminal.Table{
+		Wraps: true, Head: []string{"ID", "SOURCE", "MODE", "TOOL", "CUT", "FETCHED", "WHAT"},
+		None: "no rules; write some under results: in the configuration, or see: toolfit suggest",
 	}
-	t := table{wraps: true}
-	t.row("ID", "SOURCE", "MODE", "TOOL", "CUT", "FETCHED", "WHAT")
 	for _, r := range rules {
-		cut, fetched := "–", "–"
+		cut := "–"
+		fetched := "–"
 		if counted {
-			cut, fetched = fmt.Sprint(r.Counts.Projected+r.Counts.Shadowed), fmt.Sprint(r.Counts.Fetched)
+			cut = fmt.Sprint(r.Counts.Projected + r.Counts.Shadowed)
+			fetched = fmt.Sprint(r.Counts.Fetched)
 		}
-		t.row(r.ID, string(r.Source), string(r.Mode), string(r.Tool), cut, fetched, line(ruleText(r)))
+		t.Row(r.ID, string(r.Source), string(r.Mode), string(r.Tool), cut, fetched, line(ruleText(r)))
 	}
-	if err := t.print(c.env.Out); err != nil || counted {
+	if err := t.Print(c.env.Out); err != nil || counted || len(rules) == 0 {
 		return err
 	}
-	_, err := fmt.Fprintln(c.env.Out, "how they fare: toolfit rules asks a gateway that runs, toolfit savings --by rule the record")
+	_, err := fmt.Fprintln(c.env.Out, "only a running gateway has counts; for recorded calls see: toolfit savings --by rule")
 	return err
 }
 
-// ruleText is what a rule does, in its own words.
+// ruleText is what a rule does, in the words of the configuration.
 func ruleText(r restapi.Rule) (text string) {
 	switch {
 	case r.Keep != "":
@@ -77,19 +71,13 @@ func ruleText(r restapi.Rule) (text string) {
 func (c *command) removeRule() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
-		Use: "remove ID", Short: "Remove a rule that was stored", Args: exactly(1, "the id of a rule"),
+		Use: "remove ID", Short: "Remove a stored rule", Args: takes(1, 1, "the id of a rule"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.ask(cmd.Context(), flags, func(g *gateway) error {
-				var answer struct {
-					ID      string `json:"deleted"`
-					Warning string `json:"warning,omitempty"`
-				}
-				if err := g.do(cmd.Context(), http.MethodDelete, "/rules/"+url.PathEscape(args[0]), nil, nil, &answer); err != nil {
-					return err
-				}
-				if c.json {
-					return c.printJSON(answer)
-				}
+			r := request{method: http.MethodDelete, path: "/rules/" + url.PathEscape(args[0])}
+			return askFor(c, cmd, flags, "removing the rule", r, func(_ *gateway, answer struct {
+				ID      string `json:"deleted"`
+				Warning string `json:"warning,omitempty"`
+			}) error {
 				if answer.Warning != "" {
 					fmt.Fprintln(c.env.Err, answer.Warning)
 				}

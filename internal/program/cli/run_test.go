@@ -83,7 +83,7 @@ func (w *world) usual(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return one.user(foldersOf(runtime.GOOS, w.home, w.lookup))[0]
+	return foldersOf(runtime.GOOS, w.home, w.lookup).files(one)[0]
 }
 
 // safeBuffer can be read while a command writes to it.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/core/tokens"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
+	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 )
 
 func (c *command) savings() *cobra.Command {
@@ -17,13 +17,13 @@ func (c *command) savings() *cobra.Command {
 	var by, since string
 	var exact bool
 	cmd := &cobra.Command{
-		Use: "savings", Short: "Show what tools cost in tokens, and what models were spared", Args: exactly(0, "no arguments"),
-		Long: "Show what tools cost in tokens, and what models were spared. The numbers are estimates over all recorded calls;\n" +
-			"--exact counts o200k tokens over the results that are kept, by the rules in force now.",
+		Use: "savings", Short: "Show what tools cost in tokens, and what was saved", Args: noArguments,
+		Long: "Show what tools cost in tokens, and what was saved. The numbers are estimates over all recorded calls;\n" +
+			"--exact counts o200k tokens over the stored results, by the current rules.",
 		Example: "  toolfit savings --by rule --since 7d",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q := url.Values{"by": {by}}
-			from, err := parseSince(since, time.Now())
+			from, err := parseTime("--since", since, time.Now())
 			if err != nil {
 				return err
 			}
@@ -33,66 +33,56 @@ func (c *command) savings() *cobra.Command {
 			if exact {
 				q.Set("count", string(tokens.O200k))
 			}
-			return c.ask(cmd.Context(), flags, func(g *gateway) error {
-				defer c.waiting("counting")()
-				var list restapi.SavingsList
-				if err := g.do(cmd.Context(), http.MethodGet, "/savings", q, nil, &list); err != nil {
-					return err
-				}
-				if c.json {
-					return c.printJSON(list)
-				}
+			return askFor(c, cmd, flags, "counting", request{path: "/savings", query: q}, func(_ *gateway, list restapi.SavingsList) error {
 				return c.printSavings(list)
 			})
 		},
 	}
 	flags.addGateway(cmd)
-	cmd.Flags().StringVar(&by, "by", "tool", "what to sum by: tool, profile, rule or day")
-	cmd.Flags().StringVar(&since, "since", "", "only from then on: a time such as 2026-01-31T08:00:00Z, or an age such as 12h or 7d")
-	cmd.Flags().BoolVar(&exact, "exact", false, "count o200k tokens over the results that are kept")
+	cmd.Flags().StringVar(&by, "by", "tool", "group by tool, profile, rule or day")
+	cmd.Flags().StringVar(&since, "since", "", sinceHelp)
+	cmd.Flags().BoolVar(&exact, "exact", false, "count o200k tokens of the stored results")
 	return cmd
 }
 
 func (c *command) printSavings(list restapi.SavingsList) error {
 	if len(list.Savings) == 0 {
-		none := "no calls are on record"
+		none := "no recorded calls"
 		if list.Count != tokens.Estimated {
-			none = "no results are kept to count; without --exact all recorded calls are estimated"
+			none = "no stored results to count; without --exact all recorded calls are estimated"
 		}
 		_, err := fmt.Fprintln(c.env.Out, none)
 		return err
 	}
-	t := table{right: 6}
-	t.row("calls", "definition", "arguments", "full result", "sent", "saved", string(list.By))
+	t := terminal.Table{Right: 6, Head: []string{"calls", "definition", "arguments", "full result", "sent", "saved", string(list.By)}}
 	list.Total.Key = "total"
 	shadow := false
 	for _, s := range append(list.Savings, list.Total) {
 		key := s.Key
 		if s.Shadow {
-			key, shadow = key+" (shadow)", true
+			key += " (shadow)"
+			shadow = true
 		}
-		t.row(fmt.Sprint(s.Calls), orDash(s.Definition), fmt.Sprint(s.TokensIn), fmt.Sprint(s.TokensFull), fmt.Sprint(s.TokensSent), fmt.Sprintf("%.0f %%", 100*s.Saved), key)
+		definition := "–"
+		if s.Definition > 0 {
+			definition = fmt.Sprint(s.Definition)
+		}
+		t.Row(fmt.Sprint(s.Calls), definition, fmt.Sprint(s.TokensIn), fmt.Sprint(s.TokensFull), fmt.Sprint(s.TokensSent),
+			fmt.Sprintf("%.0f %%", 100*s.Saved), key)
 	}
-	if err := t.print(c.env.Out); err != nil {
+	if err := t.Print(c.env.Out); err != nil {
 		return err
 	}
-	what := "tokens, estimated, of all recorded calls"
+	what := "estimated tokens of all recorded calls"
 	if list.Count != tokens.Estimated {
-		what = "tokens (" + string(list.Count) + ") of the kept results, by the rules in force now"
+		what = "tokens (" + string(list.Count) + ") of the stored results, by the current rules"
 	}
 	if list.Left > 0 {
 		what += fmt.Sprintf("; %s not counted", count(int(list.Left), "older or longer result"))
 	}
 	if shadow {
-		what += "\nshadow: what the rule would have sent and saved; its calls are in the other rows as they were sent"
+		what += "\nshadow: what the rule would have sent and saved; the other rows count these calls as they were sent"
 	}
 	_, err := fmt.Fprintln(c.env.Out, what)
 	return err
-}
-
-func orDash(n int64) string {
-	if n == 0 {
-		return "–"
-	}
-	return fmt.Sprint(n)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -15,41 +16,38 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// schemaCmd works on files of tools alone: it needs neither configuration nor gateway.
+// schemaCmd works on files of tools, without configuration and gateway.
 func (c *command) schemaCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "schema", Short: "Fit tools from a file to a model's provider, check them, map arguments back", Args: exactly(0, "fit, check or back"),
-		Long: `Fit tools from a file to a model's provider, check them, map arguments back.
+		Use: "schema", Short: "Convert tools from a file to a provider's dialect, check them, map arguments back", Args: takes(0, 0,
+			"fit, check or back"),
+		Long: `Convert tools from a file to a provider's dialect, check them, map arguments back.
 
-Tools are read as a JSON array, as {"tools": […]}, or as JSON Lines of
-{"name", "description", "inputSchema"}. The forms of the providers, with "parameters" or
-"input_schema", are read too, and what toolfit tools --json prints.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+The file is a JSON array, {"tools": […]}, or JSON Lines of {"name", "description",
+"inputSchema"}. The providers' forms with "parameters" or "input_schema" work too, and the
+output of toolfit tools --json.`,
+		RunE: help,
 	}
 	cmd.AddCommand(c.schemaFit(), c.schemaCheck(), c.schemaBack())
 	return cmd
 }
 
-// dialectNames are the dialects, sorted.
 func dialectNames() []string {
 	var names []string
-	for d := range schema.Dialects() {
+	for _, d := range slices.Sorted(maps.Keys(schema.Dialects())) {
 		names = append(names, string(d))
 	}
-	slices.Sort(names)
 	return names
 }
 
-// dialectFlag adds the flag that names a dialect.
 func dialectFlag(cmd *cobra.Command, dialect *string) {
-	cmd.Flags().StringVar(dialect, "dialect", "", "the provider's dialect: "+strings.Join(dialectNames(), ", "))
+	cmd.Flags().StringVar(dialect, "dialect", "", "dialect of the provider: "+strings.Join(dialectNames(), ", "))
 	cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(dialectNames(), cobra.ShellCompDirectiveNoFileComp))
 }
 
-// checkDialect makes an unknown dialect the usage error that it is.
 func checkDialect(name string) error {
 	if name == "" {
-		return usage("name the provider's dialect with --dialect; one of %s", strings.Join(dialectNames(), ", "))
+		return usage("--dialect is required: one of %s", strings.Join(dialectNames(), ", "))
 	}
 	if err := catalog.CheckDialect(schema.Dialect(name)); err != nil {
 		return usageError{err}
@@ -57,31 +55,20 @@ func checkDialect(name string) error {
 	return nil
 }
 
-// atMostOne takes the name of a file, or nothing for the standard input.
-func atMostOne(cmd *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return usage("%s takes one file, or - for standard input; see: %s --help", cmd.CommandPath(), cmd.CommandPath())
-	}
-	return nil
-}
+var oneFile = takes(0, 1, "one file, or - for standard input")
 
-// input reads the file that the words name.
-func (c *command) input(args []string) ([]byte, error) {
+func (c *command) input(args []string) (data []byte, err error) {
 	if len(args) == 0 || args[0] == "-" {
-		data, err := io.ReadAll(c.env.In)
-		if err != nil {
-			return nil, fmt.Errorf("read standard input: %w", err)
-		}
-		return data, nil
+		data, err = io.ReadAll(c.env.In)
+	} else {
+		data, err = os.ReadFile(args[0])
 	}
-	data, err := os.ReadFile(args[0])
 	if err != nil {
-		return nil, fmt.Errorf("read tools: %w", err)
+		return nil, fmt.Errorf("read the input: %w", err)
 	}
 	return data, nil
 }
 
-// toolsFor reads the tools of the file that the words name, once the dialect is a known one.
 func (c *command) toolsFor(dialect string, args []string) ([]fileTool, error) {
 	if err := checkDialect(dialect); err != nil {
 		return nil, err
@@ -93,7 +80,6 @@ func (c *command) toolsFor(dialect string, args []string) ([]fileTool, error) {
 	return readTools(data)
 }
 
-// printLine prints a value on one line.
 func (c *command) printLine(v any) error {
 	enc := json.NewEncoder(c.env.Out)
 	enc.SetEscapeHTML(false)
@@ -105,14 +91,14 @@ func (c *command) schemaFit() *cobra.Command {
 	var request bool
 	cmd := &cobra.Command{
 		Use:   "fit --dialect D [FILE|-]",
-		Short: "Print the tools as a model's provider takes them, and what was changed",
-		Long: `Print the tools as a model's provider takes them, and what was changed.
+		Short: "Convert tools to a provider's dialect, and report the changes",
+		Long: `Convert tools to a provider's dialect, and report the changes.
 
-The tools are printed as one JSON array, ready for the request; the report goes to the other
-output. With --json there is one line for each tool, in order:
-{name, dialect, tool, strict, report, error?}. A tool that the dialect cannot carry has an
-error and no tool; the others go out all the same.`,
-		Args: atMostOne,
+It prints the tools as one JSON array, ready for a request, and the report on standard error.
+With --json it prints one line for each tool, in order:
+{name, dialect, tool, strict, report, error?}. A tool that the dialect does not support has an
+error instead of a tool.`,
+		Args: oneFile,
 		RunE: func(_ *cobra.Command, args []string) error {
 			tools, err := c.toolsFor(dialect, args)
 			if err != nil {
@@ -122,12 +108,12 @@ error and no tool; the others go out all the same.`,
 		},
 	}
 	dialectFlag(cmd, &dialect)
-	cmd.Flags().BoolVar(&request, "request", false, "the tools go out in one request: keep the provider's limits over all of them")
+	cmd.Flags().BoolVar(&request, "request", false, "apply the provider's limits for one request to all tools together")
 	return cmd
 }
 
-// fitAll fits the tools that could be read, under names that every provider accepts: each
-// on its own, or all for one request.
+// fitAll converts the tools that could be read, with names that every provider accepts: each on
+// its own, or all for one request.
 func fitAll(tools []fileTool, d schema.Dialect, request bool) []schema.Fitted {
 	var good []schema.Tool
 	names := fitNames(tools)
@@ -160,16 +146,16 @@ func fitNames(tools []fileTool) *schema.Names {
 	count := map[string]int{}
 	for i, t := range tools {
 		list[i] = schema.Named{Tool: t.Name}
-		if count[t.Name]++; count[t.Name] > 1 {
-			list[i].Server = strconv.Itoa(count[t.Name]) // another tool of the same name
+		count[t.Name]++
+		if count[t.Name] > 1 { // another tool of the same name
+			list[i].Server = strconv.Itoa(count[t.Name])
 		}
 	}
 	return schema.FitNames(list)
 }
 
-// fitLine is one line of the output with --json.
 type fitLine struct {
-	Name string `json:"name"` // as it came
+	Name string `json:"name"` // original
 	schema.Fitted
 }
 
@@ -185,7 +171,7 @@ func (c *command) printFit(tools []fileTool, fitted []schema.Fitted) error {
 	ready := []json.RawMessage{}
 	for _, f := range fitted {
 		if f.Error != nil {
-			fmt.Fprintf(c.env.Err, "%s is set aside: %v\n", f.Name, f.Error)
+			fmt.Fprintf(c.env.Err, "%s is left out: %v\n", f.Name, f.Error)
 			continue
 		}
 		c.printReport(f)
@@ -198,11 +184,11 @@ func (c *command) schemaCheck() *cobra.Command {
 	var dialect string
 	cmd := &cobra.Command{
 		Use:   "check --dialect D [FILE|-]",
-		Short: "Tell what a model's provider would refuse in the tools as they are",
-		Long: `Tell what a model's provider would refuse in the tools as they are. Exit code 1 when there
-is something. With --json there is one line for each tool, in order: {name, dialect, ok,
+		Short: "Find out what a provider would reject in the tools as they are",
+		Long: `Find out what a provider would reject in the tools as they are. The exit code is 1 if there is
+anything. With --json it prints one line for each tool, in order: {name, dialect, ok,
 violations, error?}.`,
-		Args: atMostOne,
+		Args: oneFile,
 		RunE: func(_ *cobra.Command, args []string) error {
 			tools, err := c.toolsFor(dialect, args)
 			if err != nil {
@@ -215,7 +201,6 @@ violations, error?}.`,
 	return cmd
 }
 
-// checkLine is one line of the output with --json.
 type checkLine struct {
 	Name       string             `json:"name"`
 	Dialect    schema.Dialect     `json:"dialect"`
@@ -225,27 +210,26 @@ type checkLine struct {
 }
 
 func (c *command) printChecks(tools []fileTool, d schema.Dialect) error {
-	bad := 0
+	bad := false
 	names := fitNames(tools)
 	for i, t := range tools {
 		line := checkLine{Name: t.Name, Dialect: d, Violations: []schema.Violation{}, Error: t.problem}
 		if t.problem == nil {
 			if shown := names.Shown(i); shown != t.Name {
-				line.Violations = append(line.Violations, schema.Violation{Pointer: "/name", Message: fmt.Sprintf("not every provider takes this name, or not twice; %s would do", shown)})
+				line.Violations = append(line.Violations,
+					schema.Violation{Pointer: "/name", Message: fmt.Sprintf("not every provider accepts this name, or it is not unique; use %s", shown)})
 			}
-			if t.InputSchema != nil { // else the tool takes nothing
+			if t.InputSchema != nil { // otherwise the tool has no arguments
 				line.Violations = append(line.Violations, schema.Check(t.InputSchema, d)...)
 			}
 		}
 		line.OK = t.problem == nil && len(line.Violations) == 0
-		if !line.OK {
-			bad++
-		}
+		bad = bad || !line.OK
 		if err := c.printCheck(line); err != nil {
 			return err
 		}
 	}
-	if bad > 0 {
+	if bad {
 		return errSilent
 	}
 	return nil

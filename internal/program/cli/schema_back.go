@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,24 +18,23 @@ func (c *command) schemaBack() *cobra.Command {
 	var request bool
 	cmd := &cobra.Command{
 		Use:   "back --dialect D [--tools FILE [--tool NAME]] [FILE|-]",
-		Short: "Map the arguments that a model sent back to those that the tool takes",
-		Long: `Map the arguments that a model sent back to those that the tool takes.
+		Short: "Map arguments from a model back to the tool's own schema",
+		Long: `Map arguments from a model back to the tool's own schema.
 
-Calls are read as a JSON array, as {"calls": […]} or as JSON Lines of {"name", "arguments"};
-"arguments" may be JSON text, as some providers send it, and "input" and "args" are read too.
-The tools are those of --tools, under the name that the model was shown or their own; or each
-call brings its tool's "inputSchema" along. With --tool the input is the bare arguments of
-that tool. With --json there is one line for each call, in order:
-{name, dialect, arguments, fixes, error?}.`,
+The input is a JSON array, {"calls": […]}, or JSON Lines of {"name", "arguments"}; "arguments"
+may be JSON text, as some providers send it, and may be called "input" or "args". The tools are
+those of --tools, by original or converted name, or each call has its tool's "inputSchema".
+With --tool the input is only the arguments of that tool. With --json it prints one line for
+each call, in order: {name, dialect, arguments, fixes, error?}.`,
 		Example: `  toolfit schema back --dialect openai-strict --tools tools.json --tool get_issue args.json
   toolfit schema back --dialect gemini-params --tools tools.json calls.jsonl --json`,
-		Args: atMostOne,
+		Args: oneFile,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := checkDialect(dialect); err != nil {
 				return err
 			}
 			if name != "" && file == "" {
-				return usage("--tool names a tool of --tools; give both")
+				return usage("--tool needs --tools")
 			}
 			b, err := newBackward(schema.Dialect(dialect), file, request)
 			if err != nil {
@@ -46,30 +46,30 @@ that tool. With --json there is one line for each call, in order:
 			}
 			calls := []value{{raw: data}}
 			if name == "" {
-				if calls, err = readValues(data, "calls"); err != nil {
-					return err
-				}
-			} else if err := rawjson.Check(data); err != nil {
-				return fmt.Errorf("read arguments: %w", err)
+				calls, err = readValues(data, "calls")
+			} else {
+				err = rawjson.Check(data)
+			}
+			if err != nil {
+				return err
 			}
 			return c.printBack(b, calls, name)
 		},
 	}
 	dialectFlag(cmd, &dialect)
-	cmd.Flags().StringVar(&file, "tools", "", "file of the tools, as for: toolfit schema fit")
-	cmd.Flags().BoolVar(&request, "request", false, "the tools went out in one request, as for: toolfit schema fit --request")
-	cmd.Flags().StringVar(&name, "tool", "", "the tool whose bare arguments are read")
+	cmd.Flags().StringVar(&file, "tools", "", "file with the tools, as for toolfit schema fit")
+	cmd.Flags().BoolVar(&request, "request", false, "the tools were sent in one request, as with toolfit schema fit --request")
+	cmd.Flags().StringVar(&name, "tool", "", "tool whose arguments are the input")
 	return cmd
 }
 
-// backward maps calls back.
 type backward struct {
 	dialect schema.Dialect
-	byName  map[string]*planned // under both names
+	byName  map[string]*planned // by original and by converted name
 }
 
 type planned struct {
-	name   string // the tool's own
+	name   string // original
 	fitted schema.Fitted
 }
 
@@ -93,13 +93,12 @@ func newBackward(d schema.Dialect, file string, request bool) (*backward, error)
 			b.byName[p.name] = p
 		}
 	}
-	for i := range fitted { // a shown name is exact, so it wins
+	for i := range fitted { // converted names win
 		b.byName[fitted[i].Name] = &planned{tools[i].Name, fitted[i]}
 	}
 	return b, nil
 }
 
-// backLine is one line of the output with --json.
 type backLine struct {
 	Name      string          `json:"name"`
 	Dialect   schema.Dialect  `json:"dialect"`
@@ -135,7 +134,6 @@ func (c *command) printBack(b *backward, calls []value, name string) error {
 	return nil
 }
 
-// call maps one call of a file.
 func (b *backward) call(v value) backLine {
 	line := backLine{Dialect: b.dialect, Fixes: []schema.Fix{}}
 	if v.problem != nil || v.raw[0] != '{' {
@@ -159,9 +157,7 @@ func (b *backward) call(v value) backLine {
 		}
 	}
 	if text, ok := rawjson.String(args); ok {
-		if args = []byte(text); text == "" {
-			args = []byte(`{}`)
-		}
+		args = []byte(cmp.Or(text, "{}"))
 	}
 	if inputSchema == nil {
 		return b.named(line.Name, args)
@@ -170,12 +166,12 @@ func (b *backward) call(v value) backLine {
 	return b.back(line, plan, err, args)
 }
 
-// named maps the arguments of a tool of the file.
+// named maps the arguments of a tool of --tools.
 func (b *backward) named(name string, args []byte) backLine {
 	line := backLine{Name: name, Dialect: b.dialect, Fixes: []schema.Fix{}}
 	p := b.byName[name]
 	if p == nil {
-		line.Error = &schema.Error{Reason: badTool, Message: fmt.Sprintf("there is no tool %.100q; name its file with --tools", name)}
+		line.Error = &schema.Error{Reason: badTool, Message: fmt.Sprintf("there is no tool %.100q; give its file with --tools", name)}
 		return line
 	}
 	line.Name = p.name

@@ -11,19 +11,17 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// fileTool is a tool as a file gives it.
 type fileTool struct {
 	Name        string
 	Description string
 	InputSchema json.RawMessage
-	problem     *schema.Error // why it cannot be used at all
+	problem     *schema.Error // why it cannot be used
 }
 
-// badTool says that an element of a file is no tool.
+// badTool is the reason for an element that is not a tool.
 const badTool schema.Reason = "bad_tool"
 
-// readTools reads the tools of a file. What can be read is read; an element that cannot has
-// its problem in its place.
+// readTools reads the tools of a file. An element that cannot be read has a problem instead.
 func readTools(data []byte) ([]fileTool, error) {
 	values, err := readValues(data, "tools")
 	if err != nil {
@@ -31,25 +29,26 @@ func readTools(data []byte) ([]fileTool, error) {
 	}
 	tools := make([]fileTool, len(values))
 	for i, v := range values {
-		if tools[i] = readTool(v); tools[i].Name == "" {
+		tools[i] = readTool(v)
+		if tools[i].Name == "" {
 			tools[i].Name = "tool " + strconv.Itoa(i+1)
 		}
 	}
 	return tools, nil
 }
 
-// value is one element of a file: JSON, or what is wrong with it.
+// value is an element of a file: JSON, or its problem.
 type value struct {
 	raw     json.RawMessage
 	problem error
 }
 
-// readValues takes a file apart: an array, an object that holds one under the key, JSON
+// readValues reads the elements of a file: an array, an object with one under the key, JSON
 // Lines, or a single object.
 func readValues(data []byte, key string) ([]value, error) {
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))
 	if len(data) == 0 {
-		return nil, fault.New(fault.BadRequest, "there is nothing to read")
+		return nil, fault.New(fault.BadRequest, "the input is empty")
 	}
 	whole := rawjson.Check(data)
 	if whole != nil {
@@ -77,7 +76,8 @@ func readValues(data []byte, key string) ([]value, error) {
 // readLines reads JSON Lines. whole is why the text is not one JSON value.
 func readLines(data []byte, whole error) ([]value, error) {
 	var values []value
-	good, number := false, 0
+	good := false
+	number := 0
 	for line := range bytes.Lines(data) {
 		number++
 		line = bytes.TrimSpace(line)
@@ -92,18 +92,18 @@ func readLines(data []byte, whole error) ([]value, error) {
 		values = append(values, v)
 	}
 	if !good {
-		return nil, fault.New(fault.BadRequest, "this is no JSON: %w", whole)
+		return nil, fault.New(fault.BadRequest, "invalid JSON: %w", whole)
 	}
 	return values, nil
 }
 
-// readTool reads one tool in the form of MCP or of a provider.
+// readTool reads a tool in the form of MCP or of a provider.
 func readTool(v value) fileTool {
 	switch {
 	case v.problem != nil:
 		return fileTool{problem: &schema.Error{Reason: schema.NotJSON, Message: v.problem.Error()}}
 	case v.raw[0] != '{':
-		return fileTool{problem: &schema.Error{Reason: badTool, Message: "this is no object"}}
+		return fileTool{problem: &schema.Error{Reason: badTool, Message: "expected an object"}}
 	}
 	raw := []byte(v.raw)
 	if f := rawjson.Get(raw, "function"); len(f) > 0 && f[0] == '{' {
@@ -119,7 +119,7 @@ func readTool(v value) fileTool {
 			t.Description, _ = rawjson.String(w.Value)
 		case "inputSchema", "input_schema", "parameters", "parametersJsonSchema":
 			t.InputSchema = w.Value
-		case "definition": // as the REST API and --json list tools, under the name that is shown
+		case "definition": // from the REST API or --json
 			if inner := rawjson.Get(w.Value, "inputSchema"); t.InputSchema == nil && len(w.Value) > 0 && w.Value[0] == '{' {
 				t.InputSchema = inner
 			}
@@ -128,7 +128,7 @@ func readTool(v value) fileTool {
 	switch {
 	case named && t.Name != "":
 	case t.InputSchema == nil && (rawjson.Get(raw, "properties") != nil || rawjson.Get(raw, "type") != nil):
-		t = fileTool{InputSchema: raw} // a bare schema
+		t = fileTool{InputSchema: raw} // only a schema
 	default:
 		t.problem = &schema.Error{Reason: badTool, Pointer: "/name", Message: "the tool has no name"}
 	}

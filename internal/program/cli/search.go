@@ -1,14 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/gateway/call"
+	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 )
 
 func (c *command) search() *cobra.Command {
@@ -19,49 +20,26 @@ func (c *command) search() *cobra.Command {
 		Use: "search WORD…", Short: "Find tools by what they do, in English or Chinese",
 		Example: `  toolfit search "read an Excel file"
   toolfit search 查询订单 --limit 3`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if strings.TrimSpace(strings.Join(args, " ")) == "" {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			words := strings.Join(args, " ")
+			if strings.TrimSpace(words) == "" {
 				return usage("search takes words, such as: toolfit search send a message")
 			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.ask(cmd.Context(), flags, func(g *gateway) error {
-				defer c.waiting("asking the servers")()
-				q := flags.query()
-				q.Set("q", strings.Join(args, " "))
-				q.Set("limit", strconv.Itoa(limit))
-				q.Set("detail", detail)
-				var found call.Found
-				if err := g.do(cmd.Context(), http.MethodGet, "/search", q, nil, &found); err != nil {
-					return err
+			q := flags.query()
+			q.Set("q", words)
+			q.Set("limit", strconv.Itoa(limit))
+			q.Set("detail", detail)
+			return askFor(c, cmd, flags, "asking the servers", request{path: "/search", query: q}, func(_ *gateway, found call.Found) error {
+				out := terminal.Table{Wraps: true, None: found.Note}
+				for _, t := range found.Tools {
+					out.Row(fmt.Sprintf("%.2f", t.Score), cmp.Or(t.Text, t.Name))
 				}
-				if c.json {
-					return c.printJSON(found)
-				}
-				return c.printFound(found)
+				return out.Print(c.env.Out)
 			})
 		},
 	}
 	flags.add(cmd)
-	cmd.Flags().IntVar(&limit, "limit", 5, "how many tools at most, up to 50")
-	cmd.Flags().StringVar(&detail, "detail", string(call.Signature), "what is told of each tool: name, sig or full")
+	cmd.Flags().IntVar(&limit, "limit", 5, "maximum number of tools, up to 50")
+	cmd.Flags().StringVar(&detail, "detail", string(call.Signature), "what to show of each tool: name, sig or full")
 	return cmd
-}
-
-// printFound shows each tool on a line, or over several with all its details.
-func (c *command) printFound(found call.Found) error {
-	if len(found.Tools) == 0 {
-		_, err := fmt.Fprintln(c.env.Out, found.Note)
-		return err
-	}
-	out := table{wraps: true}
-	for _, t := range found.Tools {
-		text := t.Text
-		if text == "" {
-			text = t.Name
-		}
-		out.row(fmt.Sprintf("%.2f", t.Score), text)
-	}
-	return out.print(c.env.Out)
 }

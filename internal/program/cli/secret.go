@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net"
 	"net/netip"
@@ -19,32 +19,28 @@ import (
 
 func (c *command) secret() *cobra.Command {
 	return &cobra.Command{
-		Use: "secret", Short: "Print the local secret, which administers a gateway without keys", Args: exactly(0, "no arguments"),
-		Long: `Print the local secret. While a gateway has no keys, anybody who runs programs as you may
-list and call its tools; to change servers, keys, rules and agents they must show this secret:
+		Use: "secret", Short: "Print the local secret, which gives admin access to a gateway without keys", Args: noArguments,
+		Long: `Print the local secret. While a gateway has no keys, any program that you run can list and
+call its tools; changing servers, keys, rules and agents requires this secret:
 
   curl -H "Authorization: Bearer $(toolfit secret)" http://127.0.0.1:8420/api/v1/keys
 
-The commands of toolfit send it by themselves. The file is yours alone; it is made at the first start.`,
+toolfit commands send it automatically. Only you can read its file, which is created on the first start.`,
 		RunE: func(*cobra.Command, []string) error {
 			folder := stateFolder(runtime.GOOS, c.env)
 			if folder == "" {
-				return fault.New(fault.BadConfig, "the user has no home folder, so there is no place for a secret").WithHint("set HOME")
+				return fault.New(fault.BadConfig, "there is no home folder to store the secret in").WithHint("set HOME")
 			}
 			secret, err := access.OpenLocalSecret(folder)
 			if err != nil {
 				return err
 			}
-			if c.json {
-				return c.printJSON(map[string]string{"secret": string(secret)})
-			}
-			_, err = fmt.Fprintln(c.env.Out, secret)
-			return err
+			return c.printf(map[string]string{"secret": string(secret)}, "%s\n", secret)
 		},
 	}
 }
 
-// stateFolder is where a program keeps what is the user's own; "" for a user without a home.
+// stateFolder is the folder for the user's state; "" without a home folder.
 func stateFolder(system string, env *Env) string {
 	under := func(variable string, home ...string) string {
 		if dir, _ := env.Lookup(variable); filepath.IsAbs(dir) {
@@ -64,8 +60,8 @@ func stateFolder(system string, env *Env) string {
 	return under("XDG_STATE_HOME", ".local", "state")
 }
 
-// openSecret is the secret for a gateway that is about to serve. Where it cannot be kept, as
-// in a container, one for this run has to do: the link that is printed works with it.
+// openSecret is the secret for a gateway that starts. If it cannot be stored, as in some
+// containers, it is valid for this run only; the printed sign-in link works all the same.
 func (c *command) openSecret() (access.LocalSecret, error) {
 	if folder := stateFolder(runtime.GOOS, c.env); folder != "" {
 		secret, err := access.OpenLocalSecret(folder)
@@ -76,14 +72,12 @@ func (c *command) openSecret() (access.LocalSecret, error) {
 	return access.NewLocalSecret(), nil
 }
 
-// credential is what to show to the gateway of --url: a key, or on this machine the local
-// secret. That goes to no program of another user.
+// credential is what authenticates to the gateway at --url: a key, or on this machine the local
+// secret, which is never sent to another user's program.
 func (c *command) credential(flags askFlags) (string, error) {
-	if key, _ := c.env.Lookup("TOOLFIT_KEY"); flags.key != "" || key != "" {
-		if flags.key != "" {
-			key = flags.key
-		}
-		return key, nil
+	key, _ := c.env.Lookup("TOOLFIT_KEY")
+	if flags.key != "" || key != "" {
+		return cmp.Or(flags.key, key), nil
 	}
 	u, err := url.Parse(flags.url)
 	folder := stateFolder(runtime.GOOS, c.env)
@@ -92,16 +86,16 @@ func (c *command) credential(flags askFlags) (string, error) {
 	}
 	secret, err := access.ReadLocalSecret(folder)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil // nothing was ever served here
+		return "", nil // no gateway was ever started here
 	}
 	if err == nil && servedByAnother(u) {
-		err = fault.New(fault.Forbidden, "%s is served by another user of this machine, who does not get your local secret", u.Host).
+		err = fault.New(fault.Forbidden, "%s is served by another user of this machine; your local secret is not sent there", u.Host).
 			WithHint("give a key with --key or in TOOLFIT_KEY")
 	}
 	return string(secret), err
 }
 
-// servedByAnother tells whether another user serves the address.
+// servedByAnother tells whether another user listens at the address.
 func servedByAnother(u *url.URL) bool {
 	hosts := []string{u.Hostname()}
 	if hosts[0] == "localhost" {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -18,15 +19,13 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// runFlags are the settings that may be given on the command line instead of in the file.
 type runFlags struct{ listen, store string }
 
 func (f *runFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.listen, "listen", "", "address to listen on, instead of the configured one")
-	cmd.Flags().StringVar(&f.store, "store", "", "store to use, instead of the configured one")
+	cmd.Flags().StringVar(&f.listen, "listen", "", "address to listen on (default: as configured)")
+	cmd.Flags().StringVar(&f.store, "store", "", "store to use (default: as configured)")
 }
 
-// apply puts the flags in place of what the file says. An address that is none is wrong usage.
 func (f *runFlags) apply(cfg *config.Config) error {
 	if f.listen != "" {
 		if wrong := config.CheckAddress(f.listen); wrong != "" {
@@ -40,17 +39,22 @@ func (f *runFlags) apply(cfg *config.Config) error {
 	return nil
 }
 
+func (c *command) loadWith(flags runFlags) (*config.Config, error) {
+	cfg, err := c.load()
+	if err == nil {
+		err = flags.apply(cfg)
+	}
+	return cfg, err
+}
+
 func (c *command) serve() *cobra.Command {
 	var flags runFlags
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Serve all configured servers behind one endpoint", Args: exactly(0, "no arguments"),
+		Use: "serve", Short: "Serve all configured servers behind one endpoint", Args: noArguments,
 		SuggestFor: []string{"start", "run", "up"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := c.load()
+			cfg, err := c.loadWith(flags)
 			if err != nil {
-				return err
-			}
-			if err := flags.apply(cfg); err != nil {
 				return err
 			}
 			return c.withListener(cmd.Context(), cfg, func(a *app.App, l net.Listener) error {
@@ -67,7 +71,7 @@ func (c *command) serve() *cobra.Command {
 	return cmd
 }
 
-// watch follows changes of the configuration file, and SIGHUP. The returned function ends it.
+// watch reloads the configuration when its file changes, and on SIGHUP. The returned function stops it.
 func (c *command) watch(ctx context.Context, a *app.App, flags runFlags) func() {
 	load := func() (*config.Config, error) {
 		cfg, err := c.loadFile(a.Config().Path)
@@ -88,13 +92,12 @@ func (c *command) watch(ctx context.Context, a *app.App, flags runFlags) func() 
 	}
 }
 
-// withApp runs f with a gateway made from the configuration, and ends it afterwards.
+// withApp calls f with a gateway, and closes it afterwards.
 func (c *command) withApp(ctx context.Context, cfg *config.Config, level slog.Level, f func(*app.App) error) error {
 	return c.withSecretApp(ctx, cfg, level, "", f)
 }
 
-// withListener is withApp for a gateway that serves the configured address, and whose user
-// administers it with the local secret.
+// withListener is withApp for a gateway that listens and accepts the local secret.
 func (c *command) withListener(ctx context.Context, cfg *config.Config, f func(*app.App, net.Listener) error) error {
 	secret, err := c.openSecret()
 	if err != nil {
@@ -109,7 +112,9 @@ func (c *command) withListener(ctx context.Context, cfg *config.Config, f func(*
 }
 
 // withSecretApp is withApp with a local secret; "" for none.
-func (c *command) withSecretApp(ctx context.Context, cfg *config.Config, level slog.Level, secret access.LocalSecret, f func(*app.App) error) error {
+func (c *command) withSecretApp(
+	ctx context.Context, cfg *config.Config, level slog.Level, secret access.LocalSecret, f func(*app.App) error,
+) error {
 	if err := c.makeStateFolder(cfg); err != nil {
 		return err
 	}
@@ -119,15 +124,11 @@ func (c *command) withSecretApp(ctx context.Context, cfg *config.Config, level s
 	if err != nil {
 		return err
 	}
-	err = f(a)
-	if closeErr := a.Close(); err == nil {
-		err = closeErr
-	}
-	return err
+	return errors.Join(f(a), a.Close())
 }
 
-// listen takes the address. It comes before all else: a gateway that cannot be reached must not
-// start servers, which may disturb those of the one that has the address.
+// listen comes first: a gateway without its address must not start servers, which could
+// disturb those of the gateway that has it.
 func listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -137,8 +138,8 @@ func listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// serveOn serves until ctx ends, also on the socket unless it is nil. Ready is told the URL
-// once it can be used; nil prints it.
+// serveOn serves until ctx ends, also on the socket unless it is nil. It calls ready with the
+// URL; nil prints the URL.
 func (c *command) serveOn(ctx context.Context, a *app.App, l, socket net.Listener, ready func(url string)) error {
 	if err := a.CheckListen(a.Config().Listen); err != nil {
 		return err
@@ -146,17 +147,18 @@ func (c *command) serveOn(ctx context.Context, a *app.App, l, socket net.Listene
 	url := "http://" + l.Addr().String() + a.Config().BasePath
 	if ready == nil {
 		ready = func(url string) {
-			fmt.Fprintf(c.env.Err, "toolfit %s serves %s\n  agents   %s/mcp\n  people   %s\n", c.env.Version, count(len(a.Config().Servers), "server"), url, page(a, url))
+			fmt.Fprintf(c.env.Err, "toolfit %s serves %s\n  agents   %s/mcp\n  people   %s\n", c.env.Version,
+				count(len(a.Config().Servers), "server"), url, page(a, url))
 		}
 	}
 	ready(url)
 	return a.Serve(ctx, l, socket)
 }
 
-// page is where people begin: a link that signs them in once, where there are no keys.
+// page is the address of the console; without keys, a one-time sign-in link.
 func page(a *app.App, url string) string {
 	if link := a.SignInLink(); link != "" {
-		return url + link + "  (works once; then: toolfit secret)"
+		return url + link + "  (works once; then use: toolfit secret)"
 	}
 	return url + "/"
 }

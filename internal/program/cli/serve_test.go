@@ -21,7 +21,8 @@ func TestServeOnATakenAddressStartsNothing(t *testing.T) {
 	w := newWorld(t)
 	put(t, "toolfit.yaml", "listen: "+taken.Addr().String()+"\nmcpServers: {web: {url: \""+server.URL+"\"}}\n")
 	code, _, stderr := w.run(t, "serve")
-	if code != 1 || !strings.Contains(stderr, "cannot listen on "+taken.Addr().String()) || !strings.Contains(stderr, "is another gateway running?") {
+	if code != 1 || !strings.Contains(stderr, "cannot listen on "+taken.Addr().String()) ||
+		!strings.Contains(stderr, "is another gateway running?") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	if exists("toolfit.db") || asked.Load() > 0 {

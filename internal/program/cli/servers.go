@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -10,61 +11,60 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
+	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 )
 
 func (c *command) servers() *cobra.Command {
 	var flags askFlags
 	var check bool
 	cmd := &cobra.Command{
-		Use: "servers", Short: "Show the servers: state, tools, last check, and why one is down", Args: exactly(0, "no arguments"),
+		Use: "servers", Short: "List the servers with state, tools and last check", Args: noArguments,
 		SuggestFor: []string{"status", "ps"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
 				defer c.waiting("asking the servers")()
-				shown, err := g.tools(cmd, flags.query()) // servers that were never asked answer once
+				shown, err := g.tools(cmd.Context(), flags.query()) // waits for servers that have never listed their tools
 				if err != nil {
 					return err
 				}
-				servers, err := g.servers(cmd)
+				servers, err := g.servers(cmd.Context())
 				if err != nil {
 					return err
 				}
 				if check {
 					for i, s := range servers {
-						servers[i] = g.check(cmd, s)
+						servers[i] = g.check(cmd.Context(), s)
 					}
-					if shown, err = g.tools(cmd, flags.query()); err != nil {
+					shown, err = g.tools(cmd.Context(), flags.query())
+					if err != nil {
 						return err
 					}
 				}
-				if c.json {
-					return c.printJSON(map[string]any{"servers": servers})
-				}
-				return c.printServers(servers, byServer(shown))
+				return c.show(map[string]any{"servers": servers}, func() error { return c.printServers(servers, byServer(shown)) })
 			})
 		},
 	}
 	flags.add(cmd)
-	cmd.Flags().BoolVar(&check, "check", false, "ask each server for its tools now")
+	cmd.Flags().BoolVar(&check, "check", false, "list the tools of each server now")
 	cmd.AddCommand(c.approve())
 	return cmd
 }
 
-// firstList lets servers that were never asked answer once.
-func (g *gateway) firstList(cmd *cobra.Command) error {
+// firstList waits for servers that have never listed their tools.
+func (g *gateway) firstList(ctx context.Context) error {
 	var ignored struct{}
-	return g.do(cmd.Context(), http.MethodGet, "/tools", url.Values{"q": {"\x00"}}, nil, &ignored)
+	return g.do(ctx, request{path: "/tools", query: url.Values{"q": {"\x00"}}}, &ignored)
 }
 
-func (g *gateway) servers(cmd *cobra.Command) ([]restapi.Server, error) {
+func (g *gateway) servers(ctx context.Context) ([]restapi.Server, error) {
 	var answer struct {
 		Servers []restapi.Server `json:"servers"`
 	}
-	err := g.do(cmd.Context(), http.MethodGet, "/servers", nil, nil, &answer)
+	err := g.do(ctx, request{path: "/servers"}, &answer)
 	return answer.Servers, err
 }
 
-// byServer counts tools by their servers; "" has our own.
+// byServer counts tools by server; "" is the gateway's own.
 func byServer(tools []restapi.Tool) map[tool.ServerID]int {
 	n := map[tool.ServerID]int{}
 	for _, t := range tools {
@@ -76,43 +76,41 @@ func byServer(tools []restapi.Tool) map[tool.ServerID]int {
 // notShown is why a list of tools has fewer than its servers.
 const notShown = "the others are held, kept out, not in the profile, of a disabled server, or run only as tasks"
 
-// check lists a server now and returns how it is afterwards.
-func (g *gateway) check(cmd *cobra.Command, s restapi.Server) restapi.Server {
+func (g *gateway) check(ctx context.Context, s restapi.Server) restapi.Server {
 	path := "/servers/" + url.PathEscape(string(s.ID))
 	fresh := restapi.Server{}
-	if g.do(cmd.Context(), http.MethodPost, path+"/refresh", nil, nil, &fresh) == nil {
+	if g.do(ctx, request{method: http.MethodPost, path: path + "/refresh"}, &fresh) == nil {
 		return fresh
 	}
-	if g.do(cmd.Context(), http.MethodGet, path, nil, nil, &fresh) == nil {
+	if g.do(ctx, request{path: path}, &fresh) == nil {
 		return fresh
 	}
 	return s
 }
 
-// printServers lists the servers, given how many tools of each the profile shows.
+// printServers lists the servers; shown is how many tools of each the profile has.
 func (c *command) printServers(servers []restapi.Server, shown map[tool.ServerID]int) error {
-	if len(servers) == 0 {
-		fmt.Fprintln(c.env.Out, "no servers; add one with: toolfit add NAME -- COMMAND")
-		return nil
+	t := terminal.Table{
+		Wraps: true, Head: []string{"NAME", "KIND", "STATE", "TOOLS", "CHECKED", "REASON"},
+		None: "no servers; add one with: toolfit add NAME -- COMMAND",
 	}
-	t := table{wraps: true}
-	t.row("NAME", "KIND", "STATE", "TOOLS", "CHECKED", "REASON")
 	fewer := false
 	for _, s := range servers {
 		tools := fmt.Sprint(s.Tools)
 		if n := shown[s.ID]; n != s.Tools {
-			tools, fewer = fmt.Sprintf("%d of %d", n, s.Tools), true
+			tools = fmt.Sprintf("%d of %d", n, s.Tools)
+			fewer = true
 		}
 		if len(s.Held) > 0 {
 			tools += fmt.Sprintf(" (%d held)", len(s.Held))
 		}
-		t.row(string(s.ID), string(s.Kind), string(s.State), tools, ago(s.CheckedAt), line(s.Reason))
+		t.Row(string(s.ID), string(s.Kind), string(s.State), tools, ago(s.CheckedAt), line(s.Reason))
 	}
-	if err := t.print(c.env.Out); err != nil {
+	if err := t.Print(c.env.Out); err != nil {
 		return err
 	}
 	if fewer {
-		fmt.Fprintln(c.env.Out, "tools: how many the profile shows of those that the server has; "+notShown)
+		fmt.Fprintln(c.env.Out, "tools: how many of the server's tools the profile shows; "+notShown)
 	}
 	for _, s := range servers {
 		for _, note := range s.Notes {
@@ -142,18 +140,13 @@ func ago(t *time.Time) string {
 func (c *command) approve() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
-		Use: "approve NAME", Short: "Let through what is held of a server: tools, prompts, resources, instructions", Args: exactly(1, "the name of a server"),
+		Use: "approve NAME", Short: "Approve what is held of a server: tools, prompts, resources, instructions", Args: takes(1, 1,
+			"the name of a server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.ask(cmd.Context(), flags, func(g *gateway) error {
-				var answer struct {
-					Approved int `json:"approved"`
-				}
-				if err := g.do(cmd.Context(), http.MethodPost, "/servers/"+url.PathEscape(args[0])+"/approve", nil, nil, &answer); err != nil {
-					return err
-				}
-				if c.json {
-					return c.printJSON(answer)
-				}
+			r := request{method: http.MethodPost, path: "/servers/" + url.PathEscape(args[0]) + "/approve"}
+			return askFor(c, cmd, flags, "asking the gateway", r, func(_ *gateway, answer struct {
+				Approved int `json:"approved"`
+			}) error {
 				_, err := fmt.Fprintf(c.env.Out, "%d definitions of %s approved\n", answer.Approved, args[0])
 				return err
 			})

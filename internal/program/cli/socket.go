@@ -22,21 +22,23 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// socketPath is where a gateway of the configuration and store listens for commands; "" where
-// there is no place for it. It lies beside the store; in the user's own folder where the store
-// is no file, or where the system cannot tell who connects.
+// socketPath is the socket on which a gateway listens for commands with the same configuration
+// and store; "" if there is no place for it. It is beside the store, or in the user's state
+// folder if the store is not a file or the system cannot tell who connects.
 func (c *command) socketPath(cfg *config.Config) (string, error) {
 	file, err := filepath.Abs(cfg.Path)
 	if err != nil {
 		return "", err
 	}
-	folder, err := filepath.EvalSymlinks(filepath.Dir(file)) // not of the file itself: a mounted config map leads to a new one each time
+	folder, err := filepath.EvalSymlinks(filepath.Dir(file)) // not of the file: in a mounted config map its target changes
 	if err != nil {
 		return "", err
 	}
-	beside, store := filepath.Dir(cfg.Store), filepath.Base(cfg.Store)
+	beside := filepath.Dir(cfg.Store)
+	store := filepath.Base(cfg.Store)
 	if strings.Contains(cfg.Store, "://") || !inbound.CanIdentifySocket {
-		beside, store = stateFolder(runtime.GOOS, c.env), cfg.Store
+		beside = stateFolder(runtime.GOOS, c.env)
+		store = cfg.Store
 	}
 	if beside == "" {
 		return "", nil
@@ -45,12 +47,12 @@ func (c *command) socketPath(cfg *config.Config) (string, error) {
 	return filepath.Join(beside, ".toolfit-"+hex.EncodeToString(sum[:8])+".sock"), nil
 }
 
-// listenSocket lets the commands of the same configuration and user use this gateway. Without
-// a socket it serves as well; the log says why there is none.
+// listenSocket lets commands of the same user and configuration find this gateway. A gateway
+// without a socket works as well; the log says why.
 func (c *command) listenSocket(cfg *config.Config) net.Listener {
 	path, err := c.socketPath(cfg)
 	if err == nil && path == "" {
-		err = errors.New("the user has no home folder")
+		err = errors.New("there is no home folder")
 	}
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(path), 0o700)
@@ -61,25 +63,22 @@ func (c *command) listenSocket(cfg *config.Config) net.Listener {
 	}
 	switch {
 	case errors.Is(err, inbound.ErrServed):
-		c.logger(slog.LevelInfo).Warn("another gateway runs with this configuration: commands go on using that one, or name this one with --url")
+		c.logger(slog.LevelInfo).Warn("another gateway is running with this configuration: commands use that one unless --url names this one")
 	case err != nil:
-		c.logger(slog.LevelInfo).Warn("commands do not find this gateway by themselves; name it with --url", "error", err)
+		c.logger(slog.LevelInfo).Warn("commands cannot find this gateway; name it with --url", "error", err)
 	default:
 		return l
 	}
 	return nil
 }
 
-// greetWithin is how long a gateway that listens may take to answer.
-const greetWithin = 30 * time.Second
+// greetTimeout is how long a gateway may take to answer.
+const greetTimeout = 30 * time.Second
 
-// findGateway is the gateway that runs with the configuration; nil when there is none. It
-// says once that it is used.
+// findGateway is the gateway that is running with the configuration; nil if there is none. It
+// prints that it is used.
 func (c *command) findGateway(ctx context.Context, key string, over runFlags) (*gateway, error) {
-	cfg, err := c.load()
-	if err == nil {
-		err = over.apply(cfg)
-	}
+	cfg, err := c.loadWith(over)
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +96,13 @@ func (c *command) findGateway(ctx context.Context, key string, over runFlags) (*
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(c.env.Err, "using the gateway at %s (--standalone starts servers of its own)\n", found.URL)
+	fmt.Fprintf(c.env.Err, "using the gateway at %s (--standalone starts separate servers)\n", found.URL)
 	return &gateway{base: found.URL, key: key, http: rt}, nil
 }
 
-// greet asks which gateway listens on a socket.
+// greet asks for the URL of the gateway on a socket.
 func greet(ctx context.Context, rt http.RoundTripper) (app.Greeting, error) {
-	ctx, cancel := context.WithTimeout(ctx, greetWithin)
+	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()
 	var found app.Greeting
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://local"+app.GreetingPath, nil)
@@ -117,7 +116,7 @@ func greet(ctx context.Context, rt http.RoundTripper) (app.Greeting, error) {
 	}
 	if err != nil {
 		return found, fault.New(fault.UpstreamDown, "the gateway of this configuration does not answer: %w", err).
-			WithHint("see whether it hangs; --standalone works without it")
+			WithHint("it may hang; --standalone works without it")
 	}
 	return found, nil
 }

@@ -27,7 +27,8 @@ func TestAGatewayIsFoundByItsConfigurationAndStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	ours := at("toolfit.yaml", filepath.Join(folder, "toolfit.db"))
-	if state := stateFolder(runtime.GOOS, &Env{Lookup: w.lookup, Home: w.home}); inbound.CanIdentifySocket && filepath.Dir(ours) != folder || !inbound.CanIdentifySocket && filepath.Dir(ours) != state {
+	if state := stateFolder(runtime.GOOS, &Env{Lookup: w.lookup, Home: w.home}); inbound.CanIdentifySocket && filepath.Dir(ours) != folder ||
+		!inbound.CanIdentifySocket && filepath.Dir(ours) != state {
 		t.Errorf("it lies at %s", ours)
 	}
 	if got := at(filepath.Join(folder, "toolfit.yaml"), filepath.Join(folder, "toolfit.db")); got != ours {
@@ -48,7 +49,8 @@ func TestAGatewayIsFoundByItsConfigurationAndStore(t *testing.T) {
 		}
 	}
 	const database = "postgres://u:hunter2@db/toolfit"
-	if got := at("toolfit.yaml", database); !strings.HasPrefix(got, w.home) || got == at("toolfit.yaml", database+"2") || got == at("other.yaml", database) {
+	if got := at("toolfit.yaml", database); !strings.HasPrefix(got, w.home) || got == at("toolfit.yaml", database+"2") ||
+		got == at("other.yaml", database) {
 		t.Errorf("with a database it lies at %s", got)
 	}
 	w.home = ""

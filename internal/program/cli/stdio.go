@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
-	"net/http"
 	"net/url"
 
 	"github.com/spf13/cobra"
@@ -19,10 +18,10 @@ func (c *command) stdio() *cobra.Command {
 	var flags runFlags
 	var asEnv bool
 	cmd := &cobra.Command{
-		Use: "stdio", Short: "Serve one agent on standard input and output", Args: exactly(0, "no arguments"),
-		Long: `Serve one agent on standard input and output: through the gateway that runs with this
-configuration, so that its servers are shared; else with servers of its own. With --url it is
-the gateway there, whatever the configuration.`,
+		Use: "stdio", Short: "Serve one agent on standard input and output", Args: noArguments,
+		Long: `Serve one agent on standard input and output: through the gateway that is running with this
+configuration, so that servers are shared, or with servers of its own. With --url it uses the
+gateway there, whatever the configuration.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := c.running(cmd.Context(), ask, flags)
 			switch {
@@ -31,11 +30,8 @@ the gateway there, whatever the configuration.`,
 			case g != nil:
 				return c.bridge(cmd.Context(), g, ask.profile, asEnv)
 			}
-			cfg, err := c.load()
+			cfg, err := c.loadWith(flags)
 			if err != nil {
-				return err
-			}
-			if err := flags.apply(cfg); err != nil {
 				return err
 			}
 			return c.withApp(cmd.Context(), cfg, slog.LevelInfo, func(a *app.App) error {
@@ -49,11 +45,11 @@ the gateway there, whatever the configuration.`,
 	flags.add(cmd)
 	ask.add(cmd)
 	cmd.Flags().Lookup("profile").Usage = "profile to serve (default: default, or the key's own)"
-	cmd.Flags().BoolVar(&asEnv, "env", false, "serve the profile as an environment: with the env_ tools")
+	cmd.Flags().BoolVar(&asEnv, "env", false, "serve the profile as an environment, with the env_ tools")
 	return cmd
 }
 
-// bridge carries the agent's messages to a gateway.
+// bridge relays between the agent and a gateway.
 func (c *command) bridge(ctx context.Context, g *gateway, profile string, asEnv bool) error {
 	endpoint := g.base + "/mcp"
 	if asEnv {
@@ -65,9 +61,5 @@ func (c *command) bridge(ctx context.Context, g *gateway, profile string, asEnv 
 	if asEnv {
 		endpoint += "/env"
 	}
-	header := http.Header{}
-	if g.key != "" {
-		header.Set("Authorization", "Bearer "+g.key)
-	}
-	return mcp.Bridge(ctx, c.env.In, c.wire, endpoint, &mcp.BridgeOptions{HTTP: g.http, Header: header})
+	return mcp.Bridge(ctx, c.env.In, c.wire, endpoint, &mcp.BridgeOptions{HTTP: g.http, Header: g.header(nil)})
 }

@@ -15,62 +15,52 @@ import (
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 )
 
-// suggestFlags say what is done with what is proposed.
 type suggestFlags struct{ shadow, on bool }
 
 func (c *command) suggest() *cobra.Command {
 	var flags askFlags
 	var do suggestFlags
 	cmd := &cobra.Command{
-		Use: "suggest [TOOL]", Short: "Propose rules for results from recorded calls",
-		Long: "Propose rules for results from recorded calls: which fields were used in later arguments or fetched again,\n" +
-			"against what the others cost. What a model told its user is not on record, so read what would be left out.\n" +
-			"Calls are learned from when their results are kept: resultStore: all sees the most.",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usage("suggest takes one tool, or none")
-			}
-			if do.on && do.shadow {
-				return usage("give --shadow or --on, not both")
-			}
-			if (do.on || do.shadow) && len(args) == 0 {
-				return usage("--shadow and --on take the tool whose rule is to be stored")
-			}
-			return nil
-		},
+		Use: "suggest [TOOL]", Short: "Suggest rules for results, based on recorded calls",
+		Long: "Suggest rules for results, based on recorded calls: keep fields that were used in later arguments or fetched again,\n" +
+			"drop the others. What a model told its user is not recorded, so check what would be left out.\n" +
+			"Only calls whose results are stored count: with resultStore: all, that is every call.",
+		Args: takes(0, 1, "at most one tool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q := url.Values{}
-			if len(args) > 0 {
+			switch {
+			case do.on && do.shadow:
+				return usage("use either --shadow or --on")
+			case len(args) > 0:
 				q.Set("tool", args[0])
+			case do.on || do.shadow:
+				return usage("--shadow and --on need the tool whose rule to store")
 			}
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
-				defer c.waiting("replaying the record")()
+				defer c.waiting("analyzing recorded calls")()
 				var list restapi.SuggestionList
-				if err := g.do(cmd.Context(), http.MethodGet, "/suggestions", q, nil, &list); err != nil {
+				if err := g.do(cmd.Context(), request{path: "/suggestions", query: q}, &list); err != nil {
 					return err
 				}
 				if do.on || do.shadow {
 					return c.storeSuggestions(cmd, g, list, do)
 				}
-				if c.json {
-					return c.printJSON(list)
-				}
-				return c.printSuggestions(list)
+				return c.show(list, func() error { return c.printSuggestions(list) })
 			})
 		},
 	}
 	flags.addGateway(cmd)
-	cmd.Flags().BoolVar(&do.shadow, "shadow", false, "store the rule in shadow: it is counted, and results are sent whole")
-	cmd.Flags().BoolVar(&do.on, "on", false, "store the rule and switch it on")
+	cmd.Flags().BoolVar(&do.shadow, "shadow", false, "store the rule in shadow mode: results are sent whole, savings are counted")
+	cmd.Flags().BoolVar(&do.on, "on", false, "store the rule and turn it on")
 	return cmd
 }
 
 func (c *command) printSuggestions(list restapi.SuggestionList) error {
 	out := c.env.Out
 	if len(list.Suggestions) == 0 {
-		fmt.Fprintf(out, "nothing to propose from %s\n", count(list.Conversations, "conversation"))
+		fmt.Fprintf(out, "nothing to suggest from %s\n", count(list.Conversations, "conversation"))
 		if list.Conversations == 0 {
-			fmt.Fprintln(out, "set resultStore: all to learn from calls of which nothing was left out")
+			fmt.Fprintln(out, "set resultStore: all to learn from calls whose results were sent whole")
 		}
 	}
 	for i, s := range list.Suggestions {
@@ -84,7 +74,7 @@ func (c *command) printSuggestions(list restapi.SuggestionList) error {
 		fmt.Fprintf(out, "  %s\n", stageText(s))
 	}
 	if list.Blind > 0 {
-		fmt.Fprintf(out, "\nin %d of %s the arguments of some calls were not kept; with resultStore: all nothing used is overlooked\n",
+		fmt.Fprintf(out, "\nin %d of %s the arguments of some calls were not stored; with resultStore: all no use is missed\n",
 			list.Blind, count(list.Conversations, "conversation"))
 	}
 	return nil
@@ -102,7 +92,6 @@ func whenText(when map[string]any) string {
 	return " when " + strings.Join(parts, ", ")
 }
 
-// droppedText names the largest fields that would go, with why.
 func droppedText(fields []restapi.SuggestedPath) string {
 	const most = 5
 	gone := slices.DeleteFunc(slices.Clone(fields), func(f restapi.SuggestedPath) bool { return f.Kept })
@@ -117,24 +106,23 @@ func droppedText(fields []restapi.SuggestedPath) string {
 	return strings.Join(parts, "; ")
 }
 
-// stageText says what to do with a proposal.
 func stageText(s restapi.Suggestion) string {
 	switch {
 	case s.Stage == suggest.OfferOn:
-		return fmt.Sprintf("switch it on with: toolfit suggest %s --on", s.Tool)
+		return fmt.Sprintf("turn it on with: toolfit suggest %s --on", s.Tool)
 	case s.Stage == suggest.Shadow:
-		return fmt.Sprintf("watch what it would do with: toolfit suggest %s --shadow", s.Tool)
+		return fmt.Sprintf("try it in shadow mode with: toolfit suggest %s --shadow", s.Tool)
 	case s.Missed > 0:
-		return "not yet: it would have hidden values that were used"
+		return "not yet: it would have dropped values that were used"
 	}
-	return fmt.Sprintf("not yet: %s on record, %d are needed", count(s.Conversations, "conversation"), suggest.LeastPropose)
+	return fmt.Sprintf("not yet: %s recorded, %d needed", count(s.Conversations, "conversation"), suggest.LeastPropose)
 }
 
-// storeSuggestions stores what was proposed for a tool, one rule for each kind of call. What
-// the record does not carry yet is said, and is the fault where it is all.
+// storeSuggestions stores the suggested rules for a tool, one for each kind of call. Those
+// without enough evidence are listed; it is an error if there are no others.
 func (c *command) storeSuggestions(cmd *cobra.Command, g *gateway, list restapi.SuggestionList, do suggestFlags) error {
 	if len(list.Suggestions) == 0 {
-		return fault.New(fault.NotFound, "nothing to propose from %s", count(list.Conversations, "conversation"))
+		return fault.New(fault.NotFound, "nothing to suggest from %s", count(list.Conversations, "conversation"))
 	}
 	mode := project.Shadow
 	if do.on {
@@ -152,7 +140,7 @@ func (c *command) storeSuggestions(cmd *cobra.Command, g *gateway, list restapi.
 			return fmt.Errorf("encode the rule for %s: %w", s.Tool, err)
 		}
 		var rule restapi.Rule
-		if err := g.do(cmd.Context(), http.MethodPut, "/rules/"+url.PathEscape(s.RuleID()), nil, body, &rule); err != nil {
+		if err := g.do(cmd.Context(), request{http.MethodPut, "/rules/" + url.PathEscape(s.RuleID()), nil, body}, &rule); err != nil {
 			return err
 		}
 		stored.Rules = append(stored.Rules, rule)
@@ -160,11 +148,8 @@ func (c *command) storeSuggestions(cmd *cobra.Command, g *gateway, list restapi.
 	}
 	if len(stored.Rules) == 0 {
 		s := list.Suggestions[0]
-		return fault.New(fault.Conflict, "the record does not carry a rule for %s%s that is %s", s.Tool, whenText(s.When), mode).WithHint("%s", stageText(s))
+		return fault.New(fault.Conflict, "not enough evidence for a rule for %s%s in mode %s", s.Tool, whenText(s.When), mode).
+			WithHint("%s", stageText(s))
 	}
-	if c.json {
-		return c.printJSON(stored)
-	}
-	fmt.Fprintln(c.env.Out, strings.Join(lines, "\n"))
-	return nil
+	return c.printf(stored, "%s\n", strings.Join(lines, "\n"))
 }

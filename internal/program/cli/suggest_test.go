@@ -31,11 +31,13 @@ func remember(t *testing.T, path string, n int) {
 			{"shop__open", fmt.Sprintf(`{"key":"key-%05d"}`, i), `{"ok":true}`},
 		} {
 			at = at.Add(time.Second)
-			call := store.Call{ID: fmt.Sprint(record.FirstID(at), i, k), At: at, Principal: "local", Profile: "default", Session: fmt.Sprint("s", i), Tool: c.tool, Outcome: "ok", Level: "info"}
+			call := store.Call{ID: fmt.Sprint(record.FirstID(at), i, k), At: at, Principal: "local", Profile: "default",
+				Session: fmt.Sprint("s", i), Tool: c.tool, Outcome: "ok", Level: "info"}
 			if err := st.AppendCalls(t.Context(), []store.Call{call}); err != nil {
 				t.Fatal(err)
 			}
-			kept := store.Result{Ref: fmt.Sprint("r_", i, k), Owner: "local", Call: call.ID, Tool: c.tool, Args: json.RawMessage(c.args), Body: json.RawMessage(`{"structuredContent":` + c.value + `}`), At: at}
+			kept := store.Result{Ref: fmt.Sprint("r_", i, k), Owner: "local", Call: call.ID, Tool: c.tool, Args: json.RawMessage(c.args),
+				Body: json.RawMessage(`{"structuredContent":` + c.value + `}`), At: at}
 			if err := st.SaveResult(t.Context(), kept); err != nil {
 				t.Fatal(err)
 			}
@@ -50,7 +52,7 @@ func TestASuggestionIsStoredByChoice(t *testing.T) {
 	code, out, errs := w.run(t, "suggest", "shop__things")
 	for _, want := range []string{
 		"shop__things\n  keep: things(key)\n  saves ", "would have hidden 0 values that were used later (62 conversations)",
-		"leaves out: things/notes (", "switch it on with: toolfit suggest shop__things --on",
+		"leaves out: things/notes (", "turn it on with: toolfit suggest shop__things --on",
 	} {
 		if code != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit %d, not %q in\n%s%s", code, want, out, errs)
@@ -59,7 +61,8 @@ func TestASuggestionIsStoredByChoice(t *testing.T) {
 	if _, out, _ := w.run(t, "rules"); !strings.HasPrefix(out, "no rules") {
 		t.Errorf("to look stores nothing: %s", out)
 	}
-	if code, out, errs := w.run(t, "suggest", "shop__things", "--shadow"); code != 0 || !strings.HasPrefix(out, "learned-shop__things is shadow: saves ") {
+	if code, out, errs := w.run(t, "suggest", "shop__things", "--shadow"); code != 0 ||
+		!strings.HasPrefix(out, "learned-shop__things is shadow: saves ") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 	if code, _, errs := w.run(t, "suggest", "shop__things", "--on"); code != 0 {
@@ -67,7 +70,8 @@ func TestASuggestionIsStoredByChoice(t *testing.T) {
 	}
 	_, out, _ = w.run(t, "rules", "--json")
 	var list restapi.RuleList
-	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Rules) != 1 || list.Rules[0].Mode != "on" || list.Rules[0].Keep != "things(key)" {
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Rules) != 1 || list.Rules[0].Mode != "on" ||
+		list.Rules[0].Keep != "things(key)" {
 		t.Errorf("%v: %s", err, out)
 	}
 	if code, out, _ := w.run(t, "rules", "remove", "learned-shop__things"); code != 0 || out != "removed learned-shop__things\n" {
@@ -79,7 +83,8 @@ func TestWhatTheRecordDoesNotCarryIsNotStored(t *testing.T) {
 	w := newWorld(t)
 	put(t, "toolfit.yaml", "store: t.db\nmcpServers: {shop: {builtin: demo-shop}}\n")
 	remember(t, "t.db", 1)
-	if code, _, errs := w.run(t, "suggest", "shop__things", "--shadow"); code != 1 || !strings.Contains(errs, "not yet: 1 conversation on record, 20 are needed") {
+	if code, _, errs := w.run(t, "suggest", "shop__things", "--shadow"); code != 1 ||
+		!strings.Contains(errs, "not yet: 1 conversation recorded, 20 needed") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	remember(t, "more.db", 25)
@@ -87,7 +92,8 @@ func TestWhatTheRecordDoesNotCarryIsNotStored(t *testing.T) {
 	if code, _, errs := w.run(t, "suggest", "shop__things", "--on"); code != 1 || !strings.Contains(errs, "--shadow") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
-	if code, out, errs := w.run(t, "suggest", "shop__things", "--shadow"); code != 0 || !strings.HasPrefix(out, "learned-shop__things is shadow") {
+	if code, out, errs := w.run(t, "suggest", "shop__things", "--shadow"); code != 0 ||
+		!strings.HasPrefix(out, "learned-shop__things is shadow") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
 }

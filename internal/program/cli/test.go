@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -19,7 +20,6 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// testFlags say which tests are run, and how.
 type testFlags struct {
 	tags, vars, reports []string
 	grep, base          string
@@ -34,15 +34,15 @@ func (f *testFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.tags, "tag", nil, "only cases with one of these tags")
 	flags.StringVar(&f.grep, "grep", "", "only cases whose name matches this regular expression")
-	flags.IntVar(&f.workers, "workers", 1, "how many browsers work side by side")
-	flags.StringVar(&f.base, "base-url", "", "what stands before addresses that begin with /, instead of the files' own")
-	flags.StringArrayVar(&f.vars, "var", nil, "a variable as NAME=VALUE, over the files' own; may be repeated")
-	flags.IntVar(&f.retries, "retries", 0, "how often a case that failed is run again in a fresh browser")
-	flags.DurationVar(&f.timeout, "timeout", 0, "limit for a step that names none (default 10s)")
-	flags.BoolVar(&f.update, "update-locators", false, "remember in "+locatorsFile+" how elements were found")
+	flags.IntVar(&f.workers, "workers", 1, "number of browsers to run in parallel")
+	flags.StringVar(&f.base, "base-url", "", "base of addresses that begin with / (default: as in the files)")
+	flags.StringArrayVar(&f.vars, "var", nil, "variable NAME=VALUE, overriding the files; can be repeated")
+	flags.IntVar(&f.retries, "retries", 0, "how often to run a failed case again in a new browser")
+	flags.DurationVar(&f.timeout, "timeout", 0, "timeout of steps without their own (default 10s)")
+	flags.BoolVar(&f.update, "update-locators", false, "save in "+locatorsFile+" how elements were found")
 	flags.StringSliceVar(&f.reports, "report", nil, "write reports: junit=FILE,html=FILE,json=FILE")
-	flags.StringVar(&f.profile, "profile", "default", "profile whose tools the tests may use")
-	flags.StringVar(&f.model, "model", "", "ask this model of the configuration where the words of a step do not lead to one element")
+	flags.StringVar(&f.profile, "profile", "default", "profile of the tools that tests may use")
+	flags.StringVar(&f.model, "model", "", "model to ask when a step does not match exactly one element")
 	f.browser.add(cmd)
 }
 
@@ -50,11 +50,11 @@ func (c *command) test() *cobra.Command {
 	var flags testFlags
 	cmd := &cobra.Command{
 		Use:   "test [FILE | FOLDER …]",
-		Short: "Run browser tests that are written in plain sentences",
+		Short: "Run browser tests written in plain sentences",
 		Long: `Run browser tests: YAML files and Markdown plans, in Chinese or English. Folders are searched for
-*.yaml, *.yml and *.md files; without arguments it is the folder tests.
+*.yaml, *.yml and *.md files; the default is the folder tests.
 
-The browser is that of the playwright server in the configuration, or one that is started for the run.`,
+The browser is that of the configured Playwright server, or one that is started for the run.`,
 		Example: `  toolfit test init
   toolfit test tests --tag smoke --workers 2 --report junit=junit.xml,html=report.html
   toolfit test login.yaml --base-url http://127.0.0.1:8080 --headed`,
@@ -97,47 +97,47 @@ func (c *command) runTests(ctx context.Context, flags *testFlags, args []string)
 		o.Options.Memory = memory
 	}
 	p := c.newProgress(o.Suites)
-	o.Server, o.Started, o.Done = cfg.server, p.started, p.done
+	o.Server = cfg.server
+	o.Started = p.started
+	o.Done = p.done
 	if flags.browser.trace != "" {
 		o.Options.Trace = cfg.placed(flags.browser.trace)
 	}
-	var kept *trial.Run
+	var run *trial.Run
 	err = c.withApp(ctx, cfg.Config, slog.LevelError, func(a *app.App) (err error) {
-		kept, err = a.RunTests(ctx, o)
+		run, err = a.RunTests(ctx, o)
 		return err
 	})
 	p.end()
-	if flags.browser.trace != "" { // the server has ended, and all is written
+	if flags.browser.trace != "" { // the server has ended and has written everything
 		if keepErr := trial.SaveTraces(cfg.traces, flags.browser.trace, p.begun, o.Secrets()); keepErr != nil {
-			err = keepErr // whatever else went wrong: a secret may be left in a file
+			err = keepErr // the most important: a secret may be left in a file
 		}
 	}
-	if kept == nil {
+	if run == nil {
 		return err
 	}
-	return c.tellRun(kept, reports, memory, err)
+	return c.tellRun(run, reports, memory, err)
 }
 
-// tellRun writes and shows what came of a run.
-func (c *command) tellRun(kept *trial.Run, reports []reportFile, memory *trial.Locators, err error) error {
+func (c *command) tellRun(run *trial.Run, reports []reportFile, memory *trial.Locators, err error) error {
 	for _, r := range reports {
-		if writeErr := r.write(kept.Results); writeErr != nil && err == nil {
+		if writeErr := r.write(run.Results); writeErr != nil && err == nil {
 			err = writeErr
 		}
 	}
 	if saveErr := memory.Save(); err == nil {
 		err = saveErr
 	}
-	if showErr := c.showRun(kept); err == nil {
+	if showErr := c.showRun(run); err == nil {
 		err = showErr
 	}
-	if err == nil && kept.Outcome != trial.Passed {
+	if err == nil && run.Outcome != trial.Passed {
 		err = errSilent
 	}
 	return err
 }
 
-// order reads the files and says what is to be run.
 func (c *command) order(flags *testFlags, args []string) (trial.Order, error) {
 	o := trial.Order{Who: access.Owner(), Profile: flags.profile, Workers: flags.workers, Model: flags.model}
 	o.Options = run.Options{Base: flags.base, Env: c.env.Lookup, Timeout: flags.timeout, Retries: flags.retries, Vars: map[string]string{}}
@@ -150,14 +150,15 @@ func (c *command) order(flags *testFlags, args []string) (trial.Order, error) {
 	for _, v := range flags.vars {
 		name, value, ok := strings.Cut(v, "=")
 		if !ok || name == "" {
-			return o, usage("--var %q is not of the form NAME=VALUE", v)
+			return o, usage("--var %q: expected NAME=VALUE", v)
 		}
 		o.Options.Vars[name] = strings.ReplaceAll(value, "${", "$${") // a value, not a template
 	}
 	var grep *regexp.Regexp
 	if flags.grep != "" {
 		var err error
-		if grep, err = regexp.Compile(flags.grep); err != nil {
+		grep, err = regexp.Compile(flags.grep)
+		if err != nil {
 			return o, usage("--grep: %v", err)
 		}
 	}
@@ -169,9 +170,10 @@ func (c *command) order(flags *testFlags, args []string) (trial.Order, error) {
 	if err != nil {
 		return o, err
 	}
-	o.Suites, o.Sources = trial.FilterCases(suites, flags.tags, grep), sources
+	o.Suites = trial.FilterCases(suites, flags.tags, grep)
+	o.Sources = sources
 	if len(o.Suites) == 0 {
-		return o, usage("no case has such a tag and name, among %s", count(len(paths), "file"))
+		return o, usage("no matching case in %s", count(len(paths), "file"))
 	}
 	if len(args) == 1 {
 		o.Name = args[0]
@@ -179,57 +181,48 @@ func (c *command) order(flags *testFlags, args []string) (trial.Order, error) {
 	return o, nil
 }
 
-// maxWorkers bounds the browsers: each takes a few hundred megabytes.
+// maxWorkers limits the browsers, each of which takes a few hundred megabytes.
 const maxWorkers = 32
 
-// readTests reads all files; what is wrong in any of them is said in one go.
 func readTests(paths []string) (suites []*steps.Suite, sources map[string]string, err error) {
 	sources = map[string]string{}
-	read := func(path string) ([]byte, error) { // what a file includes is kept with it
+	read := func(path string) ([]byte, error) {
 		data, err := os.ReadFile(path)
 		if err == nil {
 			sources[path] = string(data)
 		}
 		return data, err
 	}
-	var wrong []string
+	var problems []error
 	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			wrong = append(wrong, err.Error())
-			continue
+		var s *steps.Suite
+		data, err := read(path)
+		if err == nil {
+			s, err = steps.Parse(path, data, read)
 		}
-		s, err := steps.Parse(path, data, read)
-		if err != nil {
-			wrong = append(wrong, err.Error())
-			continue
-		}
-		sources[path] = string(data)
+		problems = append(problems, err)
 		suites = append(suites, s)
 	}
-	if len(wrong) > 0 {
-		return nil, nil, usage("%s", strings.Join(wrong, "\n"))
+	if err := errors.Join(problems...); err != nil {
+		return nil, nil, usageError{err}
 	}
 	return suites, sources, nil
 }
 
-// showRun prints the numbers, or all of the run with --json.
+// showRun prints the totals, or with --json all results.
 func (c *command) showRun(k *trial.Run) error {
-	if c.json {
-		return c.printJSON(map[string]any{"id": k.ID, "outcome": k.Outcome, "totals": k.Totals, "results": withoutImages(k.Results)})
-	}
 	t := k.Totals
 	parts := []string{fmt.Sprintf("%d of %d passed", t.Passed, t.Tests)}
 	for _, n := range []struct {
 		count int
 		what  string
-	}{{t.Failed, "failed"}, {t.Errors, "broken"}, {t.Skipped, "left out"}, {t.Flaky, "flaky"}, {t.Healed, "healed"}} {
+	}{{t.Failed, "failed"}, {t.Errors, "broken"}, {t.Skipped, "skipped"}, {t.Flaky, "flaky"}, {t.Healed, "healed"}} {
 		if n.count > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n.count, n.what))
 		}
 	}
-	_, err := fmt.Fprintf(c.env.Out, "\n%s in %.1f s (%s)\n", strings.Join(parts, ", "), k.Duration.Seconds(), k.ID)
-	return err
+	return c.printf(map[string]any{"id": k.ID, "outcome": k.Outcome, "totals": t, "results": withoutImages(k.Results)},
+		"\n%s in %.1f s (%s)\n", strings.Join(parts, ", "), k.Duration.Seconds(), k.ID)
 }
 
 func withoutImages(list []*run.Result) []*run.Result {

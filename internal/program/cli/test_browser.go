@@ -8,20 +8,17 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/keeper"
 	"github.com/toolfit/toolfit/internal/base/tool"
-	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/program/cli/browser"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// browserFlags say which browser the tests use.
 type browserFlags struct {
 	headed bool
 	url    string
@@ -32,21 +29,21 @@ type browserFlags struct {
 func (f *browserFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.BoolVar(&f.headed, "headed", false, "show the browser")
-	flags.StringVar(&f.url, "browser-url", "", "use what runs at this URL: a playwright server (…/mcp, …/sse), or a browser's debugging address")
-	flags.StringVar(&f.server, "server", "", "use this server of the configuration (default: its only playwright server, else one is started)")
-	flags.StringVar(&f.trace, "trace", "", "have playwright record each case, into this folder (default trace)")
+	flags.StringVar(&f.url, "browser-url", "", "connect to this URL: a Playwright server (…/mcp, …/sse), or a browser's debugging address")
+	flags.StringVar(&f.server, "server", "", "use this server of the configuration (default: its only Playwright server, or a new one)")
+	flags.StringVar(&f.trace, "trace", "", "record a Playwright trace of each case in this folder (default trace)")
 	flags.Lookup("trace").NoOptDefVal = "trace"
 }
 
-// browserConfig is a configuration with one server, that of the browser.
+// browserConfig is a configuration with the browser server only.
 type browserConfig struct {
 	*config.Config
 	server tool.ServerID
-	traces string // where the server records; what is kept of it comes from there
+	traces string // where the server writes traces
 }
 
-// placed tells what the server says of its recordings with the folder where they are kept. It
-// names its own in full, or from where it runs.
+// placed replaces the folder of traces in the server's messages with the one where they are kept.
+// The server names its folder as an absolute path, or relative to where it runs.
 func (b *browserConfig) placed(kept string) func(string) string {
 	if b.traces == kept {
 		return func(said string) string { return said }
@@ -58,17 +55,18 @@ func (b *browserConfig) placed(kept string) func(string) string {
 	}
 }
 
-// browserConfig chooses the browser. The returned function removes what was made for the run.
+// browserConfig chooses the browser. The returned function removes temporary files.
 func (c *command) browserConfig(ctx context.Context, f *testFlags) (*browserConfig, func(), error) {
 	nothing := func() {}
 	own := f.browser.headed || f.browser.url != "" || f.browser.trace != ""
 	if own && f.browser.server != "" {
-		return nil, nil, usage("--server names a browser of the configuration; --headed, --browser-url and --trace are about one that is started for the run")
+		return nil, nil, usage("--server uses a configured browser; --headed, --browser-url and --trace need one that is started for the run")
 	}
 	var cfg *config.Config
 	if path := c.configPath(); path != "" {
 		var err error
-		if cfg, err = c.loadFile(path); err != nil {
+		cfg, err = c.loadFile(path)
+		if err != nil {
 			return nil, nil, err
 		}
 	}
@@ -83,26 +81,26 @@ func (c *command) browserConfig(ctx context.Context, f *testFlags) (*browserConf
 	}
 	dir, remove, err := keeper.Scratch("toolfit-test-")
 	if err != nil {
-		return nil, nil, fmt.Errorf("make a folder for the browser: %w", err)
+		return nil, nil, fmt.Errorf("create a folder for the browser: %w", err)
 	}
 	started, err := c.startedBrowser(ctx, f, dir)
 	if err != nil {
 		remove()
 		return nil, nil, err
 	}
-	if cfg != nil { // the run is kept where the others are
-		started.Store, started.Records, started.Models = cfg.Store, cfg.Records, cfg.Models
+	if cfg != nil { // store the run with the others
+		started.Store = cfg.Store
+		started.Records = cfg.Records
+		started.Models = cfg.Models
 	}
 	return started, remove, nil
 }
 
-// configured is the configuration with no other server than the browser's: the others have
-// nothing to do with the tests. Nil when it has none.
+// configured is the configuration with the browser server only; nil if it has none.
 func configured(cfg *config.Config, name string) (*browserConfig, error) {
-	browser := fit.Recognize(fit.Builtin(), []string{"browser_snapshot", "browser_navigate", "browser_click"})
 	var found []config.Server
 	for _, s := range cfg.Servers {
-		if name == string(s.ID) || name == "" && !s.Disabled && browser.StartedBy(s.Command, s.Args) {
+		if name == string(s.ID) || name == "" && !s.Disabled && browser.Known().StartedBy(s.Command, s.Args) {
 			found = append(found, s)
 		}
 	}
@@ -112,35 +110,39 @@ func configured(cfg *config.Config, name string) (*browserConfig, error) {
 	case len(found) == 0:
 		return nil, usage("the configuration has no server %s", name)
 	case len(found) > 1:
-		return nil, usage("the configuration has several playwright servers; choose one by --server")
+		return nil, usage("the configuration has several Playwright servers; choose one with --server")
 	}
 	only := *cfg
 	only.Servers = found
 	return &browserConfig{Config: &only, server: found[0].ID}, nil
 }
 
-// startedBrowser is a configuration that starts a playwright server for the run, or uses one
-// that runs already.
+// startedBrowser is a configuration that starts a Playwright server, or uses a running one.
 func (c *command) startedBrowser(ctx context.Context, f *testFlags, dir string) (*browserConfig, error) {
-	server, traces := map[string]any{"timeout": "90s", "start": "3m", "idle": "0s"}, filepath.Join(dir, "trace")
+	server := map[string]any{"timeout": "90s", "start": "3m", "idle": "0s"}
+	traces := filepath.Join(dir, "trace")
 	endpoint, isServer, err := parseBrowserURL(f.browser.url)
 	switch {
 	case err != nil:
 		return nil, err
 	case isServer:
-		server["url"], traces = endpoint, f.browser.trace // it records where it likes, perhaps there
+		server["url"] = endpoint
+		traces = f.browser.trace // it may write them there
 		if strings.HasSuffix(endpoint, "/sse") {
 			server["type"] = "sse"
 		}
 	default:
-		parts := c.findParts(ctx)
-		if err := parts.missing(endpoint != ""); err != nil {
+		parts := browser.Find(ctx, c.env.Lookup)
+		if err := parts.Missing(endpoint != ""); err != nil {
 			return nil, err
 		}
-		command := parts.command()
-		server["command"], server["args"] = command[0], append(command[1:], parts.args(f, endpoint)...)
-		server["env"], server["inherit"] = serverEnv(f.browser.trace != "", dir, traces), []string{"PLAYWRIGHT_MCP_*"} // its own settings
-		if server["cwd"], err = os.Getwd(); err != nil {
+		command := parts.Command()
+		server["command"] = command[0]
+		server["args"] = append(command[1:], parts.Args(f.browser.headed, endpoint)...)
+		server["env"] = browser.Env(f.browser.trace != "", dir, traces)
+		server["inherit"] = []string{"PLAYWRIGHT_MCP_*"} // the user's settings of the server
+		server["cwd"], err = os.Getwd()
+		if err != nil {
 			return nil, fmt.Errorf("find the current folder: %w", err)
 		}
 		if f.workers == 1 {
@@ -151,7 +153,7 @@ func (c *command) startedBrowser(ctx context.Context, f *testFlags, dir string) 
 	if err != nil {
 		return nil, fmt.Errorf("encode configuration: %w", err)
 	}
-	text = []byte(strings.ReplaceAll(string(text), "${", "$${")) // paths are no templates
+	text = []byte(strings.ReplaceAll(string(text), "${", "$${")) // paths are not templates
 	cfg, err := config.Parse(filepath.Join(dir, "test.yaml"), text, c.env.Lookup)
 	if err != nil {
 		return nil, err
@@ -159,74 +161,15 @@ func (c *command) startedBrowser(ctx context.Context, f *testFlags, dir string) 
 	return &browserConfig{cfg, "browser", traces}, nil
 }
 
-// parseBrowserURL tells a playwright server from a browser.
+// parseBrowserURL tells a Playwright server from a browser.
 func parseBrowserURL(text string) (endpoint string, isServer bool, err error) {
 	if text == "" {
 		return "", false, nil
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "ws", "wss"}, u.Scheme) {
-		return "", false, usage("--browser-url %q is no URL of http, https, ws or wss", text)
+		return "", false, usage("--browser-url %q is not an http, https, ws or wss URL", text)
 	}
 	path := strings.TrimSuffix(u.Path, "/")
 	return text, strings.HasPrefix(u.Scheme, "http") && (strings.HasSuffix(path, "/mcp") || strings.HasSuffix(path, "/sse")), nil
-}
-
-// serverEnv is how the server is told things that not every version has a flag for: one that
-// does not know a variable leaves it alone. It records what is typed, so not where it is kept.
-func serverEnv(trace bool, dir, traces string) map[string]string {
-	env := map[string]string{
-		"PLAYWRIGHT_MCP_TIMEOUT_SETTLE": "0",    // steps look for themselves whether the page is ready
-		"PLAYWRIGHT_MCP_SNAPSHOT_MODE":  "none", // and take the snapshots that they need
-		"PLAYWRIGHT_MCP_OUTPUT_DIR":     dir,
-	}
-	if trace {
-		env["PLAYWRIGHT_MCP_OUTPUT_DIR"], env["PLAYWRIGHT_MCP_CAPS"], env["PLAYWRIGHT_MCP_SAVE_TRACE"] = traces, "devtools", "true"
-	}
-	return env
-}
-
-// args are the server's.
-func (p *browserParts) args(f *testFlags, endpoint string) []string {
-	args := []string{"--isolated"}
-	if endpoint != "" {
-		return append(args, "--cdp-endpoint", endpoint)
-	}
-	args = append(args, "--executable-path", p.chromium)
-	if !f.browser.headed {
-		args = append(args, "--headless")
-	}
-	if runtime.GOOS == "linux" && os.Geteuid() == 0 {
-		args = append(args, "--no-sandbox") // which the administrator's account cannot have
-	}
-	return args
-}
-
-// lack is something that has to be installed, and how.
-type lack struct {
-	What    string `json:"what"`
-	Install string `json:"install"`
-}
-
-// lacks are all of them. A browser that runs somewhere need not be installed.
-func (p *browserParts) lacks(running bool) (list []lack) {
-	if p.node == "" {
-		list = append(list, lack{p.noNode, "install Node: " + here().node})
-	}
-	if p.chromium == "" && !running {
-		list = append(list, lack{"no Chromium or Chrome was found", "install a browser: " + here().browser})
-	}
-	return list
-}
-
-// missing says what has to be installed; nil when nothing has.
-func (p *browserParts) missing(running bool) error {
-	var lacks, hints []string
-	for _, one := range p.lacks(running) {
-		lacks, hints = append(lacks, one.What), append(hints, one.Install)
-	}
-	if len(lacks) == 0 {
-		return nil
-	}
-	return fault.New(fault.NotFound, "the tests need a browser: %s", strings.Join(lacks, "; ")).WithHint("%s", strings.Join(hints, "; "))
 }

@@ -14,17 +14,15 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/run"
 )
 
-// testFolder is where tests lie when nothing is named.
 const testFolder = "tests"
 
-// locatorsFile remembers how elements were found.
 const locatorsFile = "toolfit.locators.json"
 
-// testFiles are the files that the arguments mean: themselves, or what lies in folders.
+// testFiles are the files of the arguments, and of folders among them.
 func testFiles(args []string) ([]string, error) {
 	if len(args) == 0 {
 		if _, err := os.Stat(testFolder); err != nil {
-			return nil, usage("there is no folder %s here; name files or folders, or begin with: toolfit test init", testFolder)
+			return nil, usage("there is no folder %s here; name files or folders, or start with: toolfit test init", testFolder)
 		}
 		args = []string{testFolder}
 	}
@@ -46,12 +44,12 @@ func testFiles(args []string) ([]string, error) {
 	return paths, nil
 }
 
-// filesIn is the file itself, or the tests of a folder in the order of their names. Files
-// whose name begins with _ are there to be included by others.
+// filesIn is the file itself, or the tests of a folder sorted by name. Files whose name begins
+// with _ are only included by others.
 func filesIn(path string) (found []string, err error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no file or folder %s; begin with: toolfit test init", path)
+		return nil, fmt.Errorf("there is no file or folder %s; start with: toolfit test init", path)
 	}
 	if err != nil {
 		return nil, err
@@ -77,17 +75,15 @@ func filesIn(path string) (found []string, err error) {
 	return found, err
 }
 
-// reportFile is a report that is to be written.
 type reportFile struct{ form, path string }
 
-// reportForms write results.
 var reportForms = map[string]func(io.Writer, []*run.Result) error{"junit": report.JUnit, "html": report.HTML, "json": report.JSON}
 
 func parseReports(words []string) (list []reportFile, err error) {
 	for _, w := range words {
 		form, path, ok := strings.Cut(w, "=")
 		if reportForms[form] == nil || !ok || path == "" {
-			return nil, usage("--report %q is not of the form junit=FILE, html=FILE or json=FILE", w)
+			return nil, usage("--report %q: expected junit=FILE, html=FILE or json=FILE", w)
 		}
 		if slices.ContainsFunc(list, func(r reportFile) bool { return filepath.Clean(r.path) == filepath.Clean(path) }) {
 			return nil, usage("--report names %s twice", path)
@@ -97,7 +93,7 @@ func parseReports(words []string) (list []reportFile, err error) {
 	return list, nil
 }
 
-// makeRoom sees to it that the reports can be written, before the tests have taken their time.
+// makeRoom checks that the reports can be written before the tests run.
 func makeRoom(list []reportFile) error {
 	for _, r := range list {
 		if err := os.MkdirAll(filepath.Dir(r.path), 0o755); err != nil {
@@ -107,7 +103,7 @@ func makeRoom(list []reportFile) error {
 		if err != nil {
 			return usage("--report: %v", err)
 		}
-		f.Close() // nothing was written
+		f.Close()
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/program/cli/browser"
 )
 
 //go:embed firsttest
@@ -18,13 +19,8 @@ var firstTest embed.FS
 
 func (c *command) testInit() *cobra.Command {
 	return &cobra.Command{
-		Use: "init [FOLDER]", Short: "Write a first test and a page that it passes on, and say what is missing to run it",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usage("test init takes one folder at most")
-			}
-			return nil
-		},
+		Use: "init [FOLDER]", Short: "Write a first test with its page, and say what is missing to run it",
+		Args: takes(0, 1, "at most one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := testFolder
 			if len(args) == 1 {
@@ -34,19 +30,18 @@ func (c *command) testInit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			parts := c.findParts(cmd.Context())
-			if c.json {
-				missing := append([]lack{}, parts.lacks(false)...)
-				return c.printJSON(map[string]any{"written": written, "ready": len(missing) == 0, "missing": missing, "node": parts.node, "server": parts.mcp, "browser": parts.chromium})
+			parts := browser.Find(cmd.Context(), c.env.Lookup)
+			missing := append([]browser.Lack{}, parts.Lacks(false)...)
+			answer := map[string]any{
+				"written": written, "ready": len(missing) == 0, "missing": missing,
+				"node": parts.Node, "server": parts.Server, "browser": parts.Chromium,
 			}
-			c.showFirstTest(dir, written, parts)
-			return nil
+			return c.show(answer, func() error { return c.showFirstTest(dir, written, parts) })
 		},
 	}
 }
 
-// writeFirstTest writes the files. What is there already is left alone, and nothing is
-// written then.
+// writeFirstTest writes the files, unless one of them exists.
 func writeFirstTest(dir string) (written []string, err error) {
 	files := map[string][]byte{}
 	err = fs.WalkDir(firstTest, "firsttest", func(path string, d fs.DirEntry, err error) error {
@@ -55,7 +50,7 @@ func writeFirstTest(dir string) (written []string, err error) {
 		}
 		to := filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(path, "firsttest/")))
 		if exists(to) {
-			return fault.New(fault.Conflict, "%s is there already", to).WithHint("name another folder: toolfit test init FOLDER")
+			return fault.New(fault.Conflict, "%s already exists", to).WithHint("choose another folder: toolfit test init FOLDER")
 		}
 		files[to], err = firstTest.ReadFile(path)
 		written = append(written, to)
@@ -66,7 +61,7 @@ func writeFirstTest(dir string) (written []string, err error) {
 	}
 	for _, path := range written {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return nil, fmt.Errorf("make a folder for the test: %w", err)
+			return nil, fmt.Errorf("create a folder for the test: %w", err)
 		}
 		if err := os.WriteFile(path, files[path], 0o644); err != nil {
 			return nil, fmt.Errorf("write the first test: %w", err)
@@ -75,34 +70,32 @@ func writeFirstTest(dir string) (written []string, err error) {
 	return written, nil
 }
 
-// showFirstTest says what was written, what was found, and what to do now.
-func (c *command) showFirstTest(dir string, written []string, p *browserParts) {
+func (c *command) showFirstTest(dir string, written []string, p *browser.Parts) error {
 	for _, path := range written {
 		fmt.Fprintf(c.env.Out, "wrote    %s\n", path)
 	}
-	if p.node != "" {
-		fmt.Fprintf(c.env.Out, "found    Node %s (%s)\n", p.version, p.node)
+	if p.Node != "" {
+		fmt.Fprintf(c.env.Out, "found    Node %s (%s)\n", p.Version, p.Node)
 	}
 	switch {
-	case p.mcp != "":
-		fmt.Fprintf(c.env.Out, "found    the playwright server (%s)\n", p.mcp)
-	case p.node != "":
-		fmt.Fprintf(c.env.Out, "note     %s will be fetched by npx; to have it here: npm install %s\n", fetchedServer, fetchedServer)
+	case p.Server != "":
+		fmt.Fprintf(c.env.Out, "found    the Playwright server (%s)\n", p.Server)
+	case p.Node != "":
+		fmt.Fprintf(c.env.Out, "note     npx will download %[1]s; to install it here: npm install %[1]s\n", browser.Download())
 	}
-	if p.chromium != "" {
-		fmt.Fprintf(c.env.Out, "found    a browser (%s)\n", p.chromium)
+	if p.Chromium != "" {
+		fmt.Fprintf(c.env.Out, "found    a browser (%s)\n", p.Chromium)
 	}
-	for _, one := range p.lacks(false) {
+	for _, one := range p.Lacks(false) {
 		fmt.Fprintf(c.env.Out, "missing  %s\n         → %s\n", one.What, one.Install)
 	}
-	run := "toolfit test"
+	run := "now run: toolfit test"
+	if p.Missing(false) != nil {
+		run = "install what is missing, then run: toolfit test"
+	}
 	if dir != testFolder {
 		run += " " + dir
 	}
-	if p.missing(false) != nil {
-		run = "install what is missing, then run: " + run
-	} else {
-		run = "now run: " + run
-	}
-	fmt.Fprintf(c.env.Out, "\n%s\n", run)
+	_, err := fmt.Fprintf(c.env.Out, "\n%s\n", run)
+	return err
 }

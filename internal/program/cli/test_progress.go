@@ -9,10 +9,10 @@ import (
 	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/browsertest/run"
 	"github.com/toolfit/toolfit/internal/browsertest/steps"
+	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 )
 
-// progress shows how far a run is: a line for each case that ended, and on a terminal one
-// that says what is still to come.
+// progress prints a line for each finished case, and on a terminal a status line.
 type progress struct {
 	c     *command
 	live  bool
@@ -23,7 +23,7 @@ type progress struct {
 	ended sync.WaitGroup
 
 	mu          sync.Mutex
-	ready       bool // the server has a browser for us
+	ready       bool // the browser has started
 	ran, failed int
 }
 
@@ -41,7 +41,6 @@ func (c *command) newProgress(suites []*steps.Suite) *progress {
 	return p
 }
 
-// follow keeps the last line true until the run ends.
 func (p *progress) follow() {
 	for {
 		select {
@@ -55,7 +54,7 @@ func (p *progress) follow() {
 	}
 }
 
-// started says that the browser is there. The caller sees its first result a moment later.
+// started notes that the browser has started.
 func (p *progress) started(string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,19 +62,26 @@ func (p *progress) started(string) {
 	p.status()
 }
 
-// status writes the line about what is to come. The caller holds mu.
+// status writes the status line. The caller holds mu.
 func (p *progress) status() {
-	if p.live {
-		p.c.said.Control(clearLine)
-	}
-	if p.live && !p.ready {
-		fmt.Fprintf(p.c.env.Err, "starting the browser, %d s", int(time.Since(p.begun).Seconds()))
-	} else if p.live {
-		fmt.Fprintf(p.c.env.Err, "%d of %d done, %d failed, %d s", p.ran, p.all, p.failed, int(time.Since(p.begun).Seconds()))
+	p.clear()
+	seconds := int(time.Since(p.begun).Seconds())
+	switch {
+	case !p.live:
+	case !p.ready:
+		fmt.Fprintf(p.c.env.Err, "starting the browser, %d s", seconds)
+	default:
+		fmt.Fprintf(p.c.env.Err, "%d of %d done, %d failed, %d s", p.ran, p.all, p.failed, seconds)
 	}
 }
 
-// done tells of a case that ended.
+// clear removes the status line.
+func (p *progress) clear() {
+	if p.live {
+		p.c.said.Control(terminal.ClearLine)
+	}
+}
+
 func (p *progress) done(file string, r run.CaseResult) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,9 +92,7 @@ func (p *progress) done(file string, r run.CaseResult) {
 	if p.c.json {
 		return
 	}
-	if p.live {
-		p.c.said.Control(clearLine)
-	}
+	p.clear()
 	fmt.Fprintf(p.c.env.Out, "%-7s %s: %s (%.1f s)\n", r.Status, file, r.Name, r.Duration.Seconds())
 	for i, e := range r.Earlier {
 		fmt.Fprintf(p.c.env.Out, "        %s\n", indent(r.Language.Translate(fmt.Sprintf("attempt %d: %s", i+1, e.Message))))
@@ -105,7 +109,6 @@ func (p *progress) done(file string, r run.CaseResult) {
 	p.status()
 }
 
-// tellStep tells of a step that did not simply pass.
 func (p *progress) tellStep(s *run.StepResult, lang locale.Language) {
 	out := p.c.env.Out
 	where := lang.Translate(fmt.Sprintf("line %d: %s", s.Line, strings.Join(strings.Fields(s.Text), " ")))
@@ -120,12 +123,9 @@ func (p *progress) tellStep(s *run.StepResult, lang locale.Language) {
 	}
 }
 
-// end takes the last line away.
 func (p *progress) end() {
 	close(p.quit)
 	p.ended.Wait()
 	p.tick.Stop()
-	if p.live {
-		p.c.said.Control(clearLine)
-	}
+	p.clear()
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/browsertest/steps"
+	"github.com/toolfit/toolfit/internal/program/cli/browser"
 )
 
 // in runs a command in a folder of its own.
@@ -23,14 +24,15 @@ func TestWithoutNodeAndBrowserItSaysWhatToInstall(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("PATH", t.TempDir())
 	code, out := in(t, "test", "init")
-	if code != 0 || !strings.Contains(out, "missing  no Node was found (20 or newer is needed)") || !strings.Contains(out, "install what is missing, then run: toolfit test") {
+	if code != 0 || !strings.Contains(out, "missing  Node was not found (version 20 or newer is required)") ||
+		!strings.Contains(out, "install what is missing, then run: toolfit test") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 	if elsewhereHas() {
 		t.Skip("a browser is installed outside of PATH")
 	}
 	code, out = in(t, "test")
-	if code != 1 || !strings.Contains(out, "the tests need a browser: no Node was found (20 or newer is needed); no Chromium or Chrome was found") || !strings.Contains(out, "→ install Node: ") {
+	if code != 1 || !strings.Contains(out, "browser tests cannot run: Node was not found (version 20 or newer is required); Chromium or Chrome was not found") || !strings.Contains(out, "→ install Node: ") {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }
@@ -49,8 +51,8 @@ func TestRecordingsAreNamedWhereTheyAreKept(t *testing.T) {
 }
 
 func elsewhereHas() bool {
-	p := (&command{env: &Env{Lookup: os.LookupEnv}}).findParts(context.Background())
-	return p.chromium != ""
+	p := browser.Find(context.Background(), os.LookupEnv)
+	return p.Chromium != ""
 }
 
 func TestAnOldNodeIsRefusedWithItsVersion(t *testing.T) {
@@ -61,7 +63,8 @@ func TestAnOldNodeIsRefusedWithItsVersion(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bin, "node"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, out := in(t, "test", "init"); !strings.Contains(out, "Node v18.19.0 at ") || !strings.Contains(out, "is too old: 20 or newer is needed") {
+	if _, out := in(t, "test", "init"); !strings.Contains(out, "Node v18.19.0 at ") ||
+		!strings.Contains(out, "is too old: version 20 or newer is required") {
 		t.Error(out)
 	}
 }
@@ -112,5 +115,14 @@ func TestABrowserURLIsAServerOrABrowser(t *testing.T) {
 		if _, _, err := parseBrowserURL(text); err == nil {
 			t.Errorf("%s is taken", text)
 		}
+	}
+}
+
+func TestInitAsJSONSaysWhatIsMissing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("PATH", t.TempDir())
+	if _, out := in(t, "test", "init", "--json"); !strings.Contains(out, `"what": "Node was not found (version 20 or newer is required)"`) ||
+		!strings.Contains(out, `"install": "install Node: `) {
+		t.Error(out)
 	}
 }

@@ -1,9 +1,9 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -12,44 +12,38 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
+	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 )
-
-func (f askFlags) query() url.Values {
-	q := url.Values{}
-	if f.profile != "" {
-		q.Set("profile", f.profile)
-	}
-	return q
-}
 
 func (c *command) tools() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
-		Use: "tools [WORD…]", Short: "List the tools, or those that have all the words in name or description",
+		Use: "tools [WORD…]", Short: "List the tools, or those with all the words in their name or description",
 		SuggestFor: []string{"list", "ls"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
 				defer c.waiting("asking the servers")()
-				q, words := flags.query(), strings.Join(args, " ")
+				words := strings.Join(args, " ")
+				q := flags.query()
 				q.Set("q", words)
-				tools, err := g.tools(cmd, q)
+				tools, err := g.tools(cmd.Context(), q)
 				if err != nil {
 					return err
 				}
 				if c.json {
 					return c.printJSON(map[string]any{"tools": tools})
 				}
-				if words == "" {
-					if err := c.printTools(tools); err != nil {
-						return err
-					}
-					return c.sayNotShown(cmd, g, tools)
+				out := terminal.Table{None: "no tools; see: toolfit servers"}
+				if words != "" {
+					out.None = fmt.Sprintf("no tool has %q in its name or description; try: toolfit search %s", words, words)
 				}
-				if len(tools) == 0 {
-					_, err := fmt.Fprintf(c.env.Out, "no tool has %q in its name or description; try: toolfit search %s\n", words, words)
+				for _, t := range tools {
+					out.Row(t.Name, firstSentence(t.Description))
+				}
+				if err := out.Print(c.env.Out); err != nil || words != "" {
 					return err
 				}
-				return c.printTools(tools)
+				return c.sayNotShown(cmd.Context(), g, tools)
 			})
 		},
 	}
@@ -57,18 +51,18 @@ func (c *command) tools() *cobra.Command {
 	return cmd
 }
 
-// tools lists the tools of a profile. Servers that were never asked are waited for.
-func (g *gateway) tools(cmd *cobra.Command, q url.Values) ([]restapi.Tool, error) {
+// tools lists the tools of a profile, and waits for servers that have never listed theirs.
+func (g *gateway) tools(ctx context.Context, q url.Values) ([]restapi.Tool, error) {
 	var answer struct {
 		Tools []restapi.Tool `json:"tools"`
 	}
-	err := g.do(cmd.Context(), http.MethodGet, "/tools", q, nil, &answer)
+	err := g.do(ctx, request{path: "/tools", query: q}, &answer)
 	return answer.Tools, err
 }
 
-// sayNotShown says beside the list of all tools why it has fewer than the servers.
-func (c *command) sayNotShown(cmd *cobra.Command, g *gateway, tools []restapi.Tool) error {
-	servers, err := g.servers(cmd)
+// sayNotShown says why the list of tools is shorter than what the servers offer.
+func (c *command) sayNotShown(ctx context.Context, g *gateway, tools []restapi.Tool) error {
+	servers, err := g.servers(ctx)
 	if err != nil {
 		return err
 	}
@@ -85,19 +79,6 @@ func (c *command) sayNotShown(cmd *cobra.Command, g *gateway, tools []restapi.To
 	return nil
 }
 
-func (c *command) printTools(tools []restapi.Tool) error {
-	if len(tools) == 0 {
-		fmt.Fprintln(c.env.Out, "no tools; see: toolfit servers")
-		return nil
-	}
-	var out table
-	for _, t := range tools {
-		out.row(t.Name, firstSentence(t.Description))
-	}
-	return out.print(c.env.Out)
-}
-
-// firstSentence is the start of a description, short enough for one line.
 func firstSentence(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if i := strings.Index(s, ". "); i > 0 {
@@ -109,28 +90,28 @@ func firstSentence(s string) string {
 	return s
 }
 
-// tool finds one tool. One that is not known may be of a server that was never asked, so
-// those are waited for, and only then: another server that hangs holds up no call.
-func (g *gateway) tool(cmd *cobra.Command, flags askFlags, name string) (restapi.Tool, error) {
+// tool finds one tool. If it is unknown, its server may never have listed its tools, so it waits
+// for those servers; otherwise a server that hangs would delay every call.
+func (g *gateway) tool(ctx context.Context, flags askFlags, name string) (restapi.Tool, error) {
 	var t restapi.Tool
 	find := func() error {
-		return g.do(cmd.Context(), http.MethodGet, "/tools/"+url.PathEscape(name), flags.query(), nil, &t)
+		return g.do(ctx, request{path: "/tools/" + url.PathEscape(name), query: flags.query()}, &t)
 	}
 	err := find()
 	if !fault.Is(err, fault.UnknownTool) {
 		return t, err
 	}
-	if err := g.firstList(cmd); err != nil {
+	if err := g.firstList(ctx); err != nil {
 		return t, err
 	}
 	return t, find()
 }
 
-// properties are the arguments that a tool's schema names at the top.
+// properties are the arguments of a tool.
 func properties(def json.RawMessage) *jsonschema.Node {
 	tool, err := jsonschema.Parse(def)
 	if err != nil {
-		return nil // an odd schema only costs the help with types
+		return nil // only the types are unknown then
 	}
 	return tool.Get("inputSchema").Get("properties")
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/entrance/restapi"
 )
 
 func TestCallWaitsForNoServerButItsOwn(t *testing.T) {
@@ -26,5 +29,15 @@ func TestCallWaitsForNoServerButItsOwn(t *testing.T) {
 	}
 	if took := time.Since(began); took >= 20*time.Second { // for which a list waits
 		t.Errorf("it took %s", took)
+	}
+}
+
+func TestServersSayWhatWasLeftOutOfTheirLists(t *testing.T) {
+	var out strings.Builder
+	c := &command{env: &Env{Out: &out}}
+	err := c.printServers([]restapi.Server{{ID: "much", Kind: "http", State: "up", Tools: 20000,
+		Notes: []string{"5 or more tools were left out\x1b[2J"}}}, map[tool.ServerID]int{"much": 20000})
+	if err != nil || !strings.HasSuffix(out.String(), "\nmuch: 5 or more tools were left out\\u001b[2J\n") {
+		t.Errorf("%q, %v", out.String(), err)
 	}
 }

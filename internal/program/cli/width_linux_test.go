@@ -9,10 +9,12 @@ import (
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 )
 
 // openTerminal is a terminal of so many columns, and what reads from it what is shown there.
-func openTerminal(t *testing.T, columns uint16) (terminal, screen *os.File) {
+func openTerminal(t *testing.T, columns uint16) (tty, screen *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -30,12 +32,12 @@ func openTerminal(t *testing.T, columns uint16) (terminal, screen *os.File) {
 	ask(syscall.TIOCSPTLCK, uintptr(unsafe.Pointer(&locked)))
 	ask(syscall.TIOCGPTN, uintptr(unsafe.Pointer(&number)))
 	ask(syscall.TIOCSWINSZ, uintptr(unsafe.Pointer(&size)))
-	terminal, err = os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	tty, err = os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { terminal.Close() })
-	return terminal, screen
+	t.Cleanup(func() { tty.Close() })
+	return tty, screen
 }
 
 func TestListsEndWhereTheLinesOfTheTerminalDo(t *testing.T) {
@@ -60,8 +62,8 @@ func TestListsEndWhereTheLinesOfTheTerminalDo(t *testing.T) {
 	all := <-lines
 	cut := 0
 	for _, l := range all {
-		if places(l) > 50 {
-			t.Errorf("%d places: %s", places(l), l)
+		if terminal.Columns(l) > 50 {
+			t.Errorf("%d places: %s", terminal.Columns(l), l)
 		}
 		if strings.HasSuffix(l, "…") {
 			cut++

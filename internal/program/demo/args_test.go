@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+
+	"github.com/toolfit/toolfit/internal/base/arguments"
 )
 
 func TestArgs(t *testing.T) {
@@ -41,7 +43,7 @@ func TestArgs(t *testing.T) {
 				}
 				return
 			}
-			var no refusal
+			var no arguments.Error
 			if !errors.As(err, &no) || string(no) != tt.want {
 				t.Fatalf("got  %v\nwant %s", err, tt.want)
 			}
@@ -66,7 +68,7 @@ func FuzzShop(f *testing.F) {
 			t.Skip()
 		}
 		if a := call(t, h, name, args); a.IsError && a.text() == "" {
-			t.Error("a refusal without a sentence")
+			t.Error("a arguments.Error without a sentence")
 		}
 	})
 }

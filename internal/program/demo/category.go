@@ -10,10 +10,9 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// maxFilterDepth is far deeper than the tree; it bounds the work on a hostile filter.
+// maxFilterDepth is far deeper than the tree; it limits hostile filters.
 const maxFilterDepth = 16
 
-// category is a node of the tree.
 type category struct {
 	Name     string     `json:"name"`
 	Title    string     `json:"title"`
@@ -21,15 +20,13 @@ type category struct {
 	Children []category `json:"children"`
 }
 
-// filter is the part of the tree to keep: one category and, when any are named, only
-// those below it.
+// filter keeps one category and, if it has children, only those below it.
 type filter struct {
 	name     string
 	children []filter
 }
 
-func (s *shop) categoryTree(_ context.Context, raw json.RawMessage, _ *mcp.Request) (json.RawMessage, error) {
-	in := readArgs(raw)
+func (s *shop) categoryTree(_ context.Context, in *args, _ *mcp.Request) (any, error) {
 	part := in.Take("filter")
 	if err := in.done(); err != nil {
 		return nil, err
@@ -46,15 +43,14 @@ func (s *shop) categoryTree(_ context.Context, raw json.RawMessage, _ *mcp.Reque
 		}
 		tree = []category{kept}
 	}
-	return answer(struct {
+	return struct {
 		Categories []category `json:"categories"`
-	}{tree})
+	}{tree}, nil
 }
 
-// readFilter reads a filter that stands at path.
 func readFilter(raw json.RawMessage, path string, depth int) (filter, error) {
 	if depth > maxFilterDepth {
-		return filter{}, refusef("filter: expected at most %d levels, got more", maxFilterDepth)
+		return filter{}, problemf("filter: expected at most %d levels, got more", maxFilterDepth)
 	}
 	in := readObject(raw, path, path+".")
 	f := filter{name: in.Text("name", 64)}
@@ -64,7 +60,7 @@ func readFilter(raw json.RawMessage, path string, depth int) (filter, error) {
 	}
 	var items []json.RawMessage
 	if below != nil && (arguments.Kind(below) != '[' || json.Unmarshal(below, &items) != nil || len(items) > 50) {
-		return filter{}, refusef("%s.children: expected an array of at most 50 categories, got %s", path, arguments.Describe(below))
+		return filter{}, problemf("%s.children: expected an array of at most 50 categories, got %s", path, arguments.Describe(below))
 	}
 	for i, item := range items {
 		child, err := readFilter(item, fmt.Sprintf("%s.children[%d]", path, i), depth+1)
@@ -76,19 +72,18 @@ func readFilter(raw json.RawMessage, path string, depth int) (filter, error) {
 	return f, nil
 }
 
-// keep gives the category that f names, wherever it stands in the tree, and of what is
-// below it what f keeps.
+// keep is the category that f names, at any depth, with only the children that f keeps.
 func (f filter) keep(tree []category, path string) (category, error) {
 	found, ok := find(tree, f.name)
 	if !ok {
-		return category{}, refusef("%s.name: there is no category %q here; near names are %s",
+		return category{}, problemf("%s.name: there is no category %q here; similar names: %s",
 			path, f.name, strings.Join(near(f.name, names(tree)), ", "))
 	}
 	if len(f.children) == 0 {
 		return found, nil
 	}
 	if len(found.Children) == 0 {
-		return category{}, refusef("%s.children: expected none, because %s has no categories below it", path, f.name)
+		return category{}, problemf("%s.children: expected none, because %s has no categories below it", path, f.name)
 	}
 	kept := []category{}
 	for i, child := range f.children {
@@ -102,7 +97,6 @@ func (f filter) keep(tree []category, path string) (category, error) {
 	return found, nil
 }
 
-// find looks for a category by name, at any depth.
 func find(tree []category, name string) (category, bool) {
 	for _, c := range tree {
 		if c.Name == name {
@@ -115,7 +109,6 @@ func find(tree []category, name string) (category, bool) {
 	return category{}, false
 }
 
-// names gives all names of the tree, top down.
 func names(tree []category) []string {
 	var out []string
 	for _, c := range tree {

@@ -8,9 +8,8 @@ import (
 	"github.com/toolfit/toolfit/internal/integration/cloudbase/picker"
 )
 
-// Cloud makes the server "cloud": the built-in server for CloudBase as everybody uses it, but
-// for the cloud, which is a fake of 40 environments inside this process. Its list is far
-// larger than what a reader needs of it. Without a picker nobody can pick.
+// Cloud makes the server "cloud": the built-in CloudBase server with a fake cloud of 40
+// environments, whose list is far larger than a reader needs. The picker may be nil.
 func Cloud(p *picker.Picker) *cloudbase.Server {
 	key := map[string]string{"TENCENTCLOUD_SECRETID": fake.SecretID, "TENCENTCLOUD_SECRETKEY": fake.SecretKey}
 	lookup := func(name string) (string, bool) {
@@ -19,7 +18,7 @@ func Cloud(p *picker.Picker) *cloudbase.Server {
 	}
 	s, err := cloudbase.New(lookup, p, &cloudbase.Options{Transport: fake.New(nil).Transport()})
 	if err != nil {
-		panic(fmt.Sprintf("demo: make the cloud: %v", err)) // these settings are right
+		panic(fmt.Sprintf("demo: make the cloud: %v", err)) // the settings are valid
 	}
 	return s
 }

@@ -26,9 +26,12 @@ func TestEnvQuery(t *testing.T) {
 		{"domains gives the allowed domains", `{"action":"domains","envId":"` + id + `"}`, false, []string{`"Domains"`, "localhost:3000"}},
 		{"hosting gives the website", `{"action":"hosting","envId":"` + id + `"}`, false, []string{`"StaticDomain"`, "web.example.com"}},
 		{"Chinese stays readable", `{"action":"list"}`, false, []string{"优选商城·生产", "个人版", "免费版"}},
-		{"an unknown id is an error that says where the ids are", `{"action":"domains","envId":"clinic"}`, true, []string{`"not_found"`, "clinic", "action=list"}},
-		{"info without envId is refused", `{"action":"info"}`, true, []string{"envId: expected the EnvId of an environment for action info, got nothing"}},
-		{"an unknown action is refused", `{"action":"delete"}`, true, []string{`action: expected one of list, info, domains, hosting, got the string \"delete\"`}},
+		{"an unknown id is an error that says where the ids are", `{"action":"domains","envId":"clinic"}`, true,
+			[]string{`"not_found"`, "clinic", "action=list"}},
+		{"info without envId is refused", `{"action":"info"}`, true,
+			[]string{"envId: expected the EnvId of an environment for action info, got nothing"}},
+		{"an unknown action is refused", `{"action":"delete"}`, true,
+			[]string{`action: expected one of list, info, domains, hosting, got the string \"delete\"`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

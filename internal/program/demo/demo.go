@@ -1,9 +1,8 @@
-// Package demo holds two MCP servers with which everything can be tried without
-// installing anything: "cloud", the server for CloudBase against a fake of its cloud, whose
-// answers are as fat as the real ones, and "shop", a small store with reads, a write, slow,
-// failing and huge tools; and "parcels", an HTTP API beside them, with its description. All
-// live in memory and answer the same bytes to the same calls in every process. They never
-// touch the disk or the network, and they keep nothing after the process ends.
+// Package demo has two MCP servers and an HTTP API for trying toolfit without installing
+// anything: "cloud", the CloudBase server with a fake cloud, whose answers are as large as the
+// real ones; "shop", a small store with reads, a write, and slow, failing and huge tools; and
+// the HTTP API "parcels". All live in memory and give the same bytes for the same calls in every
+// process. They never use the disk or the network.
 //
 //	res, err := demo.Cloud(nil).Serve(ctx, &mcp.Request{
 //		Method: "tools/call",
@@ -23,43 +22,22 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// entry is one tool: its definition as listed, and what a call of it does. A refusal that
-// run returns reaches the model as a tool error; any other error is one of the protocol.
-type entry struct {
-	definition string
-	run        func(ctx context.Context, args json.RawMessage, req *mcp.Request) (json.RawMessage, error)
-}
+// run is what a tool does. It returns the value of the answer; a string is answered as text
+// only. An arguments.Error reaches the model as a tool error, others are protocol errors.
+type run func(ctx context.Context, in *args, req *mcp.Request) (any, error)
 
-// server answers for a table of tools.
 type server struct {
-	list  json.RawMessage // the whole result of tools/list
-	tools map[string]entry
+	list  json.RawMessage // result of tools/list
+	tools map[string]run
 }
 
-// newServer reads the table. The definitions are constants of this package, so a wrong
-// one is a mistake in the program and panics.
-func newServer(entries []entry) *server {
-	s := &server{tools: make(map[string]entry, len(entries))}
-	var list bytes.Buffer
-	list.WriteString(`{"tools":[`)
-	for i, e := range entries {
-		var head struct {
-			Name string `json:"name"`
-		}
-		if err := json.Unmarshal([]byte(e.definition), &head); err != nil {
-			panic(fmt.Sprintf("demo: read definition %d: %v", i, err))
-		}
-		if i > 0 {
-			list.WriteByte(',')
-		}
-		if err := json.Compact(&list, []byte(e.definition)); err != nil {
-			panic(fmt.Sprintf("demo: compact definition of %s: %v", head.Name, err))
-		}
-		s.tools[head.Name] = e
+// newServer makes a server from a list of tools, which is embedded and so must be valid.
+func newServer(list []byte, tools map[string]run) *server {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, list); err != nil {
+		panic(fmt.Sprintf("demo: %v", err))
 	}
-	list.WriteString(`]}`)
-	s.list = list.Bytes()
-	return s
+	return &server{compact.Bytes(), tools}
 }
 
 // Serve answers ping, tools/list and tools/call.
@@ -72,10 +50,9 @@ func (s *server) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage, 
 	case "tools/call":
 		return s.call(ctx, req)
 	}
-	return nil, mcp.Errorf(mcp.CodeMethodNotFound, "method %q is not known here", req.Method)
+	return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %q", req.Method)
 }
 
-// call runs one tool and turns what it refuses into a tool error.
 func (s *server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
 	var params struct {
 		Name      string          `json:"name"`
@@ -84,25 +61,27 @@ func (s *server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, e
 	if err := json.Unmarshal(req.Params, &params); err != nil {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "tools/call needs an object with name and arguments")
 	}
-	e, ok := s.tools[params.Name]
+	tool, ok := s.tools[params.Name]
 	if !ok {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "unknown tool %q", params.Name)
 	}
-	res, err := e.run(ctx, params.Arguments, req)
-	var no refusal
-	if errors.As(err, &no) {
-		return encode(result{Content: textOf(string(no)), IsError: true})
+	v, err := tool(ctx, readArgs(params.Arguments), req)
+	var problem arguments.Error
+	switch {
+	case errors.As(err, &problem):
+		return encode(result{Content: textOf(string(problem)), IsError: true})
+	case err != nil:
+		return nil, err
 	}
-	return res, err
+	if text, only := v.(string); only {
+		return encode(result{Content: textOf(text)})
+	}
+	return answer(v)
 }
 
-type refusal = arguments.Error
+// problemf is a problem with the arguments.
+func problemf(format string, args ...any) error { return arguments.Error(fmt.Sprintf(format, args...)) }
 
-func refusef(format string, args ...any) error {
-	return refusal(fmt.Sprintf(format, args...))
-}
-
-// result is the answer of tools/call.
 type result struct {
 	Content           []block         `json:"content"`
 	StructuredContent json.RawMessage `json:"structuredContent,omitempty"`
@@ -116,7 +95,7 @@ type block struct {
 
 func textOf(s string) []block { return []block{{Type: "text", Text: s}} }
 
-// answer gives v twice, as most servers do: pretty-printed text and structured content.
+// answer is v twice, as most servers do: as pretty-printed text and as structured content.
 func answer(v any) (json.RawMessage, error) {
 	compact, err := encode(v)
 	if err != nil {
@@ -129,7 +108,7 @@ func answer(v any) (json.RawMessage, error) {
 	return encode(result{Content: textOf(pretty.String()), StructuredContent: compact})
 }
 
-// encode writes compact JSON without the escapes that only HTML needs.
+// encode writes compact JSON without HTML escapes.
 func encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -121,7 +121,8 @@ func TestServe(t *testing.T) {
 		{"a call without params is wrong", "tools/call", "", mcp.CodeInvalidParams, "name and arguments"},
 		{"params that are no object are wrong", "tools/call", `[1]`, mcp.CodeInvalidParams, "name and arguments"},
 		{"an unknown tool is an error of the protocol", "tools/call", `{"name":"nope"}`, mcp.CodeInvalidParams, `unknown tool "nope"`},
-		{"asking fail for a protocol error gives one", "tools/call", `{"name":"fail","arguments":{"kind":"protocol"}}`, mcp.CodeInternal, "always fails"},
+		{"asking fail for a protocol error gives one", "tools/call", `{"name":"fail","arguments":{"kind":"protocol"}}`, mcp.CodeInternal,
+			"always fails"},
 		{"no arguments are the empty object", "tools/call", `{"name":"category_tree"}`, 0, `electronics`},
 	}
 	for _, tt := range tests {

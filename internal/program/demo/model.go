@@ -5,28 +5,27 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/toolfit/toolfit/internal/agent/script"
 )
 
-// Model is an endpoint for the demo's agents: a script that talks about the shop's orders and
-// the cloud's environments, in English or Chinese, and calls tools with the mistakes that
-// models make.
+// Model is the model of the demo's agents: a script that talks about the shop's orders and the
+// cloud's environments, in English or Chinese, and calls tools with typical mistakes of models.
 func Model() http.Handler { return script.New(say) }
 
-// exchange is what was asked last, and what the calls since then gave.
+// exchange is the last question and the results of calls since.
 type exchange struct {
 	question string
 	chinese  bool
-	inText   bool // the model writes its calls into its text
+	inText   bool // calls are written as text
 	results  []string
 }
 
 var taggedResult = regexp.MustCompile(`<tool_result>(.*)</tool_result>`)
 
-// lastExchange reads the end of a conversation.
 func lastExchange(r *script.Request) exchange {
 	x := exchange{inText: len(r.Tools) == 0}
 	for _, m := range r.Messages {
@@ -37,11 +36,12 @@ func lastExchange(r *script.Request) exchange {
 		case m.Role == "user" && strings.HasPrefix(text, "<tool_result>"):
 			for _, found := range taggedResult.FindAllStringSubmatch(text, -1) {
 				var result struct{ Result, Error string }
-				json.Unmarshal([]byte(found[1]), &result) // what cannot be read says nothing
+				json.Unmarshal([]byte(found[1]), &result) // empty if unreadable
 				x.results = append(x.results, result.Result+result.Error)
 			}
 		case m.Role == "user":
-			x.question, x.results = strings.ToLower(text), nil
+			x.question = strings.ToLower(text)
+			x.results = nil
 		}
 	}
 	x.chinese = strings.ContainsFunc(x.question, func(c rune) bool { return unicode.Is(unicode.Han, c) })
@@ -49,12 +49,7 @@ func lastExchange(r *script.Request) exchange {
 }
 
 func (x *exchange) mentions(words ...string) bool {
-	for _, w := range words {
-		if strings.Contains(x.question, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(x.question, w) })
 }
 
 // in is a sentence in the language of the question.
@@ -65,12 +60,12 @@ func (x *exchange) in(english, chinese string, args ...any) string {
 	return fmt.Sprintf(english, args...)
 }
 
-// call says something and calls a tool.
 func (x *exchange) call(text, name, args string) script.Answer {
+	id := fmt.Sprintf("call_%03d", len(x.results)+1)
 	if x.inText {
-		return script.Answer{Text: fmt.Sprintf("%s\n<tool_call>{\"id\":\"call_%03d\",\"tool_name\":%q,\"arguments\":%s}</tool_call>", text, len(x.results)+1, name, args)}
+		return script.Answer{Text: fmt.Sprintf("%s\n<tool_call>{\"id\":%q,\"tool_name\":%q,\"arguments\":%s}</tool_call>", text, id, name, args)}
 	}
-	return script.Answer{Text: text, Calls: []script.Call{{ID: fmt.Sprintf("call_%03d", len(x.results)+1), Name: name, Arguments: args}}}
+	return script.Answer{Text: text, Calls: []script.Call{{ID: id, Name: name, Arguments: args}}}
 }
 
 // say is what the script says next.
@@ -94,7 +89,7 @@ var (
 	amount     = regexp.MustCompile(`"amount":\s*([\d.]+)`)
 )
 
-// first is what an expression finds in a text, or a question mark.
+// first is the first match of an expression, or a question mark.
 func first(e *regexp.Regexp, text string) string {
 	if found := e.FindStringSubmatch(text); found != nil {
 		return found[1]
@@ -109,11 +104,12 @@ func (x *exchange) orders() script.Answer {
 	case 1:
 		id := first(orderID, x.results[0])
 		if id == "?" {
-			return script.Answer{Text: x.in("The shop does not tell: %s", "商店没有给出结果：%s", x.results[0])}
+			return script.Answer{Text: x.in("The shop gave no orders: %s", "商店没有给出结果：%s", x.results[0])}
 		}
 		return x.call(x.in("Now the newest of them.", "再看最新的一笔。"), "shop__get_order", `{"id":`+id+`}`)
 	}
-	list, one := x.results[0], x.results[1]
+	list := x.results[0]
+	one := x.results[1]
 	return script.Answer{Text: x.in(
 		"%s orders are paid. The newest, %s, is from %s: %s CNY.", "已付款的订单有 %s 笔。最新的是 %s，客户 %s，金额 %s 元。",
 		first(orderTotal, strings.TrimSpace(list)), first(orderID, list), first(buyerName, one), first(amount, one))}
@@ -124,5 +120,6 @@ func (x *exchange) environments() script.Answer {
 		return x.call(x.in("Let me ask the cloud.", "我来查询云环境。"), "cloud__envQuery", `{"action":"list"}`)
 	}
 	n := strings.Count(x.results[0], `"EnvId"`)
-	return script.Answer{Text: x.in("I can see %d environments; what did not fit into the answer can be fetched.", "看到 %d 个环境；没有放进回答的部分可以再取。", n)}
+	return script.Answer{Text: x.in("I can see %d environments; what did not fit into the answer can be fetched.", "看到 %d 个环境；没有放进回答的部分可以再取。",
+		n)}
 }

@@ -18,7 +18,8 @@ func TestParcelsAnswerAsTheirDescriptionSays(t *testing.T) {
 	api := Parcels()
 	for path, methods := range doc.Paths {
 		for method := range methods {
-			r := httptest.NewRequest(strings.ToUpper(method), strings.ReplaceAll(path, "{id}", "P-1002")+"?notify=true", strings.NewReader(`{"street":"Quay 7","city":"Porto"}`))
+			r := httptest.NewRequest(strings.ToUpper(method), strings.ReplaceAll(path, "{id}", "P-1002")+"?notify=true",
+				strings.NewReader(`{"street":"Quay 7","city":"Porto"}`))
 			w := httptest.NewRecorder()
 			api.ServeHTTP(w, r)
 			var got parcel

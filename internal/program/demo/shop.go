@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"math"
 	"strings"
@@ -12,10 +13,9 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// maxNotes bounds what a caller can make an order grow to.
 const maxNotes = 100
 
-// shop is the state behind the server. Only notes change.
+// shop is the state of the server. Only notes change.
 type shop struct {
 	customers []customer
 	products  []product
@@ -26,24 +26,20 @@ type shop struct {
 	notes map[int64][]note // by order
 }
 
-// Shop makes the server "shop": a small store in memory. Each one has notes of its own.
+// Shop makes the server "shop", a small store in memory.
 func Shop() mcp.Handler {
 	s := &shop{customers: customers(), products: products(), tree: categories(), notes: map[int64][]note{}}
 	s.orders = orders(s.customers, s.products)
-	return newServer([]entry{
-		{listOrdersTool, s.listOrders},
-		{getOrderTool, s.getOrder},
-		{findCustomersTool, s.findCustomers},
-		{addNoteTool, s.addNote},
-		{slowReportTool, s.slowReport},
-		{failTool, s.fail},
-		{exportAllTool, s.exportAll},
-		{categoryTreeTool, s.categoryTree},
+	return newServer(shopTools, map[string]run{
+		"list_orders": s.listOrders, "get_order": s.getOrder, "find_customers": s.findCustomers, "add_note": s.addNote,
+		"slow_report": s.slowReport, "fail": s.fail, "export_all": s.exportAll, "category_tree": s.categoryTree,
 	})
 }
 
-func (s *shop) listOrders(_ context.Context, raw json.RawMessage, _ *mcp.Request) (json.RawMessage, error) {
-	in := readArgs(raw)
+//go:embed shop.json
+var shopTools []byte
+
+func (s *shop) listOrders(_ context.Context, in *args, _ *mcp.Request) (any, error) {
 	status := in.ChoiceIf("status", statuses()...)
 	from := in.TextIf("customer", 64)
 	limit := in.WholeOr("limit", 1, 100, 20)
@@ -66,10 +62,10 @@ func (s *shop) listOrders(_ context.Context, raw json.RawMessage, _ *mcp.Request
 			list.Orders = append(list.Orders, s.withNotes(o))
 		}
 	}
-	return answer(list)
+	return list, nil
 }
 
-// checkCustomer refuses an id that no customer has; "" asks for none.
+// checkCustomer rejects an unknown id; "" is none.
 func (s *shop) checkCustomer(id string) error {
 	if id == "" {
 		return nil
@@ -81,11 +77,10 @@ func (s *shop) checkCustomer(id string) error {
 		}
 		ids[i] = c.ID
 	}
-	return refusef("customer: there is no customer %q; near ids are %s", id, strings.Join(near(id, ids), ", "))
+	return problemf("customer: there is no customer %q; similar ids: %s", id, strings.Join(near(id, ids), ", "))
 }
 
-func (s *shop) getOrder(_ context.Context, raw json.RawMessage, _ *mcp.Request) (json.RawMessage, error) {
-	in := readArgs(raw)
+func (s *shop) getOrder(_ context.Context, in *args, _ *mcp.Request) (any, error) {
 	id := in.Whole("id", 1, math.MaxInt64)
 	if err := in.done(); err != nil {
 		return nil, err
@@ -94,20 +89,19 @@ func (s *shop) getOrder(_ context.Context, raw json.RawMessage, _ *mcp.Request) 
 	if err != nil {
 		return nil, err
 	}
-	return answer(s.withNotes(o))
+	return s.withNotes(o), nil
 }
 
-// order finds an order; field names the argument that asked for it.
 func (s *shop) order(field string, id int64) (order, error) {
 	for _, o := range s.orders {
 		if o.ID == id {
 			return o, nil
 		}
 	}
-	return order{}, refusef("%s: there is no order %d; ids are like %d and list_orders gives them", field, id, s.orders[0].ID)
+	return order{}, problemf("%s: there is no order %d; ids look like %d; list_orders returns them", field, id, s.orders[0].ID)
 }
 
-// withNotes gives a copy of the order with the notes as they stand now.
+// withNotes is a copy of the order with its current notes.
 func (s *shop) withNotes(o order) order {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,8 +109,7 @@ func (s *shop) withNotes(o order) order {
 	return o
 }
 
-func (s *shop) findCustomers(_ context.Context, raw json.RawMessage, _ *mcp.Request) (json.RawMessage, error) {
-	in := readArgs(raw)
+func (s *shop) findCustomers(_ context.Context, in *args, _ *mcp.Request) (any, error) {
 	query := strings.ToLower(in.Text("query", 200))
 	if err := in.done(); err != nil {
 		return nil, err
@@ -130,11 +123,10 @@ func (s *shop) findCustomers(_ context.Context, raw json.RawMessage, _ *mcp.Requ
 			found.Customers = append(found.Customers, c)
 		}
 	}
-	return answer(found)
+	return found, nil
 }
 
-func (s *shop) addNote(_ context.Context, raw json.RawMessage, _ *mcp.Request) (json.RawMessage, error) {
-	in := readArgs(raw)
+func (s *shop) addNote(_ context.Context, in *args, _ *mcp.Request) (any, error) {
 	id := in.Whole("orderId", 1, math.MaxInt64)
 	text := in.Text("text", 500)
 	if err := in.done(); err != nil {
@@ -147,10 +139,10 @@ func (s *shop) addNote(_ context.Context, raw json.RawMessage, _ *mcp.Request) (
 	if err := s.keepNote(id, text); err != nil {
 		return nil, err
 	}
-	return answer(struct {
+	return struct {
 		OrderID int64  `json:"orderId"`
 		Notes   []note `json:"notes"`
-	}{id, s.withNotes(o).Notes})
+	}{id, s.withNotes(o).Notes}, nil
 }
 
 func (s *shop) keepNote(id int64, text string) error {
@@ -158,14 +150,13 @@ func (s *shop) keepNote(id int64, text string) error {
 	defer s.mu.Unlock()
 	n := len(s.notes[id])
 	if n >= maxNotes {
-		return refusef("orderId: order %d has %d notes already and takes no more", id, n)
+		return problemf("orderId: order %d already has %d notes, the maximum", id, n)
 	}
 	s.notes[id] = append(s.notes[id], note{Number: n + 1, Text: text})
 	return nil
 }
 
-func (s *shop) slowReport(ctx context.Context, raw json.RawMessage, req *mcp.Request) (json.RawMessage, error) {
-	in := readArgs(raw)
+func (s *shop) slowReport(ctx context.Context, in *args, req *mcp.Request) (any, error) {
 	seconds := in.Whole("seconds", 0, 60)
 	if err := in.done(); err != nil {
 		return nil, err
@@ -192,10 +183,10 @@ func (s *shop) slowReport(ctx context.Context, raw json.RawMessage, req *mcp.Req
 			}
 		}
 	}
-	return answer(struct {
+	return struct {
 		Seconds int64         `json:"seconds"`
 		Counts  []statusCount `json:"counts"`
-	}{seconds, counts})
+	}{seconds, counts}, nil
 }
 
 type statusCount struct {
@@ -203,7 +194,7 @@ type statusCount struct {
 	Orders int    `json:"orders"`
 }
 
-// progressToken gives the token as the caller wrote it, nil when none was given.
+// progressToken is the token as the caller wrote it; nil for none.
 func progressToken(params json.RawMessage) json.RawMessage {
 	var p struct {
 		Meta struct {
@@ -216,8 +207,7 @@ func progressToken(params json.RawMessage) json.RawMessage {
 	return p.Meta.ProgressToken
 }
 
-// tellProgress sends one notification. Progress is a courtesy: when it cannot be sent,
-// the report goes on.
+// tellProgress sends one notification. If that fails, the report continues.
 func tellProgress(ctx context.Context, to mcp.Peer, token json.RawMessage, step, total int64) {
 	params, err := encode(struct {
 		ProgressToken json.RawMessage `json:"progressToken"`
@@ -231,27 +221,22 @@ func tellProgress(ctx context.Context, to mcp.Peer, token json.RawMessage, step,
 	_ = to.Notify(ctx, "notifications/progress", params)
 }
 
-func (s *shop) fail(_ context.Context, raw json.RawMessage, _ *mcp.Request) (json.RawMessage, error) {
-	in := readArgs(raw)
+func (s *shop) fail(_ context.Context, in *args, _ *mcp.Request) (any, error) {
 	kind := in.Choice("kind", "tool", "protocol")
 	if err := in.done(); err != nil {
 		return nil, err
 	}
 	if kind == "tool" {
-		return nil, refusef("this tool always fails: the till is closed, try another tool")
+		return nil, problemf("this tool always fails: the shop is closed, try another tool")
 	}
 	return nil, mcp.Errorf(mcp.CodeInternal, "this tool always fails: the shop has burnt down")
 }
 
-func (s *shop) exportAll(_ context.Context, raw json.RawMessage, _ *mcp.Request) (json.RawMessage, error) {
-	in := readArgs(raw)
+func (s *shop) exportAll(_ context.Context, in *args, _ *mcp.Request) (any, error) {
 	n := in.WholeOr("rows", 1, 20000, 2000)
 	if err := in.done(); err != nil {
 		return nil, err
 	}
 	rows, err := encode(sales(int(n), s.customers, s.products))
-	if err != nil {
-		return nil, err
-	}
-	return encode(result{Content: textOf(string(rows))}) // text alone: twice the bytes would show nothing more
+	return string(rows), err // text only: structured content would just double the size
 }

@@ -184,7 +184,6 @@ func placedAt(i int) string {
 	return time.Date(2025, 9, 1, 8, 30, 0, 0, time.UTC).Add(time.Duration(i) * 397 * time.Minute).Format(time.RFC3339)
 }
 
-// sales builds the rows of the export.
 func sales(n int, buyers []customer, goods []product) []sale {
 	out := make([]sale, n)
 	for i := range out {
@@ -197,7 +196,6 @@ func sales(n int, buyers []customer, goods []product) []sale {
 	return out
 }
 
-// pick takes the values in turn.
 func pick[T any](i int, from []T) T { return from[i%len(from)] }
 
 // digest gives hex digits that look random and follow from the parts.

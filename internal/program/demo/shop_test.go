@@ -23,16 +23,19 @@ func TestShopTools(t *testing.T) {
   "orders": [
     {
       "id": 9007199254741063`, `"total": 36`}},
-		{"limit is kept and total tells the rest", "list_orders", `{"limit":1,"status":"paid"}`, false, []string{`"status": "paid"`, `"total": 7`}},
+		{"limit is kept and total tells the rest", "list_orders", `{"limit":1,"status":"paid"}`, false,
+			[]string{`"status": "paid"`, `"total": 7`}},
 		{"orders of one customer", "list_orders", `{"customer":"c-003","limit":100}`, false, []string{`"id": "c-003"`}},
 		{"an unknown customer is answered with near ids", "list_orders", `{"customer":"c-03"}`, true, []string{"no customer", "c-003"}},
 		{"an unknown status is refused", "list_orders", `{"status":"lost"}`, true, []string{"status: expected one of paid, packed"}},
-		{"a limit of zero is refused", "list_orders", `{"limit":0}`, true, []string{"limit: expected an integer from 1 to 100, got the number 0"}},
+		{"a limit of zero is refused", "list_orders", `{"limit":0}`, true,
+			[]string{"limit: expected an integer from 1 to 100, got the number 0"}},
 
 		{"an id above 2^53 is found by its last digit", "get_order", `{"id":9007199254740995}`, false, []string{`"id": 9007199254740995`}},
 		{"money keeps its zeros", "get_order", `{"id":9007199254740993}`, false, []string{`"price": 128.50`, `"shipping": 8.00`}},
 		{"a rounded id is no order", "get_order", `{"id":9007199254740992}`, true, []string{"no order 9007199254740992", "list_orders"}},
-		{"an id in a string is refused", "get_order", `{"id":"9007199254740993"}`, true, []string{"id: expected a positive integer, got the string"}},
+		{"an id in a string is refused", "get_order", `{"id":"9007199254740993"}`, true,
+			[]string{"id: expected a positive integer, got the string"}},
 		{"a missing id is refused", "get_order", `{}`, true, []string{"id: expected a positive integer, got nothing"}},
 
 		{"customers are found by a Chinese city", "find_customers", `{"query":"上海"}`, false, []string{"王小明", "赵强", `"country": {`}},
@@ -40,12 +43,14 @@ func TestShopTools(t *testing.T) {
 		{"nobody found is an empty list", "find_customers", `{"query":"zzz"}`, false, []string{`"customers": []`}},
 		{"an empty query is refused", "find_customers", `{"query":""}`, true, []string{"query: expected a string of 1 to 200 characters"}},
 
-		{"a note is added and given back", "add_note", `{"orderId":9007199254740993,"text":"易碎 <fragile>"}`, false, []string{`"number": 1`, `易碎 <fragile>`}},
+		{"a note is added and given back", "add_note", `{"orderId":9007199254740993,"text":"易碎 <fragile>"}`, false,
+			[]string{`"number": 1`, `易碎 <fragile>`}},
 		{"a note on no order is refused", "add_note", `{"orderId":5,"text":"x"}`, true, []string{"orderId: there is no order 5"}},
 		{"a note without text is refused", "add_note", `{"orderId":9007199254740993}`, true, []string{"text: expected a string"}},
 
 		{"a report of no seconds is there at once", "slow_report", `{"seconds":0}`, false, []string{`"seconds": 0`, `"status": "returned"`}},
-		{"a report over a minute is refused", "slow_report", `{"seconds":61}`, true, []string{"seconds: expected an integer from 0 to 60, got the number 61"}},
+		{"a report over a minute is refused", "slow_report", `{"seconds":61}`, true,
+			[]string{"seconds: expected an integer from 0 to 60, got the number 61"}},
 
 		{"fail gives a tool error", "fail", `{"kind":"tool"}`, true, []string{"always fails"}},
 		{"fail needs its kind", "fail", `{}`, true, []string{"kind: expected one of tool, protocol, got nothing"}},
@@ -54,13 +59,20 @@ func TestShopTools(t *testing.T) {
 		{"an export of too many rows is refused", "export_all", `{"rows":20001}`, true, []string{"rows: expected an integer from 1 to 20000"}},
 
 		{"the whole tree", "category_tree", `{}`, false, []string{"食品饮料", `"name": "tea"`, `"name": "audio"`}},
-		{"a filter keeps a category with all below", "category_tree", `{"filter":{"name":"drinks"}}`, false, []string{`"name": "tea"`, `"name": "coffee"`}},
-		{"a name that is unknown is answered with near ones", "category_tree", `{"filter":{"name":"hom"}}`, true, []string{"filter.name: there is no category", "home"}},
-		{"a wrong nested field is named by its path", "category_tree", `{"filter":{"name":"home","children":[{"name":"textiles"},{"name":4}]}}`, true, []string{"filter.children[1].name: expected a string", "the number 4"}},
-		{"children that are no array are refused", "category_tree", `{"filter":{"name":"home","children":{}}}`, true, []string{"filter.children: expected an array", "got an object"}},
-		{"children below a leaf are refused", "category_tree", `{"filter":{"name":"tea","children":[{"name":"tea"}]}}`, true, []string{"filter.children: expected none"}},
-		{"a filter that is no object is refused", "category_tree", `{"filter":"home"}`, true, []string{"filter: expected an object, got the string"}},
-		{"a filter too deep is refused", "category_tree", `{"filter":` + strings.Repeat(`{"name":"home","children":[`, 20) + strings.Repeat(`]}`, 20) + `}`, true, []string{"at most 16 levels"}},
+		{"a filter keeps a category with all below", "category_tree", `{"filter":{"name":"drinks"}}`, false,
+			[]string{`"name": "tea"`, `"name": "coffee"`}},
+		{"a name that is unknown is answered with near ones", "category_tree", `{"filter":{"name":"hom"}}`, true,
+			[]string{"filter.name: there is no category", "home"}},
+		{"a wrong nested field is named by its path", "category_tree", `{"filter":{"name":"home","children":[{"name":"textiles"},{"name":4}]}}`,
+			true, []string{"filter.children[1].name: expected a string", "the number 4"}},
+		{"children that are no array are refused", "category_tree", `{"filter":{"name":"home","children":{}}}`, true,
+			[]string{"filter.children: expected an array", "got an object"}},
+		{"children below a leaf are refused", "category_tree", `{"filter":{"name":"tea","children":[{"name":"tea"}]}}`, true,
+			[]string{"filter.children: expected none"}},
+		{"a filter that is no object is refused", "category_tree", `{"filter":"home"}`, true,
+			[]string{"filter: expected an object, got the string"}},
+		{"a filter too deep is refused", "category_tree",
+			`{"filter":` + strings.Repeat(`{"name":"home","children":[`, 20) + strings.Repeat(`]}`, 20) + `}`, true, []string{"at most 16 levels"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -127,7 +139,7 @@ func TestNotesAreBounded(t *testing.T) {
 		call(t, h, "add_note", `{"orderId":9007199254740993,"text":"x"}`)
 	}
 	a := call(t, h, "add_note", `{"orderId":9007199254740993,"text":"x"}`)
-	if !a.IsError || !strings.Contains(a.text(), "takes no more") {
+	if !a.IsError || !strings.Contains(a.text(), "the maximum") {
 		t.Errorf("got %s", a.text())
 	}
 	other := call(t, Shop(), "get_order", `{"id":9007199254740993}`)

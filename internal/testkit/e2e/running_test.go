@@ -57,9 +57,8 @@ func TestAKilledGatewayLeavesNothingInTheWayOfTheNext(t *testing.T) {
 
 func TestASecondGatewayLeavesTheCommandsToTheFirst(t *testing.T) {
 	path := write(t, lines("mcpServers:", "  odd: "+fake("raw")))
-	first := run(t, path)
-	second := run(t, path)
-	if !strings.Contains(second.said.String(), "another gateway runs with this configuration") {
+	first, second := run(t, path), run(t, path)
+	if !strings.Contains(second.said.String(), "another gateway is running with this configuration") {
 		t.Errorf("the second says %s", second.said)
 	}
 	for _, r := range []*running{second, first} {

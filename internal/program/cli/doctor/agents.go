@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"context"
@@ -10,15 +10,15 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// heard is what servers have listed, for a catalog that asks nobody.
 type heard map[tool.ServerID]upstream.Listing
 
-// List is what the server has said before.
+// List returns the list of a server.
 func (h heard) List(_ context.Context, id tool.ServerID) (upstream.Listing, error) {
 	if l, ok := h[id]; ok {
 		return l, nil
@@ -26,17 +26,16 @@ func (h heard) List(_ context.Context, id tool.ServerID) (upstream.Listing, erro
 	return upstream.Listing{}, errors.New("it has not listed its tools")
 }
 
-// Recognize does nothing: nobody is called.
+// Recognize does nothing: no tool is called.
 func (heard) Recognize(tool.ServerID, upstream.Listing) {}
 
-// heard keeps what a server has listed.
 func (d *doctor) heard(id tool.ServerID, l upstream.Listing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.listed[id] = l
 }
 
-// storedAgents are the agents of the store that the file does not have as well.
+// storedAgents are the agents of the store that are not in the file.
 func (d *doctor) storedAgents(ctx context.Context, cfg *config.Config, st *store.Store) ([]config.Agent, error) {
 	rows, err := st.Agents(ctx)
 	var agents []config.Agent
@@ -55,14 +54,13 @@ func (d *doctor) storedAgents(ctx context.Context, cfg *config.Config, st *store
 	return agents, err
 }
 
-// agents looks whether agents have the tools that they are given, by what the servers have
-// just listed.
+// agents checks that the tools of agents exist, by the lists of the servers.
 func (d *doctor) agents(ctx context.Context, cfg *config.Config, keeper catalog.Keeper) {
 	if len(cfg.Agents) == 0 {
 		return
 	}
 	all := *cfg
-	all.Approve = "auto" // every tool is new here
+	all.Approve = "auto" // every tool is new to this catalog
 	tools, err := catalog.New(ctx, d.listed, keeper, nil)
 	if err != nil {
 		d.blame("agents", err)
@@ -89,7 +87,7 @@ func (d *doctor) agents(ctx context.Context, cfg *config.Config, keeper catalog.
 	}
 }
 
-// silent are the servers of a profile whose tools are not known.
+// silent are the servers of a profile that did not list their tools.
 func (d *doctor) silent(cfg *config.Config, profile string) (ids []string) {
 	at := slices.IndexFunc(cfg.Profiles, func(p config.Profile) bool { return p.Name == profile })
 	for _, s := range cfg.Servers {
@@ -100,7 +98,7 @@ func (d *doctor) silent(cfg *config.Config, profile string) (ids []string) {
 	return ids
 }
 
-// agent says which of the tools that an agent is given there are.
+// agent checks that the tools of an agent exist.
 func (d *doctor) agent(a *config.Agent, view *catalog.View, silent []string) {
 	subject := "agent " + a.ID
 	has := 0
@@ -111,16 +109,17 @@ func (d *doctor) agent(a *config.Agent, view *catalog.View, silent []string) {
 	}
 	lacks := view.Lacks(a)
 	for _, word := range lacks {
-		status, message := warning, fmt.Sprintf("available_tools: profile %s has no tool %s", a.Profile, word)
+		status := warning
+		message := fmt.Sprintf("available_tools: profile %s has no tool %s", a.Profile, word)
 		hint := view.Unknown(word, nil).Hint
 		if hint == "" || strings.ContainsAny(word, "*?") {
-			hint = "see what there is: toolfit tools --profile " + a.Profile
+			hint = "list the tools with: toolfit tools --profile " + a.Profile
 		}
 		switch {
 		case len(silent) > 0:
-			message += ", unless it is one of a server that did not list its tools: " + strings.Join(silent, ", ")
+			message += ", unless it belongs to a server that did not list its tools: " + strings.Join(silent, ", ")
 		case has == 0:
-			status = problem
+			status = Problem
 		}
 		d.say(status, subject, message, hint)
 	}
@@ -128,6 +127,6 @@ func (d *doctor) agent(a *config.Agent, view *catalog.View, silent []string) {
 	case !a.Capabilities.ToolCalling:
 		d.say(good, subject, "calls no tools", "")
 	case len(lacks) == 0:
-		d.say(good, subject, count(has, "tool")+" of profile "+a.Profile, "")
+		d.say(good, subject, terminal.Count(has, "tool")+" of profile "+a.Profile, "")
 	}
 }

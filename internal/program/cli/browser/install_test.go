@@ -1,18 +1,20 @@
-package cli
+package browser
 
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
 func TestWhatIsToBeInstalledFitsTheSystem(t *testing.T) {
 	for _, c := range []struct{ name, goos, release, node, browser string }{
-		{"Debian with a Node that is new enough", "linux", "ID=debian\nVERSION_ID=\"13\"\n", "apt-get install nodejs npm", "apt-get install chromium fonts-noto-cjk"},
+		{"Debian with a Node that is new enough", "linux", "ID=debian\nVERSION_ID=\"13\"\n", "apt-get install nodejs npm",
+			"apt-get install chromium fonts-noto-cjk"},
 		{"Debian whose Node is too old", "linux", "VERSION_ID=\"12\"\nID=debian\n", nodePage, "apt-get install chromium fonts-noto-cjk"},
-		{"the next Debian, which has no number yet", "linux", "ID=debian\nVERSION_CODENAME=forky\n", "apt-get install nodejs npm", "apt-get install chromium fonts-noto-cjk"},
-		{"one that is like Ubuntu first", "linux", "ID=linuxmint\nID_LIKE=\"ubuntu debian\"\nVERSION_ID=\"22\"\n", "snap install node --classic", fetchChromium},
+		{"the next Debian, which has no number yet", "linux", "ID=debian\nVERSION_CODENAME=forky\n", "apt-get install nodejs npm",
+			"apt-get install chromium fonts-noto-cjk"},
+		{"one that is like Ubuntu first", "linux", "ID=linuxmint\nID_LIKE=\"ubuntu debian\"\nVERSION_ID=\"22\"\n", "snap install node --classic",
+			fetchChromium},
 		{"Fedora", "linux", "ID=fedora\n", "dnf install nodejs npm", "dnf install chromium google-noto-sans-cjk-fonts"},
 		{"Alpine", "linux", "ID='alpine'\r\n", "apk add nodejs npm", "apk add chromium font-noto-cjk"},
 		{"Arch", "linux", "ID=arch", "pacman -S nodejs npm", "pacman -S chromium noto-fonts-cjk"},
@@ -51,21 +53,13 @@ func TestABrowserThatPlaywrightHasFetchedIsFound(t *testing.T) {
 		}
 	}
 	for goos, want := range map[string]string{"linux": "chromium-1200/chrome-linux64/chrome", "darwin": "chromium-1200/chrome-mac/Chromium.app/Contents/MacOS/Chromium"} {
-		if got := fetchedBrowser(dir, goos); got != filepath.Join(dir, filepath.FromSlash(want)) {
+		if got := downloaded(dir, goos); got != filepath.Join(dir, filepath.FromSlash(want)) {
 			t.Errorf("%s: %q", goos, got)
 		}
 	}
 	for _, dir := range []string{"", filepath.Join(dir, "nothing")} {
-		if got := fetchedBrowser(dir, "linux"); got != "" || fetchedBrowser(dir, "plan9") != "" {
+		if got := downloaded(dir, "linux"); got != "" || downloaded(dir, "plan9") != "" {
 			t.Errorf("%q has %q", dir, got)
 		}
-	}
-}
-
-func TestInitAsJSONSaysWhatIsMissing(t *testing.T) {
-	t.Chdir(t.TempDir())
-	t.Setenv("PATH", t.TempDir())
-	if _, out := in(t, "test", "init", "--json"); !strings.Contains(out, `"what": "no Node was found (20 or newer is needed)"`) || !strings.Contains(out, `"install": "install Node: `) {
-		t.Error(out)
 	}
 }

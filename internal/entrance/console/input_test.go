@@ -16,10 +16,12 @@ func TestWhatIsRefusedStaysInItsForm(t *testing.T) {
 		form       url.Values
 		want       []string
 	}{
-		{"a server whose name is taken", "/servers", url.Values{"kind": {"command"}, "name": {"shop"}, "command": {"npx <b>"}, "args": {"-y\none two"}},
+		{"a server whose name is taken", "/servers",
+			url.Values{"kind": {"command"}, "name": {"shop"}, "command": {"npx <b>"}, "args": {"-y\none two"}},
 			[]string{"conflict", `value="shop"`, `value="npx &lt;b&gt;"`, "-y\none two</textarea>", `<details name="add" open>`}},
-		{"a line without a value", "/servers", url.Values{"kind": {"url"}, "name": {"cloud2"}, "url": {"https://example.com/mcp"}, "headers": {"no colon"}},
-			[]string{"a line lacks", `value="https://example.com/mcp"`, "no colon</textarea>"}},
+		{"a line without a value", "/servers",
+			url.Values{"kind": {"url"}, "name": {"cloud2"}, "url": {"https://example.com/mcp"}, "headers": {"no colon"}},
+			[]string{"a line has no", `value="https://example.com/mcp"`, "no colon</textarea>"}},
 		{"a key without a good name", "/keys", url.Values{"name": {"two words"}, "role": {"viewer"}, "profile": {"orders"}},
 			[]string{"bad_request", `value="two words"`, `value="viewer" selected`, `value="orders" selected`}},
 		{"a session with bad metadata", "/environments/sessions", url.Values{"title": {"A title"}, "metadata": {"{"}},
@@ -39,7 +41,8 @@ func TestASignInLeadsBackToTheFormThatWasSent(t *testing.T) {
 	key := w.key("root", "*", access.Admin)
 	p := w.person()
 	p.header.Set("Referer", w.URL+"/tools/shop__list_orders?profile=orders")
-	if status, page := p.ask("POST", "/tools/shop__list_orders/try", url.Values{}); status != http.StatusUnauthorized || !strings.Contains(page, `name="back" value="/tools/shop__list_orders?profile=orders"`) {
+	if status, page := p.ask("POST", "/tools/shop__list_orders/try", url.Values{}); status != http.StatusUnauthorized ||
+		!strings.Contains(page, `name="back" value="/tools/shop__list_orders?profile=orders"`) {
 		t.Errorf("HTTP %d, and it leads elsewhere", status)
 	}
 	p.header.Set("Referer", "https://evil.example/tools")
@@ -60,7 +63,7 @@ func TestAPageOfToolsThatIsGoneLeadsToTheLast(t *testing.T) {
 	if _, page := p.ask("GET", "/tools?page=999", nil); !strings.Contains(page, "shop__list_orders") {
 		t.Error("it says that there are no tools")
 	}
-	if _, page := p.ask("GET", "/tools?server=lost&page=3", nil); !strings.Contains(page, "Server lost has listed none") {
+	if _, page := p.ask("GET", "/tools?server=lost&page=3", nil); !strings.Contains(page, "Server lost has no tools") {
 		t.Error("it does not say whose tools are missing")
 	}
 }

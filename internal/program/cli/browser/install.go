@@ -1,4 +1,4 @@
-package cli
+package browser
 
 import (
 	"cmp"
@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// browsersFolder is where playwright keeps the browsers that it has fetched.
-func (c *command) browsersFolder() string {
-	if dir, ok := c.env.Lookup("PLAYWRIGHT_BROWSERS_PATH"); ok && filepath.IsAbs(dir) {
+// browsersFolder is where Playwright stores the browsers that it has downloaded.
+func browsersFolder(lookup func(string) (string, bool)) string {
+	if dir, ok := lookup("PLAYWRIGHT_BROWSERS_PATH"); ok && filepath.IsAbs(dir) {
 		return dir
 	}
 	dir, err := os.UserCacheDir()
@@ -23,32 +23,32 @@ func (c *command) browsersFolder() string {
 	return filepath.Join(dir, "ms-playwright")
 }
 
-// fetchedPrograms are where the program of a browser is that playwright has fetched.
-var fetchedPrograms = map[string]string{
+// programs are the paths of downloaded browsers by system.
+var programs = map[string]string{
 	"linux":   "chromium-*/chrome-linux*/chrome",
 	"darwin":  "chromium-*/chrome-mac*/*.app/Contents/MacOS/*",
 	"windows": "chromium-*/chrome-win*/chrome.exe",
 }
 
-// fetchedBrowser is the newest browser in playwright's folder; "" for none.
-func fetchedBrowser(dir, goos string) string {
-	if dir == "" || fetchedPrograms[goos] == "" {
+// downloaded is the newest browser in Playwright's folder; "" for none.
+func downloaded(dir, goos string) string {
+	if dir == "" || programs[goos] == "" {
 		return ""
 	}
-	found, err := fs.Glob(os.DirFS(dir), fetchedPrograms[goos])
+	found, err := fs.Glob(os.DirFS(dir), programs[goos])
 	if err != nil || len(found) == 0 {
 		return ""
 	}
 	build := func(path string) int {
 		name, _, _ := strings.Cut(path, "/")
-		n, _ := strconv.Atoi(strings.TrimPrefix(name, "chromium-")) // what has no number is the oldest
+		n, _ := strconv.Atoi(strings.TrimPrefix(name, "chromium-")) // without a number: the oldest
 		return n
 	}
 	newest := slices.MaxFunc(found, func(a, b string) int { return cmp.Compare(build(a), build(b)) })
 	return filepath.Join(dir, filepath.FromSlash(newest))
 }
 
-// ways are how the parts of a browser test are installed on a system.
+// ways say how to install Node and a browser.
 type ways struct{ node, browser string }
 
 const (
@@ -56,25 +56,26 @@ const (
 	fetchChromium = "npx playwright install --with-deps chromium"
 )
 
-// here are the ways of this system.
+// here is how to install them on this system.
 func here() ways {
-	release, _ := os.ReadFile("/etc/os-release") // without it, what works everywhere is said
+	release, _ := os.ReadFile("/etc/os-release") // without it, a way that works everywhere
 	w := waysOf(runtime.GOOS, string(release))
 	if runtime.GOOS == "linux" && os.Geteuid() != 0 {
-		w.node, w.browser = asRoot(w.node), asRoot(w.browser)
+		w.node = asRoot(w.node)
+		w.browser = asRoot(w.browser)
 	}
 	return w
 }
 
 func asRoot(way string) string {
-	if way == nodePage || way == fetchChromium { // which asks for the password by itself
+	if way == nodePage || way == fetchChromium { // it asks for the password itself
 		return way
 	}
 	return "sudo " + way
 }
 
-// waysOf are the ways of a system. The release is that of os-release on Linux. A package is
-// named only where it is known to be new enough.
+// waysOf is how to install them on a system; release is the content of os-release on Linux. It
+// names packages only where they are new enough.
 func waysOf(goos, release string) ways {
 	switch goos {
 	case "darwin":
@@ -85,7 +86,7 @@ func waysOf(goos, release string) ways {
 	names, version := readRelease(release)
 	for _, name := range names {
 		switch name {
-		case "ubuntu": // its package of Chromium is a stub
+		case "ubuntu": // its Chromium package is a stub
 			return ways{"snap install node --classic", fetchChromium}
 		case "debian":
 			w := ways{nodePage, "apt-get install chromium fonts-noto-cjk"}
@@ -104,8 +105,7 @@ func waysOf(goos, release string) ways {
 	return ways{nodePage, fetchChromium}
 }
 
-// readRelease reads the names of a system, its own before those that it is like, and the
-// first number of its version.
+// readRelease reads the name of a system, the names of similar ones, and its major version.
 func readRelease(text string) (names []string, version int) {
 	values := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -113,9 +113,9 @@ func readRelease(text string) (names []string, version int) {
 		values[key] = strings.Trim(value, `"'`)
 	}
 	first, _, _ := strings.Cut(values["VERSION_ID"], ".")
-	version, _ = strconv.Atoi(first) // a rolling release has none
+	version, _ = strconv.Atoi(first) // 0 for a rolling release
 	if version == 0 && values["VERSION_CODENAME"] != "" {
-		version = 99 // it is the next one, of which packages are newer
+		version = 99 // unreleased, so its packages are newer
 	}
 	return append([]string{values["ID"]}, strings.Fields(values["ID_LIKE"])...), version
 }

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,16 +20,16 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/program/app"
+	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// servers asks each server for its tools, as a gateway would. The gateway for that has a
-// store of its own, so that the real one is left alone. By what they list, the tools of agents
-// are looked at.
-func (d *doctor) servers(ctx context.Context, cfg *config.Config, k kept) {
+// servers lists the tools of each server, with a gateway that has a store of its own, and then
+// checks the agents.
+func (d *doctor) servers(ctx context.Context, cfg *config.Config, found stored) {
 	own := *cfg
 	servers := slices.Clone(cfg.Servers)
-	for _, s := range k.servers {
+	for _, s := range found.servers {
 		servers = append(servers, s.Server)
 		own.Secrets = append(slices.Clone(own.Secrets), s.Secrets...)
 	}
@@ -39,16 +40,16 @@ func (d *doctor) servers(ctx context.Context, cfg *config.Config, k kept) {
 	}
 	defer os.RemoveAll(dir)
 	own.Store = filepath.Join(dir, "doctor.db")
-	own.Servers = nil // each is asked here, and not by the catalog as well
+	own.Servers = nil // they are listed here, not by the catalog
 	own.Profiles = nil
-	a, err := app.New(ctx, &own, &app.Options{Version: d.env.Version, Logger: d.quiet(), Env: d.env.Lookup})
+	a, err := app.New(ctx, &own, &app.Options{Version: d.Version, Logger: d.Logger, Env: d.Lookup})
 	if err != nil {
 		d.blame("servers", err)
 		return
 	}
 	defer a.Close()
 	a.Pool.Apply(servers)
-	results := make([]finding, len(servers)) // in the order of the file
+	results := make([]Finding, len(servers)) // in the order of the file
 	slots := make(chan struct{}, 4)          // each may be a process that starts
 	var work sync.WaitGroup
 	for i, s := range servers {
@@ -64,31 +65,32 @@ func (d *doctor) servers(ctx context.Context, cfg *config.Config, k kept) {
 		d.say(f.Status, subject, strings.TrimPrefix(f.Message, subject+" "), f.Hint)
 	}
 	all := *cfg
-	all.Servers, all.Agents = servers, slices.Concat(cfg.Agents, k.agents)
+	all.Servers = servers
+	all.Agents = slices.Concat(cfg.Agents, found.agents)
 	d.agents(ctx, &all, a.Store)
 }
 
-func (d *doctor) server(ctx context.Context, a *app.App, s config.Server) finding {
+func (d *doctor) server(ctx context.Context, a *app.App, s config.Server) Finding {
 	if s.Disabled {
-		return finding{Status: good, Message: "is disabled"}
+		return Finding{Status: good, Message: "is disabled"}
 	}
 	if s.Missing != "" {
-		return finding{Status: problem, Message: "is out of service: " + s.Missing}
+		return Finding{Status: Problem, Message: "cannot start: " + s.Missing}
 	}
 	if message, hint := missing(s); message != "" {
-		return finding{Status: problem, Message: message, Hint: hint}
+		return Finding{Status: Problem, Message: message, Hint: hint}
 	}
 	return d.ask(ctx, a, s)
 }
 
-// runtimes are the programs that servers are usually started with, and where they come from.
+// runtimes are the usual commands of servers and how to install them.
 var runtimes = map[string]string{
-	"npx": "install Node.js, which brings npx", "node": "install Node.js", "npm": "install Node.js, which brings npm",
-	"bunx": "install Bun, which brings bunx", "uvx": "install uv, which brings uvx", "uv": "install uv", "python": "install Python",
+	"npx": "install Node.js, which includes npx", "node": "install Node.js", "npm": "install Node.js, which includes npm",
+	"bunx": "install Bun, which includes bunx", "uvx": "install uv, which includes uvx", "uv": "install uv", "python": "install Python",
 	"python3": "install Python 3", "docker": "install Docker", "deno": "install Deno",
 }
 
-// missing is what the command of a server lacks, and what to do. npx needs Node as well.
+// missing says what the command of a server lacks, and what to do.
 func missing(s config.Server) (message, hint string) {
 	if s.Command == "" {
 		return "", ""
@@ -98,18 +100,20 @@ func missing(s config.Server) (message, hint string) {
 	switch info, err := os.Stat(s.Cwd); {
 	case lost != nil:
 		bare := !strings.ContainsAny(s.Command, `/\: `)
-		if hint = runtimes[base]; hint == "" || !bare {
+		hint = runtimes[base]
+		if hint == "" || !bare {
 			hint = s.CommandHint()
 		}
 		if bare {
-			hint += "; a service may have another PATH than your shell"
+			hint += "; a service may have a different PATH than your shell"
 		}
 		return "command \"" + s.Command + "\" does not exist", hint
 	case (base == "npx" || base == "npm") && !found("node"):
-		return s.Command + " is there, but node is not", "install Node.js, or add its folder to PATH"
+		return s.Command + " exists, but node does not", "install Node.js, or add its folder to PATH"
 	case s.Cwd != "" && (err != nil || !info.IsDir()):
-		if hint = s.WindowsHint(); hint == "" {
-			hint = "make it, or correct cwd of " + string(s.ID)
+		hint = s.WindowsHint()
+		if hint == "" {
+			hint = "create it, or correct cwd of " + string(s.ID)
 		}
 		return "folder " + s.Cwd + " does not exist", hint
 	}
@@ -121,31 +125,33 @@ func found(program string) bool {
 	return err == nil || errors.Is(err, exec.ErrDot)
 }
 
-// ask lists the tools of one server.
-func (d *doctor) ask(ctx context.Context, a *app.App, s config.Server) finding {
-	timed, cancel := context.WithTimeout(ctx, d.patience)
+func (d *doctor) ask(ctx context.Context, a *app.App, s config.Server) Finding {
+	timed, cancel := context.WithTimeout(ctx, d.Timeout)
 	defer cancel()
-	from := d.now()
+	from := d.Now()
 	l, err := a.Pool.List(timed, s.ID)
 	if err == nil {
 		d.heard(s.ID, l)
-		f := finding{Status: good, Message: fmt.Sprintf("%s, listed in %s", count(len(l.Tools), "tool"), d.now().Sub(from).Round(time.Millisecond))}
+		f := Finding{Status: good, Message: fmt.Sprintf("%s, listed in %s", terminal.Count(len(l.Tools), "tool"),
+			d.Now().Sub(from).Round(time.Millisecond))}
 		switch {
 		case len(l.Notes) > 0:
-			f.Status, f.Hint = warning, strings.Join(l.Notes, "; ")
+			f.Status = warning
+			f.Hint = strings.Join(l.Notes, "; ")
 		case len(l.Tools) == 0:
-			f.Status, f.Hint = warning, "is it the right server?"
+			f.Status = warning
+			f.Hint = "is it the right server?"
 		}
 		return f
 	}
 	was := fault.As(err)
-	f := finding{Status: problem, Message: was.Message, Hint: was.Hint}
+	f := Finding{Status: Problem, Message: was.Message, Hint: was.Hint}
 	if was.Code == fault.Internal {
 		f.Message = err.Error()
 	}
 	if timed.Err() != nil && ctx.Err() == nil {
-		f.Message = fmt.Sprintf("did not list its tools within %s", d.patience)
-		f.Hint = "give it more time with --patience, or run its command by hand to see what it does"
+		f.Message = fmt.Sprintf("did not list its tools within %s", d.Timeout)
+		f.Hint = "give it more time with --timeout, or run its command by hand to see what it does"
 	}
 	if said := saidBy(a, s); said != "" && !strings.Contains(f.Message, said) {
 		f.Message += "; it said: " + said
@@ -162,7 +168,6 @@ func (d *doctor) ask(ctx context.Context, a *app.App, s config.Server) finding {
 	return f
 }
 
-// saidBy is what a server itself says of what went wrong.
 func saidBy(a *app.App, s config.Server) string {
 	for _, st := range a.Pool.Status() {
 		if st.ID == s.ID {
@@ -172,7 +177,7 @@ func saidBy(a *app.App, s config.Server) string {
 	return ""
 }
 
-// address looks whether a gateway could listen, or listens.
+// address checks that a gateway can listen, or does already.
 func (d *doctor) address(ctx context.Context, cfg *config.Config) {
 	const subject = "address"
 	l, err := net.Listen("tcp", cfg.Listen)
@@ -181,18 +186,18 @@ func (d *doctor) address(ctx context.Context, cfg *config.Config) {
 		d.say(good, subject, cfg.Listen+" is free", "")
 		return
 	}
-	if !errors.Is(err, syscall.EADDRINUSE) && !strings.Contains(err.Error(), "Only one usage") { // Windows has words of its own
-		d.say(problem, subject, "cannot listen on "+cfg.Listen+": "+err.Error(), "choose another address: listen, or --listen")
+	if !errors.Is(err, syscall.EADDRINUSE) && !strings.Contains(err.Error(), "Only one usage") { // on Windows
+		d.say(Problem, subject, "cannot listen on "+cfg.Listen+": "+err.Error(), "choose another address: listen, or --listen")
 		return
 	}
-	if isGateway(ctx, "http://"+reachable(cfg.Listen)+cfg.BasePath) {
+	if isGateway(ctx, "http://"+Reachable(cfg.Listen)+cfg.BasePath) {
 		d.say(good, subject, "a gateway answers on "+cfg.Listen, "")
 		return
 	}
-	d.say(problem, subject, cfg.Listen+" is taken by another program", "end that program, or choose another address: listen, or --listen")
+	d.say(Problem, subject, cfg.Listen+" is taken by another program", "stop that program, or choose another address: listen, or --listen")
 }
 
-// isGateway tells whether a toolfit gateway answers at the address, whoever may ask it.
+// isGateway tells whether a toolfit gateway answers at the address.
 func isGateway(ctx context.Context, base string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
@@ -200,7 +205,7 @@ func isGateway(ctx context.Context, base string) bool {
 	if err != nil {
 		return false
 	}
-	transport := &http.Transport{DisableKeepAlives: true} // and no proxy: it is this machine
+	transport := &http.Transport{DisableKeepAlives: true} // and no proxy
 	resp, err := transport.RoundTrip(req)
 	if err != nil {
 		return false
@@ -212,4 +217,16 @@ func isGateway(ctx context.Context, base string) bool {
 	}
 	err = json.NewDecoder(io.LimitReader(resp.Body, 4<<20)).Decode(&answer)
 	return err == nil && (answer.Servers != nil || answer.Error != nil && answer.Error.Code != "")
+}
+
+// Reachable is the address at which this machine reaches a listener.
+func Reachable(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return listen
+	}
+	if a, err := netip.ParseAddr(host); host == "" || err == nil && a.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
 }

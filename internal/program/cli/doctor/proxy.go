@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"net/http"
@@ -6,31 +6,32 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/origin"
+	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// proxies says who goes through the proxies of the environment, where it names any: servers by
-// URL, models and embeddings, unless they are on this machine or in NO_PROXY. A program that
-// we start gets the variables and does with them what it likes; HTTP APIs are reached
-// directly, because our guard looks at addresses and a proxy sees names.
+// proxies says which servers use the proxies of the environment: those by URL, unless they are on
+// this machine or in NO_PROXY. Started programs get the variables but may ignore them. HTTP APIs
+// are reached directly, because their guard checks addresses, and a proxy resolves names.
 func (d *doctor) proxies(cfg *config.Config) {
 	const subject = "proxy"
 	var set []string
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
-		value, _ := d.env.Lookup(name)
+		value, _ := d.Lookup(name)
 		_, err := url.Parse(value)
 		_, short := url.Parse("http://" + value)
 		switch {
 		case value == "":
 		case err != nil && short != nil:
-			d.say(warning, subject, name+" is no address of a proxy, and is ignored", "write it as http://HOST:PORT")
+			d.say(warning, subject, name+" is not the address of a proxy and is ignored", "write it as http://HOST:PORT")
 		default:
 			set = append(set, name)
 		}
 	}
 	if len(set) == 0 {
-		if value, _ := d.env.Lookup("ALL_PROXY"); value != "" {
-			d.say(warning, subject, "ALL_PROXY is set, which toolfit does not use; programs that it starts get it", "set HTTPS_PROXY and HTTP_PROXY, or proxy of a server")
+		if value, _ := d.Lookup("ALL_PROXY"); value != "" {
+			d.say(warning, subject, "ALL_PROXY is set, which toolfit does not use; it is passed on to started programs",
+				"set HTTPS_PROXY and HTTP_PROXY, or proxy of a server")
 		}
 		return
 	}
@@ -56,12 +57,12 @@ func (d *doctor) proxies(cfg *config.Config) {
 		names []string
 	}{
 		{"reached through it", through},
-		{"reached directly, being on this machine, in NO_PROXY, or of a scheme without a proxy", direct},
-		{"reached directly, being HTTP APIs, which use a proxy of their own alone", apis},
+		{"reached directly (on this machine, in NO_PROXY, or no proxy for the scheme)", direct},
+		{"reached directly (HTTP APIs only use their own proxy setting)", apis},
 		{"started with it in their environment, which they may ignore", programs},
 	} {
 		if len(part.names) > 0 {
-			parts = append(parts, part.what+": "+some(part.names))
+			parts = append(parts, part.what+": "+terminal.Some(part.names))
 		}
 	}
 	if len(parts) == 1 {
@@ -74,7 +75,7 @@ func (d *doctor) proxies(cfg *config.Config) {
 func proxyFor(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "" // the server's own finding says so
+		return "" // reported with the server
 	}
 	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: u}); err == nil && proxy != nil {
 		return origin.Of(proxy)

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// recall tells whether the services that action recall asks can be reached, and whether the
-// actions of the file lead anywhere.
+// recall checks that the services of action recall can be reached, and that the servers of its
+// actions exist.
 func (d *doctor) recall(ctx context.Context, cfg *config.Config, added []config.Added) {
 	if cfg.Recall == nil {
 		return
@@ -24,7 +24,7 @@ func (d *doctor) recall(ctx context.Context, cfg *config.Config, added []config.
 			continue
 		}
 		if err := recall.Reach(ctx, s.at); err != nil {
-			d.say(problem, "recall."+s.name, err.Error(), "check its url, or start it")
+			d.say(Problem, "recall."+s.name, err.Error(), "check its url, or start the service")
 			continue
 		}
 		d.say(good, "recall."+s.name, origin.Shown(s.at.URL)+" answers", "")
@@ -39,14 +39,14 @@ func (d *doctor) recall(ctx context.Context, cfg *config.Config, added []config.
 	d.recallActions(cfg.Recall, known)
 }
 
-// recallActions warns of actions whose server is none of ours. Where agent-operator-integration
-// is asked, it may be one that only that service knows.
+// recallActions checks the servers of actions, unless agent-operator-integration may know them.
 func (d *doctor) recallActions(r *config.Recall, known map[string]bool) {
 	if r.OperatorIntegration.URL != "" {
 		return
 	}
 	for i, a := range r.Actions {
-		id, section := a.Server, "mcpServers"
+		id := a.Server
+		section := "mcpServers"
 		if a.Tool != "" {
 			id, _, _ = strings.Cut(a.Tool, "__")
 			section = "apis"
