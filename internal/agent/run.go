@@ -200,7 +200,7 @@ func (c *chat) do(ctx context.Context, w *wanted, rep *Report) {
 		params.Session = c.answer.Session
 		req := call.Request{
 			Principal: c.turn.Principal, Profile: c.agent.Profile, Agent: c.agent.ID, Reader: call.Model, Params: params,
-			Budget: c.agent.Budget, Longest: c.agent.Capabilities.MaxToolResultLength, May: c.may,
+			Budget: c.agent.Budget, MaxChars: c.agent.Capabilities.MaxToolResultLength, May: c.may,
 		}
 		if c.model.Tools != config.TextTools {
 			req.Dialect = schema.Dialect(c.model.Dialect)

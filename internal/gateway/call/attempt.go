@@ -91,8 +91,8 @@ func (c *Caller) again(ctx context.Context, t target, req *Request, rec *recordi
 // once is exactly one upstream request, or none.
 func (c *Caller) once(ctx context.Context, t target, req *Request) (sent, error) {
 	s := sent{target: t}
-	if t.entry.Browser && !req.Found && c.opts.Describes != nil {
-		args, answer, err := c.opts.Describes(ctx, req, t.entry, t.args)
+	if t.entry.Browser && !req.Found && c.opts.FindElements != nil {
+		args, answer, err := c.opts.FindElements(ctx, req, t.entry, t.args)
 		if err != nil || answer != nil {
 			s.out.Raw = answer
 			return s, err

@@ -73,16 +73,16 @@ type Options struct {
 	Retain  func() time.Duration // how long results stay; nil: a day
 	Redact  func(string) string  // takes secrets out of the arguments that are kept with them; nil: there are none
 	Own     map[string]OwnTool   // tools of ours beside those of this package, by name
-	// Describes finds the elements that a call of a browser's tool describes in words; an answer
+	// FindElements finds the elements that a call of a browser's tool describes in words; an answer
 	// takes the place of the call. nil: words go to the server as they are.
-	Describes func(ctx context.Context, req *Request, entry *catalog.Entry, args json.RawMessage) (found, answer json.RawMessage, err error)
+	FindElements func(ctx context.Context, req *Request, entry *catalog.Entry, args json.RawMessage) (found, answer json.RawMessage, err error)
 	// JQ runs a program that a model sent, apart from this process; nil: none is run.
 	JQ func(ctx context.Context, who, program string, value []byte) ([]byte, error)
-	// Earlier gives results that were kept, as examples for prompts; nil: there are none.
-	Earlier func(ctx context.Context, f store.ResultFilter) ([]store.Result, error)
+	// PastResults gives results that were kept, as examples for prompts; nil: there are none.
+	PastResults func(ctx context.Context, f store.ResultFilter) ([]store.Result, error)
 	Uses    Uses             // keeps what searches led to; nil: nothing is remembered
 	Meaning Meaning          // asked by searches; nil: words alone decide
-	Beside  func(func())     // runs work beside the calls; nil: in their place
+	Background  func(func())     // runs work beside the calls; nil: in their place
 	Logger  *slog.Logger     // nil: discard
 	Started func(store.Call) // told of each call that goes to a server; it must not block; nil: nobody is
 	Now     func() time.Time // nil: time.Now
@@ -107,8 +107,8 @@ func New(tools Viewer, servers Sender, log Recorder, opts *Options) *Caller {
 	c.opts.Own[catalog.FetchResult] = c.fetch
 	c.opts.Own[catalog.FindTools] = c.findTools
 	c.opts.Own[catalog.DescribeTool] = c.describeTool
-	if c.opts.Beside == nil {
-		c.opts.Beside = func(work func()) { work() }
+	if c.opts.Background == nil {
+		c.opts.Background = func(work func()) { work() }
 	}
 	if c.opts.Redact == nil {
 		c.opts.Redact = func(s string) string { return s }
@@ -142,7 +142,7 @@ type Request struct {
 	AsListed   bool           // the arguments are for the schemas that the profile's list shows
 	Dialect    schema.Dialect // else: whose arguments they are; "" for those that the tool itself takes
 	Budget     int            // estimated tokens of a result, in place of the profile's; 0: as the profile says
-	Longest    int            // characters that the reader takes of a result's text; the rest is kept for it; 0: any number
+	MaxChars    int            // characters that the reader takes of a result's text; the rest is kept for it; 0: any number
 	Whole      bool           // the result is neither cut nor kept, whatever the profile says
 	Found      bool           // elements of a page were found already, and are named by their refs
 	Params     Params

@@ -54,8 +54,8 @@ func (c *Caller) fetch(ctx context.Context, req *Request, args json.RawMessage) 
 	}
 	req.fetched = found.Mask
 	budget := cmp.Or(req.Budget, view.Results.How.Budget, fetchBudget)
-	if req.Longest > 0 {
-		budget = min(budget, max(req.Longest/charsPerToken, 1))
+	if req.MaxChars > 0 {
+		budget = min(budget, max(req.MaxChars/charsPerToken, 1))
 	}
 	p, err := project.PageOf(found.Value, f.Offset, f.Limit, budget)
 	if err != nil {

@@ -41,8 +41,8 @@ func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recordi
 		how, choice = howFor(s.view, usual, s.entry.Name, s.fitted.Args)
 	}
 	req.page.ask(&how)
-	if req.Longest > 0 {
-		how.Budget = project.BudgetFor(shown, req.Longest, how.Budget)
+	if req.MaxChars > 0 {
+		how.Budget = project.BudgetFor(shown, req.MaxChars, how.Budget)
 	}
 	if choice.Shadow != nil {
 		cut := project.Plan(ctx, shown, choice.Shadow.How(usual))
@@ -137,7 +137,7 @@ func (c *Caller) Shadowed(ctx context.Context, r store.Result) (rule string, sho
 // tooLong tells whether the reader will leave out more than is cut here: an error is never
 // cut, and one long row cannot be.
 func tooLong(out []byte, req *Request) bool {
-	return req.Longest > 0 && len(out) > req.Longest && utf8.RuneCountInString(project.Text(out)) > req.Longest
+	return req.MaxChars > 0 && len(out) > req.MaxChars && utf8.RuneCountInString(project.Text(out)) > req.MaxChars
 }
 
 // keepWhere keeps a result of which nothing was left out here: where all are kept, or where

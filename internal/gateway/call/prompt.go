@@ -139,10 +139,10 @@ const maxExample = 500
 // kept: the newest of each tool.
 func (c *Caller) examples(ctx context.Context, v *catalog.View, owner string) (map[string]json.RawMessage, error) {
 	found := map[string]json.RawMessage{}
-	if c.opts.Earlier == nil {
+	if c.opts.PastResults == nil {
 		return found, nil
 	}
-	list, err := c.opts.Earlier(ctx, store.ResultFilter{Owner: owner})
+	list, err := c.opts.PastResults(ctx, store.ResultFilter{Owner: owner})
 	if err != nil {
 		return nil, fmt.Errorf("find examples: %w", err)
 	}

@@ -43,7 +43,7 @@ type owned struct {
 }
 
 func newMemories(o *Options) *memories {
-	return &memories{uses: o.Uses, beside: o.Beside, now: o.Now, log: o.Logger, owners: newLately[*owned](maxOwners), writes: make(chan struct{}, maxWrites)}
+	return &memories{uses: o.Uses, beside: o.Background, now: o.Now, log: o.Logger, owners: newLately[*owned](maxOwners), writes: make(chan struct{}, maxWrites)}
 }
 
 // of gives an owner's memory, which is read when it is first asked for. Without one the

@@ -39,8 +39,8 @@ func (e *Entry) UsedBy(a *config.Agent) bool {
 	return len(a.Available) == 0 || !e.Own && slices.ContainsFunc(a.Available, e.MeantBy)
 }
 
-// Lacks are the words of an agent's available_tools that mean no tool of the profile.
-func (v *View) Lacks(a *config.Agent) (words []string) {
+// UnknownTools are the words of an agent's available_tools that mean no tool of the profile.
+func (v *View) UnknownTools(a *config.Agent) (words []string) {
 	for _, word := range a.Available {
 		if a.Capabilities.ToolCalling && !slices.ContainsFunc(v.Entries, func(e *Entry) bool { return e.MeantBy(word) }) {
 			words = append(words, word)

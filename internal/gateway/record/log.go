@@ -186,8 +186,8 @@ func (l *Log) Refuses() error {
 	return nil
 }
 
-// Settle notes whether the sink takes records, as whoever tried it found: nil that it does.
-func (l *Log) Settle(err error) {
+// ReportSink notes whether the sink takes records, as whoever tried it found: nil that it does.
+func (l *Log) ReportSink(err error) {
 	if !l.opts.Durable {
 		return
 	}

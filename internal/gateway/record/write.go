@@ -30,7 +30,7 @@ func (l *Log) writeDurable() {
 		g := l.take(spare)
 		if len(g.calls) > 0 {
 			g.err = l.sink.AppendCalls(l.ctx, g.calls)
-			l.Settle(g.err)
+			l.ReportSink(g.err)
 		}
 		if g.err == nil { // durable first, memory second
 			for i := range g.calls {

@@ -199,9 +199,9 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 	}
 	maps.Copy(own, a.testTools())
 	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{
-		Own: own, Describes: a.describes, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
+		Own: own, FindElements: a.describes, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
 		Results: a.Store, Retain: func() time.Duration { return a.Config().Kept.Retain }, JQ: a.jq(),
-		Earlier: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Beside: a.work.Go, Redact: redact,
+		PastResults: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Background: a.work.Go, Redact: redact,
 	})
 	a.lab = a.newLab()
 	a.agents = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{Version: a.opts.Version, Key: a.sealKey, May: a.Env.May, Logger: a.log})

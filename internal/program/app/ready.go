@@ -70,7 +70,7 @@ func (a *App) checkStore(ctx context.Context) error {
 	was := r.store
 	r.store = a.Store.Writable(ctx)
 	r.asked = time.Now()
-	a.Records.Settle(r.store)
+	a.Records.ReportSink(r.store)
 	switch {
 	case was == nil && r.store != nil:
 		a.log.Error("the store cannot be written to", "error", fault.As(r.store))

@@ -109,7 +109,7 @@ func (d *doctor) agent(a *config.Agent, view *catalog.View, silent []string) {
 			has++
 		}
 	}
-	lacks := view.Lacks(a)
+	lacks := view.UnknownTools(a)
 	for _, word := range lacks {
 		status, message := warning, fmt.Sprintf("available_tools: profile %s has no tool %s", a.Profile, word)
 		hint := view.Unknown(word, nil).Hint
