@@ -10,6 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/prompt"
+	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/schema"
@@ -53,7 +54,7 @@ func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 			add(e, e.Listed())
 		}
 	}
-	if fetch, err := v.Find(catalog.FetchResult); err == nil && len(b.list) > 0 && mayFetch(a, fetch) {
+	if fetch, err := v.Find(call.FetchResult); err == nil && len(b.list) > 0 && mayFetch(a, fetch) {
 		b.may[fetch] = struct{}{}
 		b.rest = fetch
 	}
@@ -76,7 +77,7 @@ func handsOver(m Message) bool {
 }
 
 // fetches tells whether it is our tool that fetches the rest of a result.
-func fetches(e *catalog.Entry) bool { return e.Own && e.Shown == catalog.FetchResult }
+func fetches(e *catalog.Entry) bool { return e.Own && e.Shown == call.FetchResult }
 
 // mayFetch tells whether it is that tool, and the agent has it: whoever has others has it too,
 // unless it is denied.

@@ -80,12 +80,12 @@ type Options struct {
 	JQ func(ctx context.Context, who, program string, value []byte) ([]byte, error)
 	// PastResults gives results that were kept, as examples for prompts; nil: there are none.
 	PastResults func(ctx context.Context, f store.ResultFilter) ([]store.Result, error)
-	Uses    Uses             // keeps what searches led to; nil: nothing is remembered
-	Meaning Meaning          // asked by searches; nil: words alone decide
+	Uses        Uses             // keeps what searches led to; nil: nothing is remembered
+	Meaning     Meaning          // asked by searches; nil: words alone decide
 	Background  func(func())     // runs work beside the calls; nil: in their place
-	Logger  *slog.Logger     // nil: discard
-	Started func(store.Call) // told of each call that goes to a server; it must not block; nil: nobody is
-	Now     func() time.Time // nil: time.Now
+	Logger      *slog.Logger     // nil: discard
+	Started     func(store.Call) // told of each call that goes to a server; it must not block; nil: nobody is
+	Now         func() time.Time // nil: time.Now
 }
 
 // New makes a Caller; nil options are the defaults.
@@ -104,9 +104,9 @@ func New(tools Viewer, servers Sender, log Recorder, opts *Options) *Caller {
 	if c.opts.Own == nil {
 		c.opts.Own = map[string]OwnTool{}
 	}
-	c.opts.Own[catalog.FetchResult] = c.fetch
-	c.opts.Own[catalog.FindTools] = c.findTools
-	c.opts.Own[catalog.DescribeTool] = c.describeTool
+	c.opts.Own[FetchResult] = c.fetch
+	c.opts.Own[FindTools] = c.findTools
+	c.opts.Own[DescribeTool] = c.describeTool
 	if c.opts.Background == nil {
 		c.opts.Background = func(work func()) { work() }
 	}
@@ -142,7 +142,7 @@ type Request struct {
 	AsListed   bool           // the arguments are for the schemas that the profile's list shows
 	Dialect    schema.Dialect // else: whose arguments they are; "" for those that the tool itself takes
 	Budget     int            // estimated tokens of a result, in place of the profile's; 0: as the profile says
-	MaxChars    int            // characters that the reader takes of a result's text; the rest is kept for it; 0: any number
+	MaxChars   int            // characters that the reader takes of a result's text; the rest is kept for it; 0: any number
 	Whole      bool           // the result is neither cut nor kept, whatever the profile says
 	Found      bool           // elements of a page were found already, and are named by their refs
 	Params     Params

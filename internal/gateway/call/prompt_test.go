@@ -39,7 +39,7 @@ func shop(t testing.TB, tools int, seed uint64) *catalog.Catalog {
 	for _, row := range rows {
 		r.Shuffle(len(row.Tools), func(i, j int) { row.Tools[i], row.Tools[j] = row.Tools[j], row.Tools[i] })
 	}
-	c, err := catalog.New(t.Context(), noLister{}, fakeKeeper{rows}, nil)
+	c, err := catalog.New(t.Context(), noLister{}, fakeKeeper{rows}, &catalog.Options{Own: OwnTools(false)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func (r *recording) sent(s sent) {
 	if s.entry != nil {
 		r.found(s.entry)
 	}
-	if r.fetch = s.entry != nil && s.entry.Shown == catalog.FetchResult && s.entry.Own; r.fetch {
+	if r.fetch = s.entry != nil && s.entry.Shown == FetchResult && s.entry.Own; r.fetch {
 		r.call.Ref, _ = rawjson.String(rawjson.Get(s.fitted.Args, "ref"))
 	}
 	if repairs := append(r.outer, s.fitted.Repairs...); len(repairs) > 0 {

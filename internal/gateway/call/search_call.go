@@ -5,13 +5,12 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
-	"github.com/toolfit/toolfit/internal/gateway/catalog"
 )
 
 // unwrap makes a call of call_tool the call that it stands for. From here on nothing tells
 // the two apart: the same decision, the same fitting, one record of the tool that is called.
 func (c *Caller) unwrap(ctx context.Context, t target, req *Request, rec *recording) (target, error) {
-	if !t.entry.Own || t.entry.Shown != catalog.CallTool {
+	if !t.entry.Own || t.entry.Shown != CallTool {
 		return t, nil
 	}
 	if rawjson.IsNull(t.args) {
@@ -22,7 +21,7 @@ func (c *Caller) unwrap(ctx context.Context, t target, req *Request, rec *record
 		return t, err
 	}
 	name, _ := rawjson.String(rawjson.Get(outer.Args, "name"))
-	if name == catalog.CallTool {
+	if name == CallTool {
 		return t, fault.New(fault.BadArguments, "/name: call_tool does not call itself").WithHint("name the tool that is meant")
 	}
 	args := rawjson.Get(outer.Args, "arguments")

@@ -88,7 +88,7 @@ func newHall(t testing.TB, uses *memory) *hall {
 	add(&files, `{"name":"secret","description":"Read what nobody may read."}`)
 	add(&mail, `{"name":"send_message","description":"Send a message to a person.","inputSchema":{"type":"object","properties":{"to":{"type":"string"},"text":{"type":"string"}},"required":["to"]}}`)
 	add(&mail, `{"name":"inbox","description":"List messages that came."}`)
-	cat, err := catalog.New(t.Context(), noLister{}, fakeKeeper{[]store.Server{files, mail}}, nil)
+	cat, err := catalog.New(t.Context(), noLister{}, fakeKeeper{[]store.Server{files, mail}}, &catalog.Options{Own: OwnTools(false)})
 	if err != nil {
 		t.Fatal(err)
 	}

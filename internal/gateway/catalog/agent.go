@@ -13,7 +13,7 @@ import (
 // of results is bounded, also where no rule cuts anything.
 func (v *View) addForAgents(cfg *config.Config, p config.Profile, fetch json.RawMessage) {
 	uses := func(a config.Agent) bool { return a.Profile == p.Name && a.Capabilities.ToolCalling }
-	if v.byShown[FetchResult] != nil || v.Results.Keep == "none" || !slices.ContainsFunc(cfg.Agents, uses) {
+	if v.byShown[textOf(fetch, "name")] != nil || v.Results.Keep == "none" || !slices.ContainsFunc(cfg.Agents, uses) {
 		return
 	}
 	if e := v.addOwn(p, fetch); e != nil {

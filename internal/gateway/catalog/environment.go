@@ -142,13 +142,3 @@ func (p protocol) first(raw string) bool {
 	p.taken[name] = true
 	return first
 }
-
-// reserved are the names that no server's tool may be shown under.
-func reserved(env []json.RawMessage) map[string]bool {
-	names := maps.Clone(reservedTools)
-	for _, def := range env {
-		name, _ := rawjson.String(rawjson.Get(def, "name"))
-		names[name] = true
-	}
-	return names
-}

@@ -95,11 +95,6 @@ func (c *Catalog) ViewFor(who access.Principal, profile string) (*View, error) {
 	return v, err
 }
 
-// reservedTools are the names of our own tools. An upstream tool of such a name is prefixed.
-var reservedTools = map[string]bool{
-	"fetch_result": true, "find_tools": true, "describe_tool": true, "call_tool": true, "run_steps": true, "find_element": true,
-}
-
 // Find returns the tool that the profile shows under the name.
 func (v *View) Find(shown string) (*Entry, error) {
 	if e := v.byShown[shown]; e != nil {
@@ -144,11 +139,9 @@ func (v *View) has(id tool.ServerID) bool {
 type shared struct {
 	plans *schema.Cache
 	rules *project.Rules
-	fetch json.RawMessage   // the definition of fetch_result
-	env   []json.RawMessage // the definitions of the environment protocol
-	old   map[string]*View  // by profile, as they were
-
-	reserved map[string]bool // the names of our own tools
+	own   *OwnTools
+	names map[string]bool  // of our own tools
+	old   map[string]*View // by profile, as they were
 }
 
 // buildView decides once, for lists and look-ups alike, what a profile has.
@@ -167,7 +160,7 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 		if len(s.offer.Notes) > 0 && access.SeesServer(p, id) {
 			v.refuse(string(id), "some of what the server lists was left out; toolfit servers says what") // in words of ours alone
 		}
-		seen := s.protocol(made.reserved)
+		seen := s.protocol(made.names)
 		for _, def := range s.offer.Tools {
 			name := tool.Canonical(id, def.Name)
 			if s.letThrough(pin{ToolKind, def.Name}, def.Raw) != nil && !def.NeedsTask() && access.Sees(p, id, name) && seen.first(def.Name) {
@@ -184,22 +177,22 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 		v.offer.about[id] = about(s)
 	}
 	bare := p.Names == "bare"
-	v.Entries, v.byShown = named(v.Entries, bare, made.reserved)
+	v.Entries, v.byShown = named(v.Entries, bare, made.names)
 	v.Prompts, v.byPrompt = named(v.Prompts, bare, reservedPrompts)
 	v.byName = make(map[tool.Name]*Entry, len(v.Entries))
 	for _, e := range v.Entries {
 		v.byName[e.Name] = e
 	}
 	if v.cuts() {
-		v.addOwn(p, made.fetch)
+		v.addOwn(p, made.own.Fetch)
 	}
-	v.environment.tools, v.environment.of, v.environment.failed = made.env, p, missing(p, servers)
+	v.environment.tools, v.environment.of, v.environment.failed = made.own.Env, p, missing(p, servers)
 	if p.Environment.Listed {
-		v.addEnvironment(p, made.env)
+		v.addEnvironment(p, made.own.Env)
 	}
-	v.addTests(p)
-	v.chooseOffer(p, made.old[p.Name])
-	v.addForAgents(cfg, p, made.fetch)
+	v.addTests(p, made.own.Tests)
+	v.chooseOffer(p, made.own, made.old[p.Name])
+	v.addForAgents(cfg, p, made.own.Fetch)
 	v.addPrompt(p)
 	v.List, v.PromptList = v.renderTools(), render("prompts", v.Prompts)
 	v.tools = len(v.List) - 1

@@ -171,9 +171,12 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 		a.Pool.Close()
 		return err
 	}
+	own := call.OwnTools(a.opts.Program != "")
+	own.Tests = trial.Definitions()
+	own.Env = envTools
 	a.Catalog, err = catalog.New(ctx, a.Pool, a.Store, &catalog.Options{
 		Changed: a.listChanged, Self: mcp.Info{Name: "toolfit", Title: "toolfit", Version: cmp.Or(a.opts.Version, "dev")}.Implementation(),
-		JQ: a.opts.Program != "", Env: envTools, Redact: redact, Logger: a.log,
+		Own: own, Redact: redact, Logger: a.log,
 	})
 	if err != nil {
 		a.Pool.Close()
@@ -192,14 +195,14 @@ func (a *App) assemble(ctx context.Context, redact func(string) string) (err err
 	a.Pool.Apply(first.Servers)
 	a.Catalog.Apply(&first)
 	a.meaning = meaning.New(func() config.Embeddings { return a.Config().Embeddings }, &meaning.Options{Logger: a.log})
-	own, err := a.environment()
+	tools, err := a.environment()
 	if err != nil {
 		a.Pool.Close()
 		return err
 	}
-	maps.Copy(own, a.testTools())
+	maps.Copy(tools, a.testTools())
 	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{
-		Own: own, FindElements: a.describes, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
+		Own: tools, FindElements: a.describes, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
 		Results: a.Store, Retain: func() time.Duration { return a.Config().Kept.Retain }, JQ: a.jq(),
 		PastResults: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Background: a.work.Go, Redact: redact,
 	})

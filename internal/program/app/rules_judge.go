@@ -15,7 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/core/project/suggest"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
-	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
@@ -153,7 +153,7 @@ func (a *App) useOf(ctx context.Context, row store.Document) (suggest.Use, error
 		}
 		for _, c := range page {
 			h := handle{c.Principal, c.Ref}
-			if c.Tool == catalog.FetchResult {
+			if c.Tool == call.FetchResult {
 				fetched[h] = true
 				continue
 			}

@@ -73,7 +73,7 @@ func (a *App) describes(ctx context.Context, req *call.Request, entry *catalog.E
 // testTools are the tools of the lab, which is made after the caller that they are for.
 func (a *App) testTools() map[string]call.OwnTool {
 	own := map[string]call.OwnTool{}
-	for _, name := range []string{catalog.RunSteps, catalog.FindElement} {
+	for _, name := range []string{trial.RunSteps, trial.FindElement} {
 		own[name] = func(ctx context.Context, req *call.Request, args json.RawMessage) (json.RawMessage, error) {
 			return a.lab.Tools()[name](ctx, req, args)
 		}
