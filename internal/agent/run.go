@@ -214,7 +214,7 @@ func (c *chat) do(ctx context.Context, w *wanted, rep *Report) {
 	rep.Call, rep.Ref = res.ID, res.Ref
 	text := c.clip(project.Text(res.Raw), res.Ref)
 	switch {
-	case res.Kind() != upstream.Complete:
+	case res.Kind != upstream.Complete:
 		rep.Error = c.speech.Say("the tool asks a question, which an agent cannot answer")
 	case string(rawjson.Get(res.Raw, "isError")) == "true":
 		rep.Error = text

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
@@ -22,8 +23,8 @@ func (v *visitor) modern(ctx context.Context, req *mcp.Request, ask asker) (json
 		return nil, err
 	}
 	if req.Method == "completion/complete" {
-		a, err := ask(ctx, req)
-		return v.inModern(req, a, err)
+		out, err := ask(ctx, req)
+		return v.inModern(req, out, 0, err)
 	}
 	back, err := parseRetry(req.Params)
 	if err != nil {
@@ -32,12 +33,12 @@ func (v *visitor) modern(ctx context.Context, req *mcp.Request, ask asker) (json
 	if back.state != "" {
 		return v.resume(ctx, req, ask, back)
 	}
-	a, err := v.begin(ctx, req, ask)
-	return v.inModern(req, a, err)
+	out, err := v.begin(ctx, req, ask)
+	return v.inModern(req, out, 0, err)
 }
 
 // begin makes a call that its client can be asked about.
-func (v *visitor) begin(ctx context.Context, req *mcp.Request, ask asker) (answer, error) {
+func (v *visitor) begin(ctx context.Context, req *mcp.Request, ask asker) (*upstream.Outcome, error) {
 	if !mcp.CanBeAsked(req.Meta.Capabilities) {
 		return ask(ctx, req)
 	}
@@ -53,16 +54,15 @@ func (v *visitor) resume(ctx context.Context, req *mcp.Request, ask asker, back 
 	again := *req
 	switch was.Kind {
 	case stateParked:
-		a, err := v.server.resume(ctx, req, v, back, was)
-		return v.inModern(req, a, err)
+		out, err := v.server.resume(ctx, req, v, back, was)
+		return v.inModern(req, out, 0, err)
 	case stateRepeat:
 		again.Params = mcp.Without(req.Params, "inputResponses", "requestState")
 	default:
 		again.Params = mcp.With(mcp.Without(req.Params, "requestState"), "requestState", was.State)
 	}
-	a, err := v.begin(ctx, &again, ask)
-	a.round = was.Round
-	return v.inModern(req, a, err)
+	out, err := v.begin(ctx, &again, ask)
+	return v.inModern(req, out, was.Round, err)
 }
 
 // retry is what a client brings back with a call that it makes again.

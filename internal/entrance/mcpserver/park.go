@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
@@ -47,7 +48,7 @@ type talk struct {
 	cancel context.CancelFunc
 	news   chan struct{} // tells that there is a question
 	done   chan struct{} // closed when the call has ended
-	result answer
+	result *upstream.Outcome
 	err    error
 
 	mu     sync.Mutex
@@ -67,7 +68,7 @@ type question struct {
 func key(n int) string { return "q" + strconv.Itoa(n) }
 
 // talk makes a call whose client can be asked, and returns its result or a question.
-func (s *Server) talk(ctx context.Context, v *visitor, req *mcp.Request, ask asker) (answer, error) {
+func (s *Server) talk(ctx context.Context, v *visitor, req *mcp.Request, ask asker) (*upstream.Outcome, error) {
 	t := &talk{
 		id: rand.Text(), caller: v.principal.ID, caps: req.Meta.Capabilities, client: req.Client,
 		news: make(chan struct{}, 1), done: make(chan struct{}),
@@ -98,15 +99,17 @@ func (t *talk) rescue() {
 const gather = 50 * time.Millisecond
 
 // wait is what becomes of the call next. A client that leaves meanwhile has canceled it.
-func (s *Server) wait(ctx context.Context, req *mcp.Request, v *visitor, t *talk) (answer, error) {
+func (s *Server) wait(ctx context.Context, req *mcp.Request, v *visitor, t *talk) (*upstream.Outcome, error) {
 	select {
 	case <-t.done:
 		return t.result, t.err
 	case <-ctx.Done():
 		t.cancel()
 		<-t.done
-		t.result.free()
-		return answer{}, ctx.Err()
+		if t.result != nil {
+			t.result.Release()
+		}
+		return nil, ctx.Err()
 	case <-t.news:
 	}
 	timer := time.NewTimer(gather)
@@ -120,17 +123,17 @@ func (s *Server) wait(ctx context.Context, req *mcp.Request, v *visitor, t *talk
 }
 
 // park answers the request with the open questions and lets the call wait for another one.
-func (s *Server) park(req *mcp.Request, v *visitor, t *talk) (answer, error) {
+func (s *Server) park(req *mcp.Request, v *visitor, t *talk) (*upstream.Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.client = nil
 	if t.round++; t.round > maxRounds {
 		t.cancel()
-		return answer{}, rpcError(fault.New(fault.UpstreamProtocol, "the server asked for more %d times and did not answer", maxRounds))
+		return nil, rpcError(fault.New(fault.UpstreamProtocol, "the server asked for more %d times and did not answer", maxRounds))
 	}
 	if !s.parked.put(t) {
 		t.cancel()
-		return answer{}, rpcError(fault.New(fault.UpstreamBusy, "too many calls wait for answers of their clients").WithHint("try again later"))
+		return nil, rpcError(fault.New(fault.UpstreamBusy, "too many calls wait for answers of their clients").WithHint("try again later"))
 	}
 	here := place{t.id, t.round}
 	t.late = time.AfterFunc(s.opts.Park, func() {
@@ -144,18 +147,18 @@ func (s *Server) park(req *mcp.Request, v *visitor, t *talk) (answer, error) {
 	}
 	own := state{Kind: stateParked, Talk: t.id, Replica: s.parked.replica, Round: t.round}
 	sealed := s.seal.close(own, v.binding(req), s.opts.Park)
-	return answer{raw: inputRequired(append(requests, '}'), sealed), era: mcp.Modern}, nil
+	return &upstream.Outcome{Raw: inputRequired(append(requests, '}'), sealed), Era: mcp.Modern}, nil
 }
 
 // resume brings answers to a parked call. A state serves once: what it was given for has
 // then been answered.
-func (s *Server) resume(ctx context.Context, req *mcp.Request, v *visitor, back retry, was state) (answer, error) {
+func (s *Server) resume(ctx context.Context, req *mcp.Request, v *visitor, back retry, was state) (*upstream.Outcome, error) {
 	if was.Replica != s.parked.replica {
-		return answer{}, errState("the call waits at another replica, or ended with it")
+		return nil, errState("the call waits at another replica, or ended with it")
 	}
 	t := s.parked.take(place{was.Talk, was.Round})
 	if t == nil {
-		return answer{}, errState("the call no longer waits for it")
+		return nil, errState("the call no longer waits for it")
 	}
 	t.mu.Lock()
 	t.late.Stop()

@@ -11,22 +11,16 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-func (a answer) free() {
-	if a.release != nil {
-		a.release()
-	}
-}
-
 // inLegacy writes an answer as a client with a session reads it.
-func (v *visitor) inLegacy(req *mcp.Request, a answer, err error) (json.RawMessage, error) {
+func (v *visitor) inLegacy(req *mcp.Request, out *upstream.Outcome, err error) (json.RawMessage, error) {
 	if err != nil {
 		return v.legacyError(req, err)
 	}
-	req.Sent = a.release
-	if a.era != mcp.Modern {
-		return a.raw, nil
+	req.Sent = out.Release
+	if out.Era != mcp.Modern {
+		return out.Raw, nil
 	}
-	return legacyResult(a.raw), nil
+	return legacyResult(out.Raw), nil
 }
 
 // legacyResult takes out what only the modern era has, in one walk: results may be large. A
@@ -97,17 +91,18 @@ func (v *visitor) legacyError(req *mcp.Request, err error) (json.RawMessage, err
 	return nil, rpc
 }
 
-// inModern writes an answer as a client without a session reads it.
-func (v *visitor) inModern(req *mcp.Request, a answer, err error) (json.RawMessage, error) {
+// inModern writes an answer as a client without a session reads it. Round is how often the call
+// has been answered with a question, as far as is known.
+func (v *visitor) inModern(req *mcp.Request, out *upstream.Outcome, round int, err error) (json.RawMessage, error) {
 	if err != nil {
 		return v.modernError(req, err)
 	}
-	if a.kind == upstream.InputRequired {
-		defer a.free()
-		return v.question(req, a)
+	if out.Kind == upstream.InputRequired {
+		defer out.Release()
+		return v.question(req, out.Raw, round)
 	}
-	req.Sent = a.release
-	raw := a.raw
+	req.Sent = out.Release
+	raw := out.Raw
 	if req.Method == "resources/read" {
 		raw = withCache(raw)
 	}
@@ -202,9 +197,9 @@ func (v *visitor) pages(req *mcp.Request, data json.RawMessage) json.RawMessage 
 
 // question passes on what a modern server asks: only what the client can be asked, and with
 // the server's state sealed, so that nobody else can bring it back.
-func (v *visitor) question(req *mcp.Request, a answer) (json.RawMessage, error) {
-	w := rawjson.Object(rawjson.Get(a.raw, "inputRequests"))
-	for rawjson.Get(a.raw, "inputRequests") != nil && w.Next() {
+func (v *visitor) question(req *mcp.Request, raw json.RawMessage, round int) (json.RawMessage, error) {
+	w := rawjson.Object(rawjson.Get(raw, "inputRequests"))
+	for rawjson.Get(raw, "inputRequests") != nil && w.Next() {
 		method, _ := rawjson.String(rawjson.Get(w.Value, "method"))
 		switch {
 		case mcp.Ability(method) == "":
@@ -213,16 +208,16 @@ func (v *visitor) question(req *mcp.Request, a answer) (json.RawMessage, error) 
 			return nil, mcp.MissingCapability(method)
 		}
 	}
-	inner := rawjson.Get(a.raw, "requestState")
+	inner := rawjson.Get(raw, "requestState")
 	if inner == nil {
-		return bytes.Clone(a.raw), nil
+		return bytes.Clone(raw), nil
 	}
-	if a.round >= maxRounds {
+	if round >= maxRounds {
 		return nil, rpcError(fault.New(fault.UpstreamProtocol, "the server asked for more %d times and did not answer", maxRounds))
 	}
-	own := state{Kind: stateServer, State: bytes.Clone(inner), Round: a.round + 1}
+	own := state{Kind: stateServer, State: bytes.Clone(inner), Round: round + 1}
 	sealed := v.server.seal.close(own, v.binding(req), stateFor)
-	return mcp.With(mcp.Without(a.raw, "requestState"), "requestState", rawjson.AppendString(nil, sealed)), nil
+	return mcp.With(mcp.Without(raw, "requestState"), "requestState", rawjson.AppendString(nil, sealed)), nil
 }
 
 // maxRounds is how often a server may answer one call with a question.

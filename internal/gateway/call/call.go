@@ -104,7 +104,6 @@ func New(tools Viewer, servers Sender, log Recorder, opts *Options) *Caller {
 	if c.opts.Own == nil {
 		c.opts.Own = map[string]OwnTool{}
 	}
-	c.opts.Own[FetchResult] = c.fetch
 	c.opts.Own[FindTools] = c.findTools
 	c.opts.Own[DescribeTool] = c.describeTool
 	if c.opts.Background == nil {
@@ -131,7 +130,7 @@ const (
 	Person               // a person or a service: results are whole
 )
 
-// Request is one call to make.
+// Request is what was asked: one call to make. Nothing in it changes while the call is made.
 type Request struct {
 	Principal  access.Principal
 	Profile    string
@@ -150,11 +149,6 @@ type Request struct {
 
 	Environment bool                      // the caller came to the profile as an environment
 	May         func(*catalog.Entry) bool // which tools its agent may use; nil: all of the profile
-
-	page page   // what the caller asks to see of the result
-	rule string // that cut the result which is fetched from
-
-	fetched string // the mask or program by which it is
 }
 
 // session is the key under which servers keep state for the caller.
@@ -168,65 +162,53 @@ func (r *Request) session() string {
 	return r.Principal.ID
 }
 
-// Result is what the caller gets.
+// Result is what came back: the server's outcome, with Raw as the caller gets it.
 type Result struct {
-	ID  string          // of the call's record
-	Raw json.RawMessage // the result of tools/call; read-only
-
+	upstream.Outcome
+	ID     string     // of the call's record
 	Fitted fit.Result // the arguments as the tool got them, and what was changed in them
-	Ref    string     // where the full result is kept; "" when it is not
-	Rule   string     // the rule that cut the result; "" when none did
+	Ref    string     // names the stored full result; "": it is not stored
+	Rule   string     // the rule that cut the result; "": none did
 
-	out upstream.Outcome
+	full json.RawMessage // the result as the server gave it
 }
 
-// Kind tells whether the call is finished. A modern client may get a question instead.
-func (r *Result) Kind() upstream.Kind { return r.out.Kind }
-
-// Era is that of the server, in whose words Raw is written.
-func (r *Result) Era() mcp.Era { return r.out.Era }
-
-// Release lets the room that Raw takes be used again, once it has been sent on. It need not be called.
-func (r *Result) Release() { r.out.Release() }
-
-// Do makes one call. A fault says what the caller may know of what went wrong; an
+// Do makes one call. A *fault.Error says what the caller may know of what went wrong; an
 // *mcp.Error is the server's own.
 func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	rec := c.begin(&req)
 	defer func() { err = rec.end(ctx, res, err) }()
 
-	t, err := c.resolve(ctx, &req) // which tool, and may this caller use it
+	s, err := c.resolve(ctx, &req) // which tool, and may this caller use it
 	if err != nil {
 		return nil, err
 	}
-	rec.found(t.entry)
-	if t, err = c.unwrap(ctx, t, &req, rec); err != nil {
+	rec.found(s.entry)
+	s, err = c.unwrap(ctx, s, &req, rec)
+	if err != nil {
 		return nil, err
 	}
-	if !t.entry.Own && t.view.Searches() {
+	if !s.entry.Own && s.view.Searches() {
 		rec.session = req.session()
 	}
-	if t, req.page, err = takePage(t); err != nil {
+	err = s.takePage()
+	if err != nil {
 		return nil, err
 	}
 	c.opts.Started(rec.call)
-	s, err := c.attempt(ctx, t, &req, rec) // what the caller sent → what the tool takes; one upstream request
-	rec.sent(s)
-	rec.call.Rule = req.rule
-	if rec.fetch {
-		rec.call.Message = Fetched + cut(req.fetched, 1000)
-	}
+	s, out, err := c.attempt(ctx, s, &req, rec) // what the caller sent → what the tool takes; one upstream request
+	rec.sent(&s)
 	if err != nil {
 		return nil, err
 	}
-	res = &Result{ID: rec.call.ID, Raw: s.out.Raw, Fitted: s.fitted, out: s.out}
-	if s.out.Kind != upstream.Complete { // a question, which its client takes as it is
+	res = &Result{Outcome: out, ID: rec.call.ID, Fitted: s.fitted, full: out.Raw}
+	if out.Kind != upstream.Complete { // a question, which the client gets as it is
 		return res, nil
 	}
-	if err := c.checkOutput(ctx, s.target, rec, res.Raw); err != nil {
+	if err := c.checkOutput(ctx, &s, rec, res.Raw); err != nil {
 		return nil, err
 	}
-	res.Raw = c.project(ctx, s, &req, rec)
+	res.Raw = c.project(ctx, &s, &req, rec, out.Raw)
 	res.Ref, res.Rule = rec.call.Ref, rec.call.Rule
 	return res, nil
 }
@@ -234,64 +216,21 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 // Curl is the HTTP request that a call of an API's tool would send, as a command line
 // without secrets. Nothing is sent.
 func (c *Caller) Curl(ctx context.Context, req Request) (string, error) {
-	t, err := c.resolve(ctx, &req)
+	s, err := c.resolve(ctx, &req)
 	if err != nil {
 		return "", err
 	}
-	msg, _, err := c.fit(ctx, t, &req)
+	msg, err := c.fit(ctx, &s, &req)
 	if err != nil {
 		return "", err
 	}
 	return c.servers.Curl(ctx, msg)
 }
 
-// resolve finds the tool among those that the caller's profile shows.
-func (c *Caller) resolve(ctx context.Context, req *Request) (target, error) {
-	if !req.Principal.MayCall() && !(req.Environment && req.Principal.MayRead()) {
-		return target{}, req.Principal.Lacks("%s may not call tools")
-	}
-	t, err := c.find(req)
-	if !fault.Is(err, fault.UnknownTool) {
-		return t, err
-	}
-	// It may be a tool of a server that is being listed for the first time.
-	if _, err = c.tools.Listed(ctx, req.Profile); err != nil {
-		return target{}, err
-	}
-	return c.find(req)
-}
-
-// find looks the tool up under the name that the caller was shown, or under that of another
-// version of its server.
-func (c *Caller) find(req *Request) (target, error) {
-	view, err := c.tools.View(req.Profile)
-	if err != nil {
-		return target{}, err
-	}
-	if req.Environment {
-		view = view.Environment(req.Principal.MayCall())
-	}
-	t := target{view: view, args: req.Params.Args}
-	if t.entry, err = view.Find(req.Params.Tool); err != nil {
-		entry, args, ok := view.Route(req.Params.Tool, t.args)
-		switch {
-		case !ok && req.May != nil:
-			return t, view.Unknown(req.Params.Tool, req.May)
-		case !ok:
-			return t, err
-		}
-		t.entry, t.args = entry, args
-	}
-	if req.May != nil && !req.May(t.entry) {
-		return t, view.Unknown(req.Params.Tool, req.May)
-	}
-	return t, nil
-}
-
 func (c *Caller) send(ctx context.Context, entry *catalog.Entry, msg upstream.Call) (upstream.Outcome, error) {
 	out, err := c.servers.Call(ctx, msg)
 	if err == nil && (len(out.Raw) == 0 || out.Raw[0] != '{') {
-		return out, fault.New(fault.UpstreamProtocol, "server %s answered %s with a result that is no object", entry.Server, entry.Definition.Name)
+		return out, fault.New(fault.UpstreamProtocol, "server %s answered %s with a result that is not an object", entry.Server, entry.Definition.Name)
 	}
 	return out, err
 }

@@ -255,7 +255,7 @@ func TestArgumentsOfCallToolAreRepaired(t *testing.T) {
 func TestCallToolRefusesWhatIsNoTool(t *testing.T) {
 	h := newHall(t, &memory{})
 	for args, want := range map[string]string{
-		`{"name":"call_tool","arguments":{"name":"files__read"}}`: "call_tool does not call itself",
+		`{"name":"call_tool","arguments":{"name":"files__read"}}`: "call_tool cannot call itself",
 		`{"name":"read_file","arguments":{}}`:                     "did you mean one of these?\nfiles__read(",
 		`{"name":"zzz"}`:                                          "use find_tools. There are tools of: files",
 		`{"arguments":{}}`:                                        "/name: missing",

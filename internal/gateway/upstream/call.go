@@ -70,7 +70,7 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // Release lets the room that Raw takes be used again. Raw must not be used afterwards. It
 // need not be called.
-func (o Outcome) Release() {
+func (o *Outcome) Release() {
 	const largest = 1 << 20
 	if o.buf != nil && o.buf.Cap() <= largest {
 		buffers.Put(o.buf)
