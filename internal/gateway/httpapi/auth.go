@@ -188,7 +188,7 @@ func (w *wallet) ask(ctx context.Context, t *token, c config.Credential, address
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
-		t.err = fault.New(fault.BadConfig, "%s: the token's address is none", w.who)
+		t.err = fault.New(fault.BadConfig, "%s: the token's address is not valid", w.who)
 		return
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")

@@ -18,7 +18,7 @@ type apiConn struct {
 }
 
 func (s *server) dialAPI(h hooks) (conn, error) {
-	api, err := httpapi.New(s.cfg, &httpapi.Options{MaxAnswer: s.pool.opts.MaxMessage, Trusted: s.trusts})
+	api, err := httpapi.New(s.cfg, &httpapi.Options{MaxAnswer: s.pool.opts.MaxMessage, Trusted: s.trusts, Credentials: s.credentials})
 	if err != nil {
 		return nil, err
 	}

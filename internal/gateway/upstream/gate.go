@@ -111,7 +111,7 @@ func (g *gate) leave(ctx context.Context, err error) {
 		if g.failures++; g.failures >= g.rule.Failures {
 			g.openedAt = g.now()
 		}
-	case !errors.Is(err, errNoVerdict) && (err == nil || ctx.Err() == nil):
+	case !hasMark(err, noVerdict) && (err == nil || ctx.Err() == nil):
 		g.failures, g.openedAt, g.last = 0, time.Time{}, nil
 	}
 }
@@ -119,7 +119,7 @@ func (g *gate) leave(ctx context.Context, err error) {
 // counts tells whether the server is to blame: it gave no answer that could be used. An
 // error of its own is an answer, and a caller that left says nothing about the server.
 func counts(ctx context.Context, err error) bool {
-	if errors.Is(err, errNoVerdict) {
+	if hasMark(err, noVerdict) {
 		return false
 	}
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {

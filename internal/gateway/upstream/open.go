@@ -20,7 +20,7 @@ func (s *server) open(sess *session) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.cfg.Start)
 	defer cancel()
 	c, err := s.connect(ctx, sess, s.cfg.Type)
-	if errors.Is(err, errNotStreamable) && s.cfg.Type == "" {
+	if hasMark(err, notStreamable) && s.cfg.Type == "" {
 		// What refuses the newer transport may know the older one.
 		if older, olderErr := s.connect(ctx, sess, "sse"); olderErr == nil {
 			c, err = older, nil
@@ -154,14 +154,15 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 		return s.startBuiltin(h)
 	case s.cfg.API != nil:
 		return s.dialAPI(h)
-	case transport == "sse":
-		return dialSSE(ctx, s.cfg, s.http, int(s.pool.opts.MaxMessage), h)
 	case s.cfg.URL != "":
-		r, err := newRemote(s.cfg, s.http, s.pool.opts.MaxMessage, h)
+		r, err := newRemote(s.cfg, s.credentials, s.http, s.pool.opts.MaxMessage, h)
 		if err != nil {
 			return nil, err
 		}
-		r.last = &s.ids
+		if transport == "sse" {
+			return dialSSE(ctx, r)
+		}
+		r.ids = &s.ids
 		return r, nil
 	}
 	if err := s.pool.makeRoom(seat.owner); err != nil {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/httpapi"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -50,7 +51,9 @@ type Options struct {
 	Changed  func(tool.ServerID) // told that a server says its list has changed; it must not block
 	Opened   func(tool.ServerID) // told that a session was opened; it must not block
 	// Updated is told that a resource, which somebody subscribed to, has changed; it must not block.
-	Updated      func(id tool.ServerID, params json.RawMessage)
+	Updated func(id tool.ServerID, params json.RawMessage)
+	// Credentials are those for a server; nil: the headers of its configuration.
+	Credentials  func(config.Server) httpapi.Credentials
 	MaxMessage   int64               // most bytes of one message from a server; 0: 16 MiB
 	MaxProcesses int                 // most processes at once, of which no caller has more than its share; 0: 64
 	Redact       func(string) string // takes secrets out of what servers say about themselves; nil: there are none
@@ -101,6 +104,9 @@ func (p *Pool) transport(proxy string) *http.Transport {
 func (o *Options) fill() {
 	if o.Version == "" {
 		o.Version = "dev"
+	}
+	if o.Credentials == nil {
+		o.Credentials = func(cfg config.Server) httpapi.Credentials { return httpapi.Static(cfg.Headers) }
 	}
 	if o.Changed == nil {
 		o.Changed = func(tool.ServerID) {}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
 	"sync"
@@ -14,18 +13,20 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/gateway/httpapi"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // server is one configured server and the sessions open with it.
 type server struct {
-	cfg  config.Server
-	pool *Pool
-	gate *gate
-	http *http.Transport
-	ids  atomic.Int64 // of requests over HTTP: no two are the same, in whichever session
-	tail tail
+	cfg         config.Server
+	pool        *Pool
+	gate        *gate
+	http        *http.Transport
+	credentials httpapi.Credentials
+	ids         atomic.Int64 // of requests over HTTP: no two are the same, in whichever session
+	tail        tail
 
 	listed  atomic.Bool              // it has listed its tools since it was configured
 	trusted atomic.Pointer[[]string] // hosts of a remote description that are approved; nil: none
@@ -67,6 +68,7 @@ type session struct {
 func newServer(p *Pool, cfg config.Server) *server {
 	s := &server{cfg: withLimits(cfg), pool: p, sessions: map[string]*session{}, isolated: cfg.Isolation == "session", since: p.opts.Now()}
 	s.gate, s.http = newGate(s.cfg, p.opts.Now), p.transport(cfg.Proxy)
+	s.credentials = p.opts.Credentials(cfg)
 	s.tail.redact = p.opts.Redact
 	if cfg.Lacks != "" {
 		s.reason = fault.New(fault.UpstreamDown, "server %s is out of service: %s", cfg.ID, cfg.Lacks)
@@ -108,7 +110,7 @@ func (s *server) pass(ctx context.Context, who caller, out outgoing) (json.RawMe
 	}
 	raw, era, err := s.do(ctx, who, out)
 	if err != nil && out.clock.hasAsked() {
-		err = fmt.Errorf("%w%w", err, errNoVerdict) // a person may have been slow; that says nothing about the server
+		err = marked(err, noVerdict) // a person may have been slow
 	}
 	s.gate.leave(ctx, err)
 	return raw, era, err
@@ -120,8 +122,8 @@ func unsent(err error) error {
 	switch {
 	case !errors.As(err, &f):
 		return err
-	case errors.Is(err, errNoVerdict):
-		return fmt.Errorf("%w%w", f.Unsent(), errNoVerdict)
+	case hasMark(err, noVerdict):
+		return marked(f.Unsent(), noVerdict)
 	}
 	return f.Unsent()
 }
@@ -141,7 +143,8 @@ func (s *server) do(ctx context.Context, who caller, out outgoing) (json.RawMess
 		out.era = sess.era
 		raw, err := sess.conn.request(ctx, out)
 		s.release(sess)
-		lost, other := errors.Is(err, errSessionLost), errors.Is(err, errOtherEra) || sess.era == mcp.Modern && refusesVersion(err)
+		lost := errors.Is(err, errSessionLost)
+		other := hasMark(err, otherEra) || sess.era == mcp.Modern && refusesVersion(err)
 		if !lost && !other {
 			s.stale(err)
 			return raw, sess.era, err
@@ -195,10 +198,6 @@ func (s *server) release(sess *session) {
 	s.mu.Unlock()
 }
 
-// errNoVerdict is added to the error for a call that says nothing about whether the server
-// works: it never got there, or it waited for a person.
-var errNoVerdict = errors.New("")
-
 // begin starts to open a session, in the background: a caller that leaves must not end the
 // start for those who wait with it. The caller holds mu.
 func (s *server) begin(seat seat) (*session, error) {
@@ -207,14 +206,14 @@ func (s *server) begin(seat seat) (*session, error) {
 	case s.ended:
 		return nil, fault.New(fault.UpstreamDown, "server %s was removed", s.cfg.ID)
 	case s.cfg.Lacks != "":
-		return nil, fmt.Errorf("%w%w", s.reason, errNoVerdict)
+		return nil, marked(s.reason, noVerdict)
 	case now.Before(s.retryAt):
 		why := fault.As(s.reason)
 		again := "it is tried again in " + max(s.retryAt.Sub(now).Round(time.Second), time.Second).String()
 		if why.Hint != "" {
 			again = why.Hint + "; " + again
 		}
-		return nil, fmt.Errorf("%w%w", why.WithHint("%s", again), errNoVerdict)
+		return nil, marked(why.WithHint("%s", again), noVerdict)
 	}
 	if err := s.makeSeat(seat.owner); err != nil {
 		return nil, err

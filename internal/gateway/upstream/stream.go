@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -21,7 +19,7 @@ func (r *remote) answerFromStream(ctx context.Context, body io.Reader, id int64,
 	var at position
 	for {
 		result, err := r.readStream(ctx, body, id, out, &at)
-		if !errors.Is(err, errStreamEnded) || at.event == "" || out.era == mcp.Modern || ctx.Err() != nil {
+		if !hasMark(err, streamEnded) || at.event == "" || out.era == mcp.Modern || ctx.Err() != nil {
 			return result, err
 		}
 		again, err := r.resume(ctx, &at)
@@ -40,9 +38,6 @@ type position struct {
 	tries int           // times in a row that nothing new came
 }
 
-// errStreamEnded is added to the error for a stream that ended before the answer.
-var errStreamEnded = errors.New("")
-
 func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out outgoing, at *position) (json.RawMessage, error) {
 	events := mcp.NewEvents(body, int(r.limit))
 	defer events.Close()
@@ -52,8 +47,7 @@ func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out o
 			return nil, tooLarge(r.server, r.limit+1, r.limit)
 		}
 		if err != nil {
-			ended := fault.New(fault.UpstreamDown, "server %s ended its stream before the answer", r.server)
-			return nil, fmt.Errorf("%w%w", ended, errStreamEnded)
+			return nil, marked(fault.New(fault.UpstreamDown, "server %s ended its stream before the answer", r.server), streamEnded)
 		}
 		at.saw(ev)
 		if len(ev.Data) == 0 || ev.Name != "" && ev.Name != "message" {
@@ -64,7 +58,7 @@ func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out o
 		case err != nil:
 			return nil, r.protocolError("sent what is no message: %v", err)
 		case m.IsResponse() && isID(m.ID, id):
-			return kept(m, out.buf)
+			return copyAnswer(m, out.buf)
 		case m.IsResponse(), m.Method == cancelMethod:
 			// An answer to nothing we asked here, or a question that the server no longer has.
 		case m.IsRequest() && out.era == mcp.Modern:
@@ -106,10 +100,7 @@ func (r *remote) resume(ctx context.Context, at *position) (io.ReadCloser, error
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	header := r.listening()
-	header.Set("Last-Event-ID", at.event)
-	req := &http.Request{Method: http.MethodGet, URL: r.url, Host: r.url.Host, Header: header}
-	resp, err := r.http.RoundTrip(req.WithContext(ctx))
+	resp, err := r.get(ctx, at.event)
 	if err != nil {
 		return nil, fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", r.server, fault.Plain(err))
 	}
@@ -206,8 +197,7 @@ func (r *remote) keepHearing(answered func()) {
 
 // hear reads one stream to its end and tells whether another is worth trying.
 func (r *remote) hear(answered func()) bool {
-	req := &http.Request{Method: http.MethodGet, URL: r.url, Host: r.url.Host, Header: r.listening()}
-	resp, err := r.http.RoundTrip(req.WithContext(r.ctx))
+	resp, err := r.get(r.ctx, "")
 	answered()
 	if err != nil {
 		return r.ctx.Err() == nil
