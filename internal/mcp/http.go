@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -33,15 +34,9 @@ func NewFront(sessions *Sessions, opts *FrontOptions) *Front {
 	if opts != nil {
 		f.opts = *opts
 	}
-	if f.opts.MaxBody == 0 {
-		f.opts.MaxBody = 4 << 20
-	}
-	if f.opts.Stalled == 0 {
-		f.opts.Stalled = 10 * time.Second
-	}
-	if f.opts.Logger == nil {
-		f.opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	f.opts.MaxBody = cmp.Or(f.opts.MaxBody, 4<<20)
+	f.opts.Stalled = cmp.Or(f.opts.Stalled, 10*time.Second)
+	f.opts.Logger = cmp.Or(f.opts.Logger, slog.New(slog.DiscardHandler))
 	return f
 }
 
@@ -142,9 +137,9 @@ func (f *Front) message(w http.ResponseWriter, r *http.Request, e Entry, s *Sess
 			return
 		}
 		out := &reply{w: f.events(w), id: m.ID, session: s, canStream: accepts(r, streamType), mustStream: !accepts(r, jsonType)}
-		req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: out}
+		req := m.request(s, out)
 		defer req.sent()
-		result, withdrawn, err := e.settle(ctx, end, f.opts.Logger, req)
+		result, withdrawn, err := e.serve(ctx, end, f.opts.Logger, req)
 		out.finish(result, err, withdrawn)
 	}
 }

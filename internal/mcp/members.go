@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
@@ -13,7 +14,7 @@ func Removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
 	cut := -1             // where the cut under way begins
 	w := rawjson.Object(object)
 	for w.Next() {
-		if named(w.Key, names) {
+		if slices.Contains(names, string(w.Key)) {
 			if cut < 0 {
 				cut = end
 			}
@@ -23,7 +24,7 @@ func Removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
 		if cut >= 0 {
 			edits = append(edits, rawjson.Edit{Start: cut, End: end})
 			if first { // the comma behind the cut goes too
-				edits[len(edits)-1].End = comma(object, end)
+				edits[len(edits)-1].End = end + bytes.IndexByte(object[end:], ',') + 1
 			}
 			cut = -1
 		}
@@ -33,23 +34,6 @@ func Removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
 		edits = append(edits, rawjson.Edit{Start: cut, End: end})
 	}
 	return edits
-}
-
-func named(key []byte, names []string) bool {
-	for _, n := range names {
-		if string(key) == n {
-			return true
-		}
-	}
-	return false
-}
-
-// comma is the place behind the next comma.
-func comma(object []byte, from int) int {
-	for object[from] != ',' {
-		from++
-	}
-	return from + 1
 }
 
 // Without is the object without the members of these names; all else keeps its bytes.
@@ -66,10 +50,7 @@ func With(object json.RawMessage, name string, value []byte) json.RawMessage {
 	b := make([]byte, 0, len(object)+len(name)+len(value)+4)
 	b = append(rawjson.AppendString(append(b, '{'), name), ':')
 	b = append(b, value...)
-	rest := object[1:]
-	for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\n' || rest[0] == '\r' || rest[0] == '\t') {
-		rest = rest[1:]
-	}
+	rest := bytes.TrimLeft(object[1:], " \t\r\n")
 	if rest[0] != '}' {
 		b = append(b, ',')
 	}

@@ -27,6 +27,11 @@ func (m *Message) IsNotification() bool { return m.Method != "" && m.ID == nil }
 // IsResponse tells whether the message answers a request.
 func (m *Message) IsResponse() bool { return m.Method == "" && m.ID != nil }
 
+// request is the message as a request of the session's.
+func (m *Message) request(s *Session, client Peer) *Request {
+	return &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: client}
+}
+
 // Parse splits one message. The parts are slices of data. A member that decides where the
 // message goes may stand there only once and only in its exact spelling: otherwise this
 // reader and the next one could disagree about what was asked.
@@ -163,6 +168,14 @@ func AppendError(dst []byte, id json.RawMessage, err error) []byte {
 	dst = append(dst, id...)
 	dst = append(dst, `,"error":`...)
 	return append(append(dst, errorObject(err)...), '}')
+}
+
+// AppendAnswer appends the answer to the request id: the result, or the error if there is one.
+func AppendAnswer(dst []byte, id, result json.RawMessage, err error) []byte {
+	if err != nil {
+		return AppendError(dst, id, err)
+	}
+	return AppendResult(dst, id, result)
 }
 
 // errorObject is what the peer may see of err.

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -38,13 +39,9 @@ func NewSessions(opts *SessionsOptions) *Sessions {
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Max == 0 {
-		s.opts.Max = 10_000
-	}
+	s.opts.Max = cmp.Or(s.opts.Max, 10_000)
+	s.opts.Idle = cmp.Or(s.opts.Idle, time.Hour)
 	s.room = share.New(s.opts.Max)
-	if s.opts.Idle == 0 {
-		s.opts.Idle = time.Hour
-	}
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
@@ -157,31 +154,18 @@ func (s *Sessions) Broadcast(group, method string, params json.RawMessage) {
 // Sweep ends the sessions that have been idle for too long.
 func (s *Sessions) Sweep() {
 	limit := s.opts.Now().Add(-s.opts.Idle)
-	var old []*Session
-	s.mu.RLock()
-	for sess := range s.all {
-		if at, idle := sess.idle(); idle && sess.ID != "" && at.Before(limit) {
-			old = append(old, sess)
-		}
-	}
-	s.mu.RUnlock()
-	for _, sess := range old {
-		s.remove(sess)
-	}
+	s.end(func(sess *Session) bool {
+		at, idle := sess.idle()
+		return idle && sess.ID != "" && at.Before(limit)
+	})
 }
 
-// EndOf ends the sessions of the owners that the function names.
-func (s *Sessions) EndOf(gone func(owner string) bool) {
-	owners := map[string]bool{}
+// end ends the sessions that the function picks.
+func (s *Sessions) end(which func(*Session) bool) {
 	var over []*Session
 	s.mu.RLock()
 	for sess := range s.all {
-		is, known := owners[sess.Owner]
-		if !known {
-			is = gone(sess.Owner)
-			owners[sess.Owner] = is
-		}
-		if is {
+		if which(sess) {
 			over = append(over, sess)
 		}
 	}
@@ -189,6 +173,19 @@ func (s *Sessions) EndOf(gone func(owner string) bool) {
 	for _, sess := range over {
 		s.remove(sess)
 	}
+}
+
+// EndOf ends the sessions of the owners that the function names.
+func (s *Sessions) EndOf(gone func(owner string) bool) {
+	owners := map[string]bool{}
+	s.end(func(sess *Session) bool {
+		is, known := owners[sess.Owner]
+		if !known {
+			is = gone(sess.Owner)
+			owners[sess.Owner] = is
+		}
+		return is
+	})
 }
 
 // Drain ends the sessions' own streams and lets none begin, so that a server that shuts
@@ -203,13 +200,5 @@ func (s *Sessions) Drain() {
 
 // Close ends all sessions.
 func (s *Sessions) Close() {
-	s.mu.RLock()
-	all := make([]*Session, 0, len(s.all))
-	for sess := range s.all {
-		all = append(all, sess)
-	}
-	s.mu.RUnlock()
-	for _, sess := range all {
-		s.remove(sess)
-	}
+	s.end(func(*Session) bool { return true })
 }
