@@ -43,6 +43,7 @@ func (v *View) addTool(cfg *config.Config, e *Entry, like *fit.Server) {
 	own, err := fit.Compile(e.Definition.InputSchema(), &opts)
 	if e.Override = cfg.OverrideFor(v.Profile, e.Name); err == nil && e.Override != nil {
 		if e.Override.Hidden {
+			v.leaveOut(e.Server, e.Definition.Name, Hidden)
 			return
 		}
 		if e.changed, err = e.Override.Apply(e.Definition, own.Schema()); err == nil {
@@ -52,6 +53,7 @@ func (v *View) addTool(cfg *config.Config, e *Entry, like *fit.Server) {
 	}
 	if err != nil {
 		v.refuse(string(e.Name), err.Error())
+		v.leaveOut(e.Server, e.Definition.Name, BadOverride)
 		return
 	}
 	e.fitters.own = own

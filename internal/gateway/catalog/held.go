@@ -103,17 +103,14 @@ func textOf(raw json.RawMessage, name string) string {
 	return text
 }
 
-// letThrough is what callers are shown of something: the definition that was approved. nil:
-// nothing. A tool must be called as its server takes it now, so a held one is not shown at all.
-func (k *known) letThrough(p pin, now json.RawMessage) json.RawMessage {
-	h, held := k.held[p]
-	switch {
-	case !held:
-		return now
-	case p.kind == ToolKind:
-		return nil
+// approved is what callers are shown of a prompt or a resource: the definition that was approved
+// last; nil: nothing. Tools must be called as their server takes them now, so those that are held
+// are not shown at all.
+func (k *known) approved(p pin, now json.RawMessage) json.RawMessage {
+	if h, held := k.held[p]; held {
+		return h.was
 	}
-	return h.was
+	return now
 }
 
 // keptHosts are the hosts of a new listing, and the approved ones that it lacks: else a

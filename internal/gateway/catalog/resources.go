@@ -23,7 +23,8 @@ func (v *View) addResources(p config.Profile, s *known, resources, templates *li
 	id := s.cfg.ID
 	for _, raw := range s.offer.Resources {
 		uri := textOf(raw, "uri")
-		if raw = s.letThrough(pin{ResourceKind, uri}, raw); raw == nil {
+		raw = s.approved(pin{ResourceKind, uri}, raw)
+		if raw == nil {
 			v.withheld = append(v.withheld, uri)
 			continue
 		}
@@ -34,7 +35,8 @@ func (v *View) addResources(p config.Profile, s *known, resources, templates *li
 	}
 	for _, raw := range s.offer.Templates {
 		text := textOf(raw, "uriTemplate")
-		if raw = s.letThrough(pin{TemplateKind, text}, raw); raw == nil {
+		raw = s.approved(pin{TemplateKind, text}, raw)
+		if raw == nil {
 			v.withheld = append(v.withheld, text)
 			continue
 		}
@@ -66,7 +68,7 @@ func (v *View) addInstructions(p config.Profile, s *known) {
 // prompts are those of a server that its callers are shown.
 func (k *known) prompts() (list []tool.Definition) {
 	for _, def := range k.offer.Prompts {
-		raw := k.letThrough(pin{PromptKind, def.Name}, def.Raw)
+		raw := k.approved(pin{PromptKind, def.Name}, def.Raw)
 		if raw == nil {
 			continue
 		}

@@ -47,7 +47,8 @@ type View struct {
 	// recognized are the servers of which more is known than their schemas say.
 	recognized []recognized
 	refused    map[string]string // tools whose override cannot be applied, and why
-	fittings   sync.Map          // schema.Dialect → *Fitting, each made when it is first asked for
+	notShown   []NotShown
+	fittings   sync.Map // schema.Dialect → *Fitting, each made when it is first asked for
 	eras       eras
 	offer      offer
 
@@ -160,13 +161,7 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 		if len(s.offer.Notes) > 0 && access.SeesServer(p, id) {
 			v.refuse(string(id), "some of what the server lists was left out; toolfit servers says what") // in words of ours alone
 		}
-		seen := s.protocol(made.names)
-		for _, def := range s.offer.Tools {
-			name := tool.Canonical(id, def.Name)
-			if s.letThrough(pin{ToolKind, def.Name}, def.Raw) != nil && !def.NeedsTask() && access.Sees(p, id, name) && seen.first(def.Name) {
-				v.addTool(cfg, &Entry{Name: name, Server: id, Definition: def, twin: seen.twin(def.Name)}, s.like)
-			}
-		}
+		v.addTools(cfg, p, s, made.names)
 		for _, def := range s.prompts() {
 			if name := tool.Canonical(id, def.Name); access.Sees(p, id, name) {
 				v.Prompts = append(v.Prompts, &Entry{Name: name, Server: id, Definition: def})

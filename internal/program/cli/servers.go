@@ -1,15 +1,20 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
 )
 
 func (c *command) servers() *cobra.Command {
@@ -40,7 +45,15 @@ func (c *command) servers() *cobra.Command {
 				if c.json {
 					return c.printJSON(map[string]any{"servers": servers})
 				}
-				return c.printServers(servers, byServer(shown))
+				n := byServer(shown)
+				why := ""
+				if slices.ContainsFunc(servers, func(s restapi.Server) bool { return n[s.ID] != s.Tools }) {
+					why, err = g.notShown(cmd, flags.query(), servers)
+					if err != nil {
+						return err
+					}
+				}
+				return c.printServers(servers, n, why)
 			})
 		},
 	}
@@ -73,8 +86,31 @@ func byServer(tools []restapi.Tool) map[tool.ServerID]int {
 	return n
 }
 
-// notShown is why a list of tools has fewer than its servers.
-const notShown = "the others are held, kept out, not in the profile, of a disabled server, or run only as tasks"
+// notShown says why a list of tools has fewer than its servers: how many for which reason.
+func (g *gateway) notShown(cmd *cobra.Command, q url.Values, servers []restapi.Server) (string, error) {
+	var answer struct {
+		NotShown []catalog.NotShown `json:"notShown"`
+	}
+	q = maps.Clone(q)
+	q.Set("notShown", "true")
+	if err := g.do(cmd.Context(), http.MethodGet, "/tools", q, nil, &answer); err != nil {
+		return "", err
+	}
+	count := map[string]int{}
+	for _, t := range answer.NotShown {
+		count[string(t.Reason)]++
+	}
+	for _, s := range servers {
+		if s.State == restapi.Disabled {
+			count["of a disabled server"] += s.Tools
+		}
+	}
+	var parts []string
+	for _, reason := range slices.Sorted(maps.Keys(count)) {
+		parts = append(parts, fmt.Sprintf("%d %s", count[reason], reason))
+	}
+	return "not shown: " + cmp.Or(strings.Join(parts, ", "), "see the profile"), nil
+}
 
 // check lists a server now and returns how it is afterwards.
 func (g *gateway) check(cmd *cobra.Command, s restapi.Server) restapi.Server {
@@ -89,19 +125,18 @@ func (g *gateway) check(cmd *cobra.Command, s restapi.Server) restapi.Server {
 	return s
 }
 
-// printServers lists the servers, given how many tools of each the profile shows.
-func (c *command) printServers(servers []restapi.Server, shown map[tool.ServerID]int) error {
+// printServers lists the servers, given how many tools of each the profile shows and why not all.
+func (c *command) printServers(servers []restapi.Server, shown map[tool.ServerID]int, notShown string) error {
 	if len(servers) == 0 {
 		fmt.Fprintln(c.env.Out, "no servers; add one with: toolfit add NAME -- COMMAND")
 		return nil
 	}
 	t := table{wraps: true}
 	t.row("NAME", "KIND", "STATE", "TOOLS", "CHECKED", "REASON")
-	fewer := false
 	for _, s := range servers {
 		tools := fmt.Sprint(s.Tools)
 		if n := shown[s.ID]; n != s.Tools {
-			tools, fewer = fmt.Sprintf("%d of %d", n, s.Tools), true
+			tools = fmt.Sprintf("%d of %d", n, s.Tools)
 		}
 		if len(s.Held) > 0 {
 			tools += fmt.Sprintf(" (%d held)", len(s.Held))
@@ -111,7 +146,7 @@ func (c *command) printServers(servers []restapi.Server, shown map[tool.ServerID
 	if err := t.print(c.env.Out); err != nil {
 		return err
 	}
-	if fewer {
+	if notShown != "" {
 		fmt.Fprintln(c.env.Out, "tools: how many the profile shows of those that the server has; "+notShown)
 	}
 	for _, s := range servers {

@@ -43,7 +43,7 @@ func (c *command) tools() *cobra.Command {
 					if err := c.printTools(tools); err != nil {
 						return err
 					}
-					return c.sayNotShown(cmd, g, tools)
+					return c.sayNotShown(cmd, g, flags.query(), tools)
 				}
 				if len(tools) == 0 {
 					_, err := fmt.Fprintf(c.env.Out, "no tool has %q in its name or description; try: toolfit search %s\n", words, words)
@@ -67,7 +67,7 @@ func (g *gateway) tools(cmd *cobra.Command, q url.Values) ([]restapi.Tool, error
 }
 
 // sayNotShown says beside the list of all tools why it has fewer than the servers.
-func (c *command) sayNotShown(cmd *cobra.Command, g *gateway, tools []restapi.Tool) error {
+func (c *command) sayNotShown(cmd *cobra.Command, g *gateway, q url.Values, tools []restapi.Tool) error {
 	servers, err := g.servers(cmd)
 	if err != nil {
 		return err
@@ -79,10 +79,14 @@ func (c *command) sayNotShown(cmd *cobra.Command, g *gateway, tools []restapi.To
 			fewer = append(fewer, fmt.Sprintf("%d of the %d tools of %s", n, s.Tools, s.ID))
 		}
 	}
-	if len(fewer) > 0 {
-		fmt.Fprintf(c.env.Err, "shown: %s; %s\n", strings.Join(fewer, ", "), notShown)
+	if len(fewer) == 0 {
+		return nil
 	}
-	return nil
+	why, err := g.notShown(cmd, q, servers)
+	if err == nil {
+		fmt.Fprintf(c.env.Err, "shown: %s; %s\n", strings.Join(fewer, ", "), why)
+	}
+	return err
 }
 
 func (c *command) printTools(tools []restapi.Tool) error {
