@@ -16,8 +16,7 @@ type Entry struct {
 	Group   string      // the sessions that Broadcast reaches together
 	Info    func() Info // what initialize answers
 	Handler Handler
-	// Charge counts the messages of a batch; false: they are too many, and it has answered.
-	// Nil: they are not counted.
+	// Charge counts the messages of a batch; false: too many, and it has answered. nil: they are not counted.
 	Charge func(w http.ResponseWriter, r *http.Request, messages int) bool
 }
 
@@ -58,8 +57,7 @@ func (i Info) Implementation() json.RawMessage {
 	return append(rawjson.AppendString(b, i.Version), '}')
 }
 
-// answer serves one request: the few methods of the wire itself here, everything else by
-// the entry's handler.
+// answer serves one request: methods of the wire itself here, all others by the entry's handler.
 func (e Entry) answer(ctx context.Context, log *slog.Logger, req *Request) (json.RawMessage, error) {
 	switch {
 	case req.Meta == nil && req.Method == "ping":
@@ -88,9 +86,9 @@ func (e Entry) take(ctx context.Context, s *Session, m Message) {
 	}
 }
 
-// start registers a request with the session and returns the function that serves it, which
-// returns the answer as a message; nil if the request was canceled. The next message may cancel
-// the request, so it is registered before anything else is read.
+// start registers a request and returns the function that serves it; that returns the answer, or
+// nil if the request was canceled. The next message may cancel it, so it is registered before that
+// is read.
 func (e Entry) start(ctx context.Context, log *slog.Logger, s *Session, req *Request) (serve func() []byte) {
 	ctx, end, err := s.begin(ctx, req.ID)
 	if err != nil {
@@ -106,8 +104,7 @@ func (e Entry) start(ctx context.Context, log *slog.Logger, s *Session, req *Req
 	}
 }
 
-// serve serves a registered request and ends it before its answer goes out: a client that
-// has the answer may use the id again.
+// serve serves a registered request and ends it before the answer goes out: the client may then reuse the id.
 func (e Entry) serve(ctx context.Context, end func(), log *slog.Logger, req *Request) (result json.RawMessage, withdrawn bool, err error) {
 	defer end()
 	result, err = e.answer(ctx, log, req)

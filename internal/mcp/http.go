@@ -14,8 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Front serves Streamable HTTP in both eras: POST and, to clients with sessions, the
-// session's GET stream and DELETE.
+// Front serves Streamable HTTP in both eras: POST, and for sessions GET and DELETE.
 type Front struct {
 	sessions *Sessions
 	opts     FrontOptions
@@ -195,8 +194,7 @@ func accepts(r *http.Request, mediaType string) bool {
 	return false
 }
 
-// ReadBody reads the whole body before anything is done with it: a request that is still
-// arriving while the answer goes out can be cut. One that says it is too long is not waited for.
+// ReadBody reads the whole body before anything is answered: an early answer can cut off the request. A body declared too long is not read.
 func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	switch n := r.ContentLength; {
 	case n > limit:

@@ -57,8 +57,7 @@ func With(object json.RawMessage, name string, value []byte) json.RawMessage {
 	return append(b, rest...)
 }
 
-// ResultType is what a modern result says it is; "" when it does not say. The two usual
-// places of the member are looked at first: large results are not walked for it.
+// ResultType is the type of a modern result; "" if it has none. The usual places are checked first: large results are not walked.
 func ResultType(result json.RawMessage) string {
 	const complete = `"resultType":"complete"`
 	if bytes.HasPrefix(result, []byte("{"+complete)) || bytes.HasSuffix(result, []byte(","+complete+"}")) {

@@ -12,9 +12,7 @@ import (
 // versionMark is how a modern request can be told by its bytes alone.
 var versionMark = []byte(MetaVersion)
 
-// isModern tells the era of a message over HTTP. The header says it; without one the
-// message does. A revision that nobody knows is answered in the words of the newer era,
-// which has words for it.
+// isModern tells the era of a message over HTTP: by the header, else by the message. Unknown revisions count as modern.
 func isModern(h http.Header, m Message) (bool, error) {
 	asked := h.Get(versionHeader)
 	switch {
@@ -33,8 +31,7 @@ func isModern(h http.Header, m Message) (bool, error) {
 	return false, nil
 }
 
-// postModern serves one message of the modern era: there is no session, and a client that
-// hangs up has canceled.
+// postModern serves one modern message: there is no session, and a client that hangs up has canceled.
 func (f *Front) postModern(w http.ResponseWriter, r *http.Request, e Entry, m Message) {
 	switch {
 	case m.IsNotification():

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// reply is the answer to one POST. It stays a plain JSON answer until something has to be
-// sent before the result; then it becomes an event stream. A client with a session can resume
-// that stream; a modern one has none, and is kept waiting by comments.
+// reply is the answer to one POST: plain JSON, or an event stream once something has to be sent
+// before the result. A session's stream can be resumed; a modern one is kept alive by comments.
 type reply struct {
 	w          eventWriter
 	id         json.RawMessage
@@ -39,8 +38,7 @@ func (r *reply) Notify(_ context.Context, method string, params json.RawMessage)
 	return r.event(AppendNotification(nil, method, params))
 }
 
-// Ask sends a request to the client on the request's own stream. A modern client is asked by the
-// answer instead.
+// Ask sends a request to the client on the request's own stream. A modern client is asked by the answer instead.
 func (r *reply) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	if !r.canStream || r.session == nil {
 		return Deaf.Ask(ctx, method, params)
@@ -57,8 +55,7 @@ func (r *reply) event(message []byte) error {
 	return r.send(message)
 }
 
-// send writes one event, and makes the answer a stream first. That a client with a session has
-// gone is no error: the event is stored until it comes back.
+// send writes one event. If a client with a session has gone, the event is stored until it comes back.
 func (r *reply) send(message []byte) error {
 	if !r.streaming {
 		r.begin()
@@ -73,8 +70,7 @@ func (r *reply) send(message []byte) error {
 	return nil
 }
 
-// begin makes the answer a stream. Clients of the newest legacy revision learn at once where
-// they can resume it; older ones may take an event without data for a broken message.
+// begin makes the answer a stream. Only the newest legacy revision takes an event without data, which says where to resume.
 func (r *reply) begin() {
 	r.streaming = true
 	streamHeader(r.w.Header())
@@ -98,8 +94,7 @@ func (r *reply) keepAlive() {
 	}
 }
 
-// finish writes the result or the error. The HTTP exchange of a withdrawn request still ends in
-// an orderly way.
+// finish writes the result or the error. A withdrawn request gets neither, but its HTTP exchange still ends properly.
 func (r *reply) finish(result json.RawMessage, err error, withdrawn bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,8 +127,7 @@ func (r *reply) finish(result json.RawMessage, err error, withdrawn bool) {
 
 var jsonTypeHeader = []string{jsonType}
 
-// writeResult writes a plain answer in one piece, because each piece is a system call. Only long
-// results are not copied for that.
+// writeResult writes a plain answer in one piece, because each piece is a system call, unless copying it would cost more.
 func writeResult(w http.ResponseWriter, id, result json.RawMessage) {
 	const copyBelow = 16 << 10
 	var head [256]byte

@@ -13,8 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/share"
 )
 
-// Sessions are the open legacy sessions of all fronts, and the streams on which modern
-// clients listen.
+// Sessions are the open legacy sessions of all fronts, and the streams of modern clients that listen.
 type Sessions struct {
 	opts SessionsOptions
 	room *share.Room // by owner
@@ -78,8 +77,7 @@ func (s *Sessions) add(sess *Session, named bool) error {
 	return nil
 }
 
-// makeRoom ends the session that has been idle for longest of an owner who holds more than
-// half of all, when another owner comes to a full house: nobody may lock the others out.
+// makeRoom ends the longest idle session of an owner who holds more than half of all, so that nobody can lock others out.
 func (s *Sessions) makeRoom(comes string) {
 	held := map[string]int{}
 	var oldest *Session
@@ -188,8 +186,7 @@ func (s *Sessions) EndOf(gone func(owner string) bool) {
 	})
 }
 
-// Drain ends the sessions' own streams and lets none begin, so that a server that shuts
-// down waits for calls only.
+// Drain ends the sessions' own streams and refuses new ones, so that a server shutting down waits for calls only.
 func (s *Sessions) Drain() {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -15,8 +15,7 @@ type StdioOptions struct {
 	Logger  *slog.Logger // nil: discard
 }
 
-// ServeStdio serves one client on a pair of pipes until its input ends or ctx does. What
-// is in flight when the input ends is still answered.
+// ServeStdio serves one client on a pair of pipes until its input or ctx ends. Requests in flight are still answered.
 func ServeStdio(ctx context.Context, in io.Reader, out io.Writer, sessions *Sessions, e Entry, opts *StdioOptions) error {
 	if opts == nil {
 		opts = &StdioOptions{}
@@ -99,8 +98,7 @@ func answerFirst(m Message) []byte {
 	return AppendError(nil, m.ID, Errorf(CodeInvalidRequest, "send initialize first, or name the revision in params._meta"))
 }
 
-// otherEra refuses a modern request where a session is open: the connection belongs to it. A
-// client that changed its mind would hear half of each.
+// otherEra refuses a modern request on a connection with a session: the client would get half of each era.
 func otherEra(version string) error {
 	return Errorf(CodeInvalidRequest, "this connection speaks revision %s since initialize", version)
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// levels are the log levels that clients want. Servers are told the lowest; each client is
-// sent only its own.
+// levels are the log levels that clients want. Servers are told the lowest; each client gets only its own.
 type levels struct {
 	mu     sync.Mutex
 	of     map[*mcp.Session]string
@@ -36,8 +35,7 @@ func (l *levels) add(s *mcp.Session, level string) string {
 	return l.lowest()
 }
 
-// drop lets go of a client and returns the lowest level of the others; "" when there is
-// none, or when it is the same as before.
+// drop removes a client and returns the lowest level of the others; "" if there is none or it has not changed.
 func (l *levels) drop(s *mcp.Session) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -49,8 +47,7 @@ func (l *levels) drop(s *mcp.Session) string {
 	return ""
 }
 
-// want notes that a modern client wants messages of the level, and returns the lowest of
-// all; "" when it is the same as before.
+// want notes the level that a modern client wants and returns the lowest of all; "" if it has not changed.
 func (l *levels) want(level string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,8 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// modern passes on a request of a client that has no session. Where a server may ask
-// something, the call outlives the request: the client brings the answers with another one.
+// modern passes on a request without a session. If the server asks something, the call outlives it: the client brings answers with a retry.
 func (v *visitor) modern(ctx context.Context, req *mcp.Request, ask asker) (json.RawMessage, error) {
 	if req.Meta.Level != "" && v.principal.MayCall() {
 		if level := v.server.levels.want(req.Meta.Level); level != "" {
@@ -107,8 +106,7 @@ func parseRetry(params json.RawMessage) (retry, error) {
 	return back, nil
 }
 
-// checkMirror compares the headers that repeat arguments with the arguments. Where the list
-// shows schemas of a dialect, it asks for no such headers.
+// checkMirror compares headers that repeat arguments with the arguments. Lists in a dialect do not ask for such headers.
 func (v *visitor) checkMirror(req *mcp.Request) error {
 	if req.Method != "tools/call" || req.Meta.Header == nil {
 		return nil
@@ -136,8 +134,7 @@ func (v *visitor) listen(ctx context.Context, req *mcp.Request) (json.RawMessage
 	})
 }
 
-// subscribeAll subscribes to the resources, some at a time, and returns those that will be
-// heard of.
+// subscribeAll subscribes to the resources, some at a time, and returns those that worked.
 func (v *visitor) subscribeAll(ctx context.Context, session *mcp.Session, uris []string) []string {
 	good := make([]bool, len(uris))
 	slots := make(chan struct{}, 16)

@@ -16,8 +16,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// lot is where calls wait for modern clients to bring answers. It is the only state that is
-// kept for such clients.
+// lot is where calls wait for answers of modern clients. It is the only state held for such clients.
 type lot struct {
 	replica string // ours
 
@@ -38,8 +37,7 @@ const (
 	maxParkedOfOne = 100
 )
 
-// talk is a call to a server that may ask its client something. It runs beside the requests
-// that wait for it: the first one, and those that bring answers.
+// talk is a call whose server may ask the client something. It runs beside the requests that wait for it.
 type talk struct {
 	id     string
 	caller string
@@ -93,9 +91,7 @@ func (t *talk) rescue() {
 	}
 }
 
-// gather is how long we wait for more questions after the first, so that a server that asks
-// several at once has them answered at once. Beside a person or a model that answers it is
-// nothing; a busy server needs some of it between one question and the next.
+// gather is how long we wait for more questions after the first, so that several asked at once reach the client in one answer.
 const gather = 50 * time.Millisecond
 
 // wait is what becomes of the call next. A client that leaves meanwhile has canceled it.
@@ -150,8 +146,7 @@ func (s *Server) park(req *mcp.Request, v *visitor, t *talk) (*upstream.Outcome,
 	return &upstream.Outcome{Raw: inputRequired(append(requests, '}'), sealed), Era: mcp.Modern}, nil
 }
 
-// resume brings answers to a parked call. A state serves once: what it was given for has
-// then been answered.
+// resume brings answers to a parked call. A state works only once.
 func (s *Server) resume(ctx context.Context, req *mcp.Request, v *visitor, back retry, was state) (*upstream.Outcome, error) {
 	if was.Replica != s.parked.replica {
 		return nil, errState("the call waits at another replica, or ended with it")

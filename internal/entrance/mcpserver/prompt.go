@@ -14,8 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// toolsPrompt is the prompt of ours: the tools of the profile as text. Within a session the
-// text only grows.
+// toolsPrompt is our own prompt: the profile's tools as text. Within a session the text only grows.
 func (v *visitor) toolsPrompt(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error) {
 	variant := call.Variant{}
 	if format, ok := rawjson.String(rawjson.Get(req.Params, "arguments", "format")); ok {

@@ -97,8 +97,7 @@ func (v *visitor) completePrompt(ctx context.Context, req *mcp.Request, ref rawj
 	return v.relay(ctx, req, e.Server, rename(req.Params, at, e.Definition.Name))
 }
 
-// member reads the text under key, which decides where the request goes: it may stand
-// there only once and only in its exact spelling.
+// member reads the text under key. It decides where the request goes, so it must be there once and spelled exactly.
 func member(params json.RawMessage, key string) (text string, at rawjson.Edit, err error) {
 	w := rawjson.Object(params)
 	for w.Next() {

@@ -23,8 +23,7 @@ func (v *visitor) inLegacy(req *mcp.Request, out *upstream.Outcome, err error) (
 	return legacyResult(out.Raw), nil
 }
 
-// legacyResult takes out what only the modern era has, in one walk: results may be large. A
-// structured result that is no object goes as text, where there is no text beside it.
+// legacyResult removes what only the modern era has, in one walk. A structured result that is not an object becomes text if there is none.
 func legacyResult(raw json.RawMessage) json.RawMessage {
 	var drop []string
 	var structured, content, meta json.RawMessage
@@ -75,8 +74,7 @@ func withoutReserved(meta json.RawMessage) json.RawMessage {
 	return mcp.Without(meta, names...)
 }
 
-// legacyError is an error in words that a legacy client knows. What the client lacks is told
-// to the model; that we and the server did not understand each other is no fault of theirs.
+// legacyError is an error as legacy clients know it. A capability that the client lacks is told to the model.
 func (v *visitor) legacyError(req *mcp.Request, err error) (json.RawMessage, error) {
 	var rpc *mcp.Error
 	if !errors.As(err, &rpc) {
@@ -91,8 +89,7 @@ func (v *visitor) legacyError(req *mcp.Request, err error) (json.RawMessage, err
 	return nil, rpc
 }
 
-// inModern writes an answer as a client without a session reads it. Round is how often the call
-// has been answered with a question, as far as is known.
+// inModern writes an answer for a client without a session. Round is how often the call has been answered with a question.
 func (v *visitor) inModern(req *mcp.Request, out *upstream.Outcome, round int, err error) (json.RawMessage, error) {
 	if err != nil {
 		return v.modernError(req, err)
@@ -112,8 +109,7 @@ func (v *visitor) inModern(req *mcp.Request, out *upstream.Outcome, round int, e
 	return v.finished(raw), nil
 }
 
-// has tells whether an object has the member. Most lack it, so the bytes are searched before
-// they are walked.
+// has tells whether an object has the member. Most do not, so the bytes are searched before they are walked.
 func has(raw json.RawMessage, name string) bool {
 	return bytes.Contains(raw, []byte(`"`+name+`"`)) && rawjson.Get(raw, name) != nil
 }
@@ -140,8 +136,7 @@ func (v *visitor) finished(raw json.RawMessage) json.RawMessage {
 	return mcp.With(raw, "resultType", []byte(`"complete"`))
 }
 
-// withCache says for how long and for whom a resource may be kept: not at all where the
-// server does not say, and never for others, who may not be allowed to read it.
+// withCache says how long a resource may be cached: by default not at all, and never for others, who may not be allowed to read it.
 func withCache(raw json.RawMessage) json.RawMessage {
 	ttl := rawjson.Get(raw, "ttlMs")
 	if ttl == nil {
@@ -177,8 +172,7 @@ func dataOf(e *mcp.Error) json.RawMessage {
 	return e.Data
 }
 
-// pages makes a question of the error by which a legacy server sends a person to pages. The
-// call is made anew when the client comes back. It is nil when the client cannot be asked.
+// pages turns the error by which a legacy server sends a person to pages into a question; nil if the client cannot be asked.
 func (v *visitor) pages(req *mcp.Request, data json.RawMessage) json.RawMessage {
 	requests := []byte{'{'}
 	w := rawjson.Array(rawjson.Get(data, "elicitations"))
@@ -195,8 +189,7 @@ func (v *visitor) pages(req *mcp.Request, data json.RawMessage) json.RawMessage 
 	return inputRequired(append(requests, '}'), sealed)
 }
 
-// question passes on what a modern server asks: only what the client can be asked, and with
-// the server's state sealed, so that nobody else can bring it back.
+// question passes on what a modern server asks, with the server's state sealed for this client.
 func (v *visitor) question(req *mcp.Request, raw json.RawMessage, round int) (json.RawMessage, error) {
 	w := rawjson.Object(rawjson.Get(raw, "inputRequests"))
 	for rawjson.Get(raw, "inputRequests") != nil && w.Next() {
@@ -230,8 +223,7 @@ func inputRequired(requests []byte, sealed string) json.RawMessage {
 	return append(b, '}')
 }
 
-// appendQuestion appends one question of a legacy server. What it is called there, the
-// modern era does not need.
+// appendQuestion appends one question of a legacy server, without the id that the modern era does not have.
 func appendQuestion(b []byte, name, method string, params json.RawMessage) []byte {
 	if b[len(b)-1] != '{' {
 		b = append(b, ',')

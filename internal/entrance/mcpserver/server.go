@@ -102,8 +102,7 @@ func (s *Server) Close() {
 	s.work.Wait()
 }
 
-// capabilities are those of every server that could be behind us: which ones have what may
-// not be known yet when a client connects.
+// capabilities are those that any server behind us could have: which ones have what may not be known when a client connects.
 var capabilities = json.RawMessage(`{"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
 	`"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}}`)
 
@@ -278,8 +277,7 @@ func (v *visitor) relay(ctx context.Context, req *mcp.Request, server tool.Serve
 	return &out, nil
 }
 
-// sessionKey is under which servers keep state for the caller. A modern client has no
-// session but the one that it names.
+// sessionKey is the key under which servers hold state for the caller. A modern client has only the session that it names.
 func (v *visitor) sessionKey(req *mcp.Request) string {
 	if req.Meta == nil {
 		return sessionOf(req)

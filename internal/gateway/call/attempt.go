@@ -10,9 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// attempt fits the arguments and sends them. Where the configuration says so, a call that
-// is known not to have acted is retried, and then its fallbacks are tried. If nothing works,
-// the first error counts.
+// attempt fits the arguments and sends them. A call known not to have acted is retried, then replaced by its fallbacks, as configured.
 func (c *Caller) attempt(ctx context.Context, asked sent, req *Request, rec *recording) (sent, upstream.Outcome, error) {
 	s, out, first := c.retry(ctx, asked, req, rec)
 	if first == nil || asked.entry.Override == nil {
@@ -37,8 +35,7 @@ func (c *Caller) attempt(ctx context.Context, asked sent, req *Request, rec *rec
 	return s, upstream.Outcome{}, first
 }
 
-// fallback is the call with another tool, which the caller's profile must have, or with other
-// arguments.
+// fallback is the call with another tool, which the caller's profile must have, or with other arguments.
 func (s sent) fallback(alt config.Fallback) (sent, error) {
 	if alt.Tool != "" {
 		s.entry = s.view.Named(tool.Name(alt.Tool))

@@ -73,8 +73,8 @@ type Options struct {
 	Retain  func() time.Duration // how long results stay; nil: a day
 	Redact  func(string) string  // takes secrets out of the arguments that are kept with them; nil: there are none
 	Own     map[string]OwnTool   // tools of ours beside those of this package, by name
-	// FindElements finds the elements that a call of a browser's tool describes in words; an answer
-	// takes the place of the call. nil: words go to the server as they are.
+	// FindElements resolves elements that a browser call describes in words; an answer replaces the
+	// call. nil: words go to the server unchanged.
 	FindElements func(ctx context.Context, req *Request, entry *catalog.Entry, args json.RawMessage) (found, answer json.RawMessage, err error)
 	// JQ runs a program that a model sent, apart from this process; nil: none is run.
 	JQ func(ctx context.Context, who, program string, value []byte) ([]byte, error)
@@ -173,8 +173,7 @@ type Result struct {
 	full json.RawMessage // the result as the server gave it
 }
 
-// Do makes one call. A *fault.Error says what the caller may know of what went wrong; an
-// *mcp.Error is the server's own.
+// Do makes one call. A *fault.Error says what the caller may know of a problem; an *mcp.Error is the server's own.
 func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	rec := c.begin(&req)
 	defer func() { err = rec.end(ctx, res, err) }()
@@ -213,8 +212,7 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	return res, nil
 }
 
-// Curl is the HTTP request that a call of an API's tool would send, as a command line
-// without secrets. Nothing is sent.
+// Curl is the HTTP request that a call of an API's tool would send, as a command line without secrets. Nothing is sent.
 func (c *Caller) Curl(ctx context.Context, req Request) (string, error) {
 	s, err := c.resolve(ctx, &req)
 	if err != nil {
@@ -235,8 +233,7 @@ func (c *Caller) send(ctx context.Context, entry *catalog.Entry, msg upstream.Ca
 	return out, err
 }
 
-// isToolError tells whether the tool itself says that it did not work. Nearly every result
-// lacks the member, so the bytes are searched before they are walked.
+// isToolError tells whether the tool reports an error. Few results have the member, so the bytes are searched before they are walked.
 func isToolError(raw json.RawMessage) bool {
 	return bytes.Contains(raw, []byte(`"isError"`)) && string(rawjson.Get(raw, "isError")) == "true"
 }

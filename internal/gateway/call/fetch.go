@@ -12,12 +12,10 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// fetchBudget is the token budget of a fetch if the profile has none: as much as clients take
-// without a warning.
+// fetchBudget is the token budget of a fetch if the profile has none: as much as clients take without a warning.
 const fetchBudget = 6500
 
-// charsPerToken is a little more than the characters of one token, so that a page that is
-// limited by both stays within both.
+// charsPerToken is a little more than the characters of one token, so that a page limited by both stays within both.
 const charsPerToken = 5
 
 // Fetched begins the message of a record of fetch_result; the mask or program follows.
@@ -32,8 +30,7 @@ type fetching struct {
 	Limit  int            `json:"limit"`
 }
 
-// fetch is the tool fetch_result: it gives any part of a full result that was stored for the
-// caller, and never makes the call again.
+// fetch is the tool fetch_result: it returns part of a full result that was stored for the caller.
 func (c *Caller) fetch(ctx context.Context, req *Request, args json.RawMessage, rec *recording) (json.RawMessage, error) {
 	rec.fetch = true
 	rec.call.Ref, _ = rawjson.String(rawjson.Get(args, "ref"))

@@ -9,8 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 )
 
-// fit makes the server's message from the caller's: the tool under its server's own name, and
-// arguments that it takes. What needs no change keeps its bytes.
+// fit makes the server's message: the tool under its server's own name, and arguments that it takes. What fits keeps its bytes.
 func (c *Caller) fit(ctx context.Context, s *sent, req *Request) (upstream.Call, error) {
 	given := orNone(s.args)
 	var err error

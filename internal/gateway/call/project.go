@@ -22,8 +22,7 @@ type Results interface {
 	Result(ctx context.Context, owner, ref string) (store.Result, error)
 }
 
-// project cuts a result to what its reader needs. The full result is stored first: if that
-// does not work, nothing is left out.
+// project cuts a result to what its reader needs. The full result is stored first; if that fails, nothing is left out.
 func (c *Caller) project(ctx context.Context, s *sent, req *Request, rec *recording, full json.RawMessage) json.RawMessage {
 	if s.entry.Own || req.Whole {
 		return full
@@ -114,8 +113,8 @@ func (c *Caller) Shown(ctx context.Context, r store.Result) ([]byte, error) {
 	return cut.Apply(r.Ref), nil
 }
 
-// Shadowed is what a model would get of a stored result by the shadow rule that now matches its
-// call; the rule is "" if none matches or it would not cut.
+// Shadowed is what a model would get of a stored result by the shadow rule for its call; the rule
+// is "" if there is none or it does not cut.
 func (c *Caller) Shadowed(ctx context.Context, r store.Result) (rule string, shown []byte, err error) {
 	view, err := c.tools.View(r.Profile)
 	if err != nil {
@@ -133,9 +132,7 @@ func (c *Caller) Shadowed(ctx context.Context, r store.Result) (rule string, sho
 	return choice.Shadow.ID, cut.Apply(r.Ref), nil
 }
 
-// storeUncut stores a result of which nothing was left out here, if all results are stored or if
-// its reader will truncate it: errors are never cut, and one long row cannot be. It returns what
-// is sent.
+// storeUncut stores a result that was not cut, if all are stored or the reader will truncate it, and returns what is sent.
 func (c *Caller) storeUncut(ctx context.Context, s *sent, req *Request, rec *recording, full, out json.RawMessage) json.RawMessage {
 	tooLong := req.MaxChars > 0 && len(out) > req.MaxChars && utf8.RuneCountInString(project.Text(out)) > req.MaxChars
 	if keep := s.view.Results.Keep; keep != "all" && (!tooLong || keep == "none") {
@@ -171,8 +168,7 @@ func (c *Caller) storeResult(ctx context.Context, s *sent, rec *recording, full 
 	return fmt.Errorf("store result of %s: %d refs in a row are taken", s.entry.Name, maxRefs)
 }
 
-// redacted are arguments without secrets: values that the configuration binds must not reach
-// the caller, who may read its stored results.
+// redacted are arguments without secrets: bound values must not reach the caller, who may read its stored results.
 func (c *Caller) redacted(args json.RawMessage) json.RawMessage {
 	text := string(args)
 	clean := c.opts.Redact(text)
@@ -190,8 +186,7 @@ const maxRefs = 5
 
 var refAlphabet = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPadding(base32.NoPadding)
 
-// newRef makes a ref. It is short, because models repeat it, and no secret, because it is looked
-// up together with its owner.
+// newRef makes a ref: short, because models repeat it, and not secret, because it is looked up together with its owner.
 func newRef() string {
 	var random [5]byte
 	rand.Read(random[:]) // never fails

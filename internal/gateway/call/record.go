@@ -74,8 +74,7 @@ const (
 // maxReason bounds what is kept of the text in which a tool says why it did not work.
 const maxReason = 1000
 
-// end completes the record and keeps it. When that does not work, the answer says so: the
-// tool has run, and its result is given all the same.
+// end completes the record and stores it. If that fails the answer says so: the tool has run, and its result is returned anyway.
 func (r *recording) end(ctx context.Context, res *Result, err error) error {
 	addErr := r.add(ctx, res, err)
 	switch {
@@ -123,8 +122,7 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 	return r.caller.log.Add(context.WithoutCancel(ctx), *c)
 }
 
-// measure notes what the call's arguments and result cost, and tells whether the tool says that
-// it did not work.
+// measure notes the size of the arguments and the result, and tells whether the tool reports an error.
 func (r *recording) measure(res *Result) (isError bool) {
 	c := &r.call
 	c.BytesFull, c.BytesSent = int64(len(res.full)), int64(len(res.Raw))

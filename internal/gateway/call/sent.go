@@ -52,8 +52,7 @@ func (c *Caller) lookUp(ctx context.Context, req *Request, params *Params) (sent
 	return c.find(req, params)
 }
 
-// find looks the tool up under the name that the caller was shown, or under its name in another
-// version of its server.
+// find looks the tool up by the name that the caller was shown, or by its name in another version of its server.
 func (c *Caller) find(req *Request, params *Params) (sent, error) {
 	view, err := c.tools.View(req.Profile)
 	if err != nil {
@@ -78,8 +77,7 @@ func (c *Caller) find(req *Request, params *Params) (sent, error) {
 	return s, nil
 }
 
-// unwrap replaces a call of call_tool by the call inside it. From here on nothing tells the two
-// apart: the same decisions, the same fitting, one record of the tool that is called.
+// unwrap replaces a call of call_tool by the call inside it. From here on nothing tells the two apart.
 func (c *Caller) unwrap(ctx context.Context, s sent, req *Request, rec *recording) (sent, error) {
 	if !s.own(CallTool) {
 		return s, nil
@@ -136,8 +134,7 @@ func (p *page) applyTo(how *project.How) {
 	how.Offset, how.Limit = p.offset, p.limit
 }
 
-// takePage takes the arguments for paging out of those for the tool. They are checked before
-// anything is sent: a call that was made must not fail because of them.
+// takePage takes the paging arguments out. They are checked before anything is sent: a call that was made must not fail because of them.
 func (s *sent) takePage() error {
 	if !s.entry.Paged || rawjson.IsNull(s.args) || s.args[0] != '{' {
 		return nil

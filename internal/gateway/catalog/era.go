@@ -31,8 +31,7 @@ type eras struct {
 	legacyLists, modernLists Lists
 }
 
-// keepFor is how long a client may keep a list when no server says: a client that wants to
-// hear of changes at once can listen.
+// keepFor is how long a client may cache a list if no server says: a client that wants changes at once can listen.
 const keepFor = time.Minute
 
 // addEras notes which of the profile's servers are modern and what follows.
@@ -74,8 +73,7 @@ func (v *View) Lists(era mcp.Era) *Lists {
 	return &x.legacyLists
 }
 
-// inLegacy takes out of modern definitions what legacy clients cannot take: they repeat no
-// arguments, and a result that is no object has no schema there.
+// inLegacy removes from modern definitions what legacy clients cannot take: mirrored arguments, and output schemas that are not objects.
 func (v *View) inLegacy() Lists {
 	l := Lists{v.List, v.PromptList, v.ResourceList, v.TemplateList}
 	if len(v.eras.modern) > 0 {
@@ -92,8 +90,7 @@ func (v *View) inLegacy() Lists {
 	return l
 }
 
-// inModern adds what every modern list has, and takes out what only legacy tools say: that
-// they run as tasks, and keywords that their era did not define.
+// inModern adds what every modern list has, and removes what only legacy tools have.
 func (v *View) inModern() Lists {
 	tools := v.eachTool(v.List, func(e *Entry, def json.RawMessage) json.RawMessage {
 		def = mcp.Without(def, "execution")
@@ -105,8 +102,7 @@ func (v *View) inModern() Lists {
 	return Lists{v.complete(tools), v.complete(v.PromptList), v.complete(v.ResourceList), v.complete(v.TemplateList)}
 }
 
-// complete makes a list a complete result. What a profile sees depends on who asks, so no
-// list may be kept for others.
+// complete makes a list a complete result. It depends on who asks, so it must not be cached for others.
 func (v *View) complete(list []byte) []byte {
 	meta := rawjson.Get(list, "_meta")
 	if meta == nil {
@@ -122,8 +118,7 @@ func (v *View) complete(list []byte) []byte {
 	return append(append(b, meta...), '}')
 }
 
-// eachTool renders a list of tools anew, with each server's tools changed by f; nil leaves
-// one out.
+// eachTool renders a list of tools again, with each changed by f; nil leaves one out.
 func (v *View) eachTool(list []byte, f func(*Entry, json.RawMessage) json.RawMessage) []byte {
 	w := rawjson.Object(list)
 	for w.Next() {
@@ -174,8 +169,7 @@ func withoutMirror(def json.RawMessage) json.RawMessage {
 	return def
 }
 
-// credentials is a digest of who we are to a server. A list that is for us alone must not
-// be served when we come as somebody else.
+// credentials is a digest of who we are to a server: a private list must not be served once that changes.
 func credentials(cfg config.Server) string {
 	who, _ := json.Marshal([]any{cfg.URL, cfg.Headers, cfg.Command, cfg.Args, cfg.Env}) // strings only
 	sum := sha256.Sum256(who)
@@ -206,8 +200,7 @@ func servable(servers []*known) []*known {
 	return slices.DeleteFunc(servers, (*known).foreign)
 }
 
-// freshFor is how long the server's list may be kept. One that does not tell of changes
-// says how long, but is not asked more than once a minute.
+// freshFor is how long a server's list stays fresh. One without change notifications says, but is asked at most once a minute.
 func (k *known) freshFor() time.Duration {
 	if k.offer.Era != mcp.Modern || k.offer.TTL < 0 || string(rawjson.Get(k.offer.Capabilities, "tools", "listChanged")) == "true" {
 		return k.cfg.Refresh

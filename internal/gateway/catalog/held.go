@@ -34,8 +34,7 @@ type pin struct {
 	name string // the server's own: of a resource the URI, of the instructions ""
 }
 
-// String is what people call it: a tool by its name, all else by kind and name. No two things
-// of a server are called the same.
+// String is the name for people: a tool by its name, everything else by kind and name. It is unique within a server.
 func (p pin) String() string {
 	before, _, ok := strings.Cut(p.name, ":")
 	_, taken := kinds[Kind(before)]
@@ -103,9 +102,7 @@ func textOf(raw json.RawMessage, name string) string {
 	return text
 }
 
-// approved is what callers are shown of a prompt or a resource: the definition that was approved
-// last; nil: nothing. Tools must be called as their server takes them now, so those that are held
-// are not shown at all.
+// approved is what callers see of a prompt or resource: the definition approved last; nil: nothing. Held tools are not shown at all.
 func (k *known) approved(p pin, now json.RawMessage) json.RawMessage {
 	if h, held := k.held[p]; held {
 		return h.was
@@ -113,8 +110,7 @@ func (k *known) approved(p pin, now json.RawMessage) json.RawMessage {
 	return now
 }
 
-// keptHosts are the hosts of a new listing, and the approved ones that it lacks: else a
-// description that names none for a while would start anew. The caller holds mu.
+// keptHosts are the hosts of a new listing and the approved ones that it lacks: a host may come back. The caller holds mu.
 func (k *known) keptHosts(listed []string) []string {
 	hosts := slices.Clone(listed)
 	for _, host := range k.trusted().Hosts {
@@ -125,8 +121,7 @@ func (k *known) keptHosts(listed []string) []string {
 	return hosts
 }
 
-// trusted is what the pool is told of a server: its offer, with the hosts that are approved.
-// The caller holds mu.
+// trusted is what the pool is told of a server: its offer, with approved hosts only. The caller holds mu.
 func (k *known) trusted() upstream.Listing {
 	l := k.offer
 	l.Hosts = slices.DeleteFunc(slices.Clone(l.Hosts), func(host string) bool {
@@ -188,8 +183,7 @@ func (c *Catalog) Approve(ctx context.Context, id tool.ServerID, names ...string
 	})
 }
 
-// KeepOut decides that the named ones, which are held, stay so and wait for nobody. Approve
-// can still let them through, by their names.
+// KeepOut decides that the named held ones stay out and no longer wait. Approve can still let them in by name.
 func (c *Catalog) KeepOut(ctx context.Context, id tool.ServerID, names ...string) (int, error) {
 	return c.decide(ctx, id, func(held map[pin]hold, p pin) bool {
 		kept := !held[p].out && slices.Contains(names, p.String())
@@ -200,8 +194,7 @@ func (c *Catalog) KeepOut(ctx context.Context, id tool.ServerID, names ...string
 	})
 }
 
-// decide changes what is held of a server, and tells of how many things. It is stored first: a
-// restart decides nothing else.
+// decide changes what is held of a server and returns how many things changed. It is stored first.
 func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(held map[pin]hold, p pin) bool) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -235,10 +228,9 @@ func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(held
 // maxNews bounds how many changes of one listing are logged.
 const maxNews = 20
 
-// pin compares a new listing with the one that is pinned and decides what is held back until
-// somebody approves it. After the first listing, what is new counts as a change as well:
-// otherwise a renamed tool would pass. What is again as it was let through is free. The caller
-// holds mu.
+// pin compares a new listing with the stored one and decides what is held until approved. After the
+// first listing, new things count as changes too: otherwise a renamed tool would pass. What is back
+// to its approved form is free. The caller holds mu.
 func (c *Catalog) pin(k *known, l upstream.Listing) (held map[pin]hold, news []string) {
 	held = map[pin]hold{}
 	first, auto := k.listedAt.IsZero(), c.config.Approve == "auto"

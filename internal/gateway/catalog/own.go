@@ -10,8 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// OwnTools are the definitions of the gateway's own tools, given by the packages that carry
-// them out. The catalog decides which profiles list them.
+// OwnTools are the definitions of our own tools, given by the packages that carry them out. The catalog decides which profiles list them.
 type OwnTools struct {
 	Fetch  json.RawMessage                         // fetches what was left out of a result
 	Search func(overview string) []json.RawMessage // find tools among those in the overview, and call them
@@ -32,8 +31,7 @@ func (o *OwnTools) names() map[string]bool {
 	return names
 }
 
-// addOwn adds one of our own tools and returns its entry, or nil if the profile denies it. The
-// profile's allow list is about servers only.
+// addOwn adds one of our own tools; nil if the profile denies it. The profile's allow list is about servers only.
 func (v *View) addOwn(p config.Profile, raw json.RawMessage) *Entry {
 	def, err := tool.ParseDefinition(raw)
 	if err != nil || matches(p.Deny, def.Name) {

@@ -17,8 +17,7 @@ type ownedTemplate struct {
 	server tool.ServerID
 }
 
-// addResources takes a server's resources. URIs stay as they are, so the first server that
-// lists one is its owner.
+// addResources adds a server's resources. URIs stay unchanged, so the first server that lists one owns it.
 func (v *View) addResources(p config.Profile, s *known, resources, templates *list) {
 	id := s.cfg.ID
 	for _, raw := range s.offer.Resources {
@@ -87,8 +86,7 @@ func (v *View) FindPrompt(shown string) (*Entry, error) {
 	return nil, fault.New(fault.NotFound, "unknown prompt: %s", shown)
 }
 
-// Owner finds the server that has a resource: the one that lists it, else the one whose
-// template fits best, else the only one that has resources at all. What is held has no owner.
+// Owner finds the server of a resource: the one that lists it, else the best matching template's, else the only one with resources.
 func (v *View) Owner(uri string) (tool.ServerID, error) {
 	if id, ok := v.owners[uri]; ok {
 		return id, nil

@@ -29,8 +29,7 @@ type offer struct {
 // overviewBudget is how many tokens the names of the servers and of the kinds of their tools may take.
 const overviewBudget = 300
 
-// chooseOffer decides what the list shows. Where the size of the list decides, the tools for
-// a search are there in either mode: a client that saw the other list is still served.
+// chooseOffer decides what the list shows. In auto mode the search tools always work: a client may have seen the other list.
 func (v *View) chooseOffer(p config.Profile, own *OwnTools, before *View) {
 	o := &v.offer
 	for _, e := range v.Entries {
@@ -99,8 +98,7 @@ func NewText(text string) Text { return Text{text, sha256.Sum256([]byte(text))} 
 // maxMeaning bounds the bytes of a tool that a model of meaning reads.
 const maxMeaning = 2000
 
-// Finder gives what finds the view's tools, and none but those. It is made when it is first
-// asked for.
+// Finder finds the view's tools. It is made on first use.
 func (v *View) Finder() *Finder {
 	v.offer.once.Do(func() {
 		f := &Finder{}

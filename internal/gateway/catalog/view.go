@@ -18,8 +18,7 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// View is what one profile sees. List and look-up are made from the same entries, so what
-// may not be called is never shown, and the other way round. It is never changed.
+// View is what one profile sees; it never changes. List and lookup use the same entries: what is shown can be called, and nothing else.
 type View struct {
 	Profile      string
 	Dialect      schema.Dialect // whose schemas List shows; "" for those of the servers
@@ -77,8 +76,7 @@ type Entry struct {
 	pinned   bool   // the profile wants it to be seen
 }
 
-// ViewFor is what the caller sees in the profile that it names; "" is its own. Only who may
-// use every profile is told which there are.
+// ViewFor is what the caller sees in the named profile; "" is its own. Only callers with access to all profiles are told which exist.
 func (c *Catalog) ViewFor(who access.Principal, profile string) (*View, error) {
 	profile, err := who.ProfileFor(profile)
 	if err != nil {
@@ -107,8 +105,7 @@ func (v *View) Find(shown string) (*Entry, error) {
 // maxNear is how many tools the answer about an unknown one names.
 const maxNear = 3
 
-// Unknown says that there is no tool of the name, and which come nearest to it of those that
-// the caller may use; nil: all of the profile.
+// Unknown is the error for a name that no tool has, with the nearest tools that the caller may use; a nil may means all.
 func (v *View) Unknown(shown string, may func(*Entry) bool) *fault.Error {
 	err := fault.New(fault.UnknownTool, "unknown tool: %.100s", shown)
 	server, _, _ := strings.Cut(shown, "__")
@@ -198,8 +195,7 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 
 // named gives every entry the name it is shown under, and drops none but those whose hashes are equal.
 func named(entries []*Entry, bare bool, reserved map[string]bool) ([]*Entry, map[string]*Entry) {
-	// A bare name must be nobody else's, neither bare nor prefixed: server b must not
-	// take the name of a's tool by calling its own a__tool.
+	// A bare name must be unique among bare and prefixed names: server b must not take over a's tool by calling its own a__tool.
 	count := map[string]int{}
 	for _, e := range entries {
 		count[e.prefixed()]++
@@ -232,8 +228,7 @@ func (e *Entry) prefixed() string {
 	return tool.Shown(string(tool.Canonical(e.Server, e.listedAs())), e.Server, e.Definition.Name)
 }
 
-// listedAs is the server's own name for it, of the two of the environment protocol that which
-// every provider takes.
+// listedAs is the server's name for the tool; of the two names in the environment protocol, the one that every provider takes.
 func (e *Entry) listedAs() string {
 	if e.twin != "" {
 		return envPrefix + strings.TrimPrefix(e.twin, envSlash)
@@ -274,8 +269,7 @@ func (l *list) add(item []byte) {
 
 func (l *list) bytes() []byte { return append(l.out, "]}"...) }
 
-// addNotes names, beside the tools, the servers that were not there when they were last
-// asked and the tools that the dialect cannot carry: a client can see what is missing and why.
+// addNotes adds the servers that were unavailable and the tools that were set aside to a list, with the reasons.
 func addNotes(list []byte, missing, aside map[string]string) []byte {
 	notes := map[string]map[string]string{}
 	if len(missing) > 0 {

@@ -92,8 +92,7 @@ func (a *API) Problems() []openapi.Problem {
 	return nil
 }
 
-// Notes say which credentials of the configuration the description does not ask for, and which
-// that it asks for are missing.
+// Notes say which configured credentials the description does not use, and which required ones are missing.
 func (a *API) Notes() []string {
 	if t := a.tools.Load(); t != nil {
 		return t.notes
@@ -247,8 +246,7 @@ func (a *API) Curl(ctx context.Context, params json.RawMessage) (string, error) 
 	return req.Curl(), nil
 }
 
-// call carries one call out: one request, one answer. If the API refuses credentials that can
-// be renewed, the request is sent once more.
+// call makes one request. If the API refuses credentials that can be renewed, it is sent once more.
 func (a *API) call(ctx context.Context, caller string, op *openapi.Operation, args json.RawMessage) (json.RawMessage, error) {
 	if err := a.trusts(op.Origin); err != nil {
 		return nil, err

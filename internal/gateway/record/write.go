@@ -17,8 +17,7 @@ func (l *Log) write() {
 	l.writeBatches()
 }
 
-// writeDurable commits one group after the other. It waits for no batch to fill:
-// whoever comes while one group is committed makes up the next.
+// writeDurable commits one group after the other. Records that arrive during a commit make up the next group.
 func (l *Log) writeDurable() {
 	var spare []store.Call
 	for closing := false; !closing; {
@@ -77,8 +76,7 @@ type due struct {
 	tried   chan struct{} // to be closed then; nil when nobody waits
 }
 
-// await waits until a batch is due. In an outage that is when the pause is over; a
-// queue that fills meanwhile is to be taken, so that no call waits for the sink.
+// await waits until a batch is due: during an outage after the backoff, but a full queue is taken so that no call waits for the sink.
 func (l *Log) await(out *outage) due {
 	if out.err != nil {
 		select {
@@ -112,8 +110,7 @@ func (l *Log) await(out *outage) due {
 	return due{write: true}
 }
 
-// join puts the taken records behind the pending ones, drops the oldest over the
-// bound, and returns the room that is now unused.
+// join appends the taken records to the pending ones, drops the oldest over the limit, and returns the slice that is free now.
 func (l *Log) join(pending, taken []store.Call, out *outage) (all, unused []store.Call) {
 	if len(pending) == 0 {
 		return taken, pending

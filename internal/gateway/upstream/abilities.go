@@ -8,9 +8,8 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// askable is the part of a client's capabilities that lets a server ask it something, in a
-// form of ours: clients of equal abilities share a session, and no client can make us open
-// one session after the other by writing its abilities in ever new ways.
+// askable is what a server may ask the client, in canonical form: clients with equal capabilities
+// share a session, and none can open ever more of them.
 func askable(capabilities json.RawMessage) json.RawMessage {
 	out := []byte{'{'}
 	for _, ability := range []struct {
@@ -47,8 +46,7 @@ func separator(out []byte) string {
 	return ","
 }
 
-// everything is what we declare where a server is only asked what it has: some show a tool
-// only to clients that can be asked what the tool needs.
+// everything is what we declare for our own requests: some servers list a tool only to clients with the capabilities it needs.
 var everything = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true},"sampling":{"tools":{},"context":{}}}`)
 
 // everythingModern is the same for a server of the modern era, which has no news of roots.

@@ -37,8 +37,7 @@ func (c *apiConn) close() {
 	c.api.Close()
 }
 
-// trusts tells whether a host of the API's description is approved. Where it is not, the
-// list is asked for again, for people to hear of the host.
+// trusts tells whether a host of the API's description is approved. If not, the list is refreshed so that people learn of it.
 func (s *server) trusts(host string) bool {
 	hosts := s.trusted.Load()
 	if hosts != nil && slices.Contains(*hosts, host) {
@@ -63,8 +62,7 @@ func (s *server) apiHosts() []string {
 // maxNotes bounds how much of what is wrong with a description is said.
 const maxNotes = 20
 
-// apiNotes are what is wrong with the credentials and the description of the server's API,
-// where it is one.
+// apiNotes are the problems with the credentials and the description of the server's API, if it is one.
 func (s *server) apiNotes() (notes []string) {
 	for _, sess := range s.live() {
 		c, ok := sess.conn.(*apiConn)

@@ -12,8 +12,7 @@ import (
 
 // conn is one open session with an upstream server, whatever carries it.
 type conn interface {
-	// request sends one request and waits for its raw result. An error of the server's
-	// own is an *mcp.Error; everything else that may be seen is a *fault.Error.
+	// request sends one request and waits for its raw result. The server's own errors are *mcp.Error, others a *fault.Error.
 	request(ctx context.Context, out outgoing) (json.RawMessage, error)
 	// notify sends a notification; it does not wait for anything.
 	notify(method string, params json.RawMessage)
@@ -76,8 +75,7 @@ func cancelParams(id int64, reason string) json.RawMessage {
 // maxAsks bounds the questions of one server that are open at once.
 const maxAsks = 16
 
-// answerServer is the answer to a request of the server's own: what the caller says, for
-// the questions that a caller can be asked.
+// answerServer answers a request of the server's: questions that a caller can be asked go to the caller.
 func (h hooks) answerServer(ctx context.Context, caller mcp.Peer, m mcp.Message) []byte {
 	switch m.Method {
 	case "ping":

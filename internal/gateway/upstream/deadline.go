@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// deadline ends a call that takes too long. It stands still while the caller is asked
-// something: that a person is slow says nothing about the server.
+// deadline ends a call that takes too long. It stands still while the caller is asked something: a
+// slow person says nothing about the server.
 type deadline struct {
 	cancel context.CancelCauseFunc
 

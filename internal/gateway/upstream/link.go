@@ -14,8 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// link carries many requests at once over a pair of pipes. Each has an id of ours, so a
-// late, doubled or invented answer can only be dropped, never reach another call.
+// link carries many requests at once over a pair of pipes. Each has an id of ours, so stray answers are dropped.
 type link struct {
 	server  tool.ServerID
 	hooks   hooks
@@ -47,8 +46,7 @@ type notification struct {
 // saidQueue bounds what a caller that reads slowly can fall behind.
 const saidQueue = 32
 
-// queued is a message that waits to be sent. When its sender no longer waits, it is not
-// sent: what was reported as not done must not be done later.
+// queued is a message to be sent. It is dropped if its sender has given up: what was reported as not done must not be done later.
 type queued struct {
 	ctx     context.Context
 	message []byte
@@ -206,8 +204,7 @@ func (l *link) take(line []byte) {
 	}
 }
 
-// tell hands a notification to the caller's own goroutine: a caller that reads slowly
-// loses some of it, and holds up nobody else.
+// tell hands a notification to the caller's goroutine. A slow caller loses some, and delays nobody else.
 func (w *waiter) tell(m mcp.Message) {
 	if w == nil {
 		return
@@ -218,8 +215,7 @@ func (w *waiter) tell(m mcp.Message) {
 	}
 }
 
-// current is the call that something unasked for belongs to. Nothing on a pipe says so: it
-// can only be told when the session belongs to one caller, or one call is open.
+// current is the call that an unsolicited message belongs to: known only if the session has one caller, or one call is open.
 func (l *link) current() *waiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()

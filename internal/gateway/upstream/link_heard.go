@@ -20,8 +20,7 @@ func (l *link) acked(params json.RawMessage) {
 	}
 }
 
-// ended takes that a server no longer serves one of our streams. One that no longer waits
-// for an answer of ours says the same, and may drop it.
+// ended handles a server that ends one of our streams. It may also have given up on an answer of ours.
 func (l *link) ended(params json.RawMessage) {
 	id, err := strconv.ParseInt(string(rawjson.Get(params, "requestId")), 10, 64)
 	if err != nil {
@@ -32,8 +31,7 @@ func (l *link) ended(params json.RawMessage) {
 	}
 }
 
-// asked answers a request of the server's own. Only the caller to whom the session belongs
-// is asked anything.
+// asked answers a request of the server's. Only a caller who owns the session is asked anything.
 func (l *link) asked(m mcp.Message) {
 	ctx, caller := l.ctx, mcp.Deaf
 	var watch *deadline

@@ -121,8 +121,7 @@ func (l *Listing) about(hello json.RawMessage, path ...string) json.RawMessage {
 	return raw
 }
 
-// without lets a listing go on when the server answered one of its lesser lists with an
-// error or with nonsense: its tools work all the same.
+// without lets a listing go on if the server fails to list prompts or resources: its tools still work.
 func (l *Listing) without(what string, err error) error {
 	var rpc *mcp.Error
 	if errors.As(err, &rpc) || fault.Is(err, fault.UpstreamProtocol) {
@@ -132,8 +131,7 @@ func (l *Listing) without(what string, err error) error {
 	return err
 }
 
-// definitions takes what is called by name. Over HTTP a modern tool may want headers to
-// repeat its arguments; one that wants it in a way that is not allowed must be left alone.
+// definitions takes tools or prompts. A modern tool over HTTP with invalid header annotations must be left out.
 func (l *Listing) definitions(list *[]tool.Definition, what string, headers bool) func(json.RawMessage) {
 	seen := map[string]bool{}
 	return func(raw json.RawMessage) {
@@ -178,8 +176,7 @@ func (l *Listing) raw(list *[]json.RawMessage, what, key string) func(json.RawMe
 	}
 }
 
-// pages reads a list to its last page, as far as there is room for it. A server that does not
-// know the method has nothing to list.
+// pages reads a list to its last page, within the limits. A server that does not know the method has nothing to list.
 func (s *server) pages(ctx context.Context, l *Listing, method, member string, take func(json.RawMessage)) error {
 	params := json.RawMessage("{}")
 	in := intake{l: l, member: member, take: take}
@@ -275,10 +272,9 @@ func (s *server) hello() json.RawMessage {
 	return nil
 }
 
-// Recognize tells the pool what is known of a server: the era in which it is spoken to, its
-// tools, by which a stateful one is treated as such before it is listed again, and of an API
-// the hosts that are approved. Before it is told, the pool trusts no host of a remote
-// description.
+// Recognize tells the pool what is known of a server: its era, its tools, which say whether it
+// needs isolation, and the approved hosts of an API. Until then no host of a remote description is
+// trusted.
 func (p *Pool) Recognize(id tool.ServerID, known Listing) {
 	s, err := p.server(id)
 	if err != nil {
@@ -291,8 +287,7 @@ func (p *Pool) Recognize(id tool.ServerID, known Listing) {
 	}
 }
 
-// recognize gives each caller's session its own process of a server that keeps state for one
-// caller, such as a browser: it is known by its tools.
+// recognize isolates the sessions of a server that is known to hold state for one caller, such as a browser.
 func (s *server) recognize(tools []tool.Definition) {
 	names := make([]string, len(tools))
 	for i, t := range tools {

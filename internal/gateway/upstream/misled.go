@@ -14,8 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/visible"
 )
 
-// unreachable says why there is no answer: because of the proxy, the scheme, the certificate,
-// or a server that does not run.
+// unreachable says why there is no answer: the proxy, the scheme, the certificate, or a server that does not run.
 func (r *remote) unreachable(err error) error {
 	var own *fault.Error
 	if errors.As(err, &own) { // of the credentials

@@ -14,9 +14,8 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// news holds a stream open on which a modern server says what has changed. What a stream is
-// to say cannot be changed, so for another subscription another one is opened, and the old
-// one ends when the new one stands.
+// news holds a stream open on which a modern server reports changes. For other subscriptions a new
+// stream is opened before the old one is closed.
 type news struct {
 	server *server
 	conn   conn
@@ -97,8 +96,7 @@ func (n *news) current(turn int) bool {
 	return n.turn == turn
 }
 
-// pause waits until something is to be done: the stream has ended, the time is over (0: it
-// never is), or, which it tells, the subscriptions have changed.
+// pause waits until the stream ends, the limit is over (0: none) or, reported as woken, the subscriptions change.
 func (n *news) pause(ctx context.Context, ended <-chan struct{}, limit time.Duration) (woken bool) {
 	var late <-chan time.Time
 	if limit > 0 {
@@ -240,8 +238,7 @@ func (n *news) subscribe(ctx context.Context, uri string, on bool) error {
 	return nil
 }
 
-// listenTo subscribes at a modern server, which has no method for it. It tells whether the
-// server is one.
+// listenTo subscribes at a modern server, which has no method for it; false if the server is a legacy one.
 func (s *server) listenTo(ctx context.Context, method string, params json.RawMessage) (bool, error) {
 	sess, err := s.acquire(ctx, caller{})
 	if err != nil {

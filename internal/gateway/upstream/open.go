@@ -49,8 +49,7 @@ func (s *server) open(sess *session) {
 	}
 }
 
-// connect dials and greets. A process that ends of the question for its era is started
-// again and asked nothing.
+// connect dials and greets. A process that dies of the modern greeting is started again and gets only the legacy one.
 func (s *server) connect(ctx context.Context, sess *session, transport string) (conn, error) {
 	for again := false; ; again = true {
 		c, err := s.dial(ctx, sess.seat, transport)
@@ -74,8 +73,7 @@ func (s *server) connect(ctx context.Context, sess *session, transport string) (
 	}
 }
 
-// share makes the session of one kind of callers everybody's when its server turns out to be
-// modern: there each request says who asks.
+// share makes a session everybody's once its server turns out to be modern: there each request says who asks.
 func (s *server) share(sess *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,8 +85,7 @@ func (s *server) share(sess *session) {
 	}
 }
 
-// listen hears what a server says outside of calls, where there is a way to. Some servers ask
-// there whether a session is still wanted, and end one that does not answer.
+// listen opens a stream for what a server says outside of calls. Some servers send pings there and end sessions that do not answer.
 func (s *server) listen(sess *session, c conn) {
 	ours := sess.seat.key == ""
 	switch r, remote := c.(*remote); {
@@ -192,8 +189,7 @@ func (s *server) handshake(ctx context.Context, c conn, sess *session) (json.Raw
 	return bytes.Clone(result), nil
 }
 
-// setLevel tells a server that has logs which ones to send. It may refuse, and is not
-// waited for long: the client that set the level waits too.
+// setLevel tells a server with logging which messages to send. It is not waited for long: the client waits too.
 func setLevel(ctx context.Context, c conn, hello json.RawMessage, level string) {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()

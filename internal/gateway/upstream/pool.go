@@ -134,8 +134,7 @@ func (o *Options) fill() {
 	}
 }
 
-// Apply makes the pool hold exactly these servers. Those whose settings are unchanged keep
-// their sessions; the others are ended, and start again when they are next needed.
+// Apply makes the pool hold exactly these servers. Unchanged ones keep their sessions; others are closed and start when next needed.
 func (p *Pool) Apply(servers []config.Server) {
 	var ended []*server
 	p.mu.Lock()
@@ -180,8 +179,7 @@ func (p *Pool) all() []*server {
 	return all
 }
 
-// clean takes secrets out of what a caller will read: servers like to say with which
-// token they could not start.
+// clean removes secrets from what a caller will read: some servers print the token they could not start with.
 func (p *Pool) clean(err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {

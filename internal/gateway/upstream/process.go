@@ -31,8 +31,7 @@ type process struct {
 	listed   func() bool // whether the server has listed its tools before
 }
 
-// grace is how long a process may take to end by itself: after its input was closed, and
-// again after it was asked to.
+// grace is how long a process may take to exit after its input is closed, and again after it is asked to.
 const grace = 2 * time.Second
 
 // startProcess starts the server's command.
@@ -108,16 +107,14 @@ func (p *process) run(stdout, stderr *os.File, limit int) {
 	p.link.end(p.why(err))
 }
 
-// mute ends the link of a server that has closed its output and lives on: it can never
-// answer again. One that is about to exit gets the time to do so, as its exit says more.
+// mute ends the link of a server that closed its output and lives on. One that is exiting gets time: its exit says more.
 func (p *process) mute() {
 	if !p.wait(grace) {
 		p.link.end(fault.New(fault.UpstreamDown, "server %s closed its output", p.server))
 	}
 }
 
-// settle lets the readers take what is still in the pipes. Where the system cannot find all
-// that the server started, somebody may still hold them; then they are closed under the readers.
+// drainOutput reads what is still in the pipes. A process that could not be found may hold them; then they are closed.
 func (p *process) settle(stdout, stderr *os.File, readers <-chan struct{}) {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
@@ -133,8 +130,7 @@ func (p *process) settle(stdout, stderr *os.File, readers <-chan struct{}) {
 	closeAll(stdout, stderr)
 }
 
-// why says in one sentence how the process ended, with the last thing it said, and what it
-// may have lacked from the start.
+// why says how the process ended, with the last thing it said and what it may have lacked.
 func (p *process) why(err error) error {
 	var notStarted *keeper.StartError
 	if errors.As(err, &notStarted) {

@@ -75,8 +75,7 @@ type carried struct {
 	credentials, protocol *http.Header
 }
 
-// carry puts together what a request of the caller's carries. While nothing has changed, that
-// is what the last one carried.
+// carry puts together what a request of the caller's carries. While nothing changes, that is the last one's.
 func (r *remote) carry(ctx context.Context, caller string) (*carried, error) {
 	credentials, err := r.credentials.Header(ctx, caller)
 	if err != nil {
@@ -93,8 +92,7 @@ func (r *remote) carry(ctx context.Context, caller string) (*carried, error) {
 	return next, nil
 }
 
-// exchange sends a request that is made with what it carries. If the server refuses the
-// credentials and they can be renewed, it is sent once more.
+// exchange sends a request. If the server refuses the credentials and they can be renewed, it is sent once more.
 func (r *remote) exchange(ctx context.Context, caller string, request func(http.Header) *http.Request) (*http.Response, error) {
 	for again := true; ; again = false {
 		c, err := r.carry(ctx, caller)
@@ -144,8 +142,7 @@ func (r *remote) get(ctx context.Context, lastEvent string) (*http.Response, err
 func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
 	id := r.ids.Add(1)
 	defer r.enter(ctx, id, out)()
-	// The exchange outlives the call by a moment: a stream must be read to its end for the
-	// connection to be used again.
+	// The exchange outlives the call briefly: a stream must be read to its end for the connection to be reused.
 	exchange, end := context.WithCancel(context.WithoutCancel(ctx))
 	unlink := context.AfterFunc(ctx, end)
 	resp, err := r.post(exchange, out, out.message(id))
@@ -192,8 +189,7 @@ func (r *remote) given(ctx context.Context, id int64, out outgoing, err error) e
 	return ctx.Err()
 }
 
-// finish ends an exchange. A stream whose answer has come is read to its end beside the
-// calls, for a short time only: a server may keep it open.
+// finish ends an exchange. The rest of a stream is read in the background, for a short time only.
 func (r *remote) finish(resp *http.Response, err error, end context.CancelFunc) {
 	if err != nil || !isStream(resp) {
 		resp.Body.Close()

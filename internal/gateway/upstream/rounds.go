@@ -18,9 +18,8 @@ const (
 	maxWaits  = 3  // times in a row that it only wants to be called again
 )
 
-// converse carries a call to its end. A modern server may answer with questions: a modern
-// client gets them as they are, any other is asked, and the call is made again with what it
-// said.
+// converse carries a call to its end. Questions of a modern server go to a modern client as they
+// are; another client is asked, and the call repeated.
 func (s *server) converse(ctx context.Context, who caller, out outgoing) (Outcome, error) {
 	talk := rounds{server: s, first: out.params}
 	for {

@@ -128,9 +128,8 @@ func unsent(err error) error {
 	return f.Unsent()
 }
 
-// do carries one request over the caller's session, and once more over a new one when the
-// old had ended before the request was taken, or the server is of another era by now: then
-// the server has not acted. It also tells in which era the server answered.
+// do carries one request over the caller's session, and repeats it over a new one if the server
+// cannot have acted: the session was lost or the era has changed. It returns the era of the answer.
 func (s *server) do(ctx context.Context, who caller, out outgoing) (json.RawMessage, mcp.Era, error) {
 	if out.from.Info == nil {
 		out.from.Info = s.pool.self
@@ -198,8 +197,7 @@ func (s *server) release(sess *session) {
 	s.mu.Unlock()
 }
 
-// begin starts to open a session, in the background: a caller that leaves must not end the
-// start for those who wait with it. The caller holds mu.
+// begin starts to open a session in the background: a caller that leaves must not end it for others. The caller holds mu.
 func (s *server) begin(seat seat) (*session, error) {
 	now := s.pool.opts.Now()
 	switch {

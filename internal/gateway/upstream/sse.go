@@ -15,8 +15,8 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// eventLink is a session over the oldest HTTP transport: the server's messages come on one
-// stream of events, whose first names the URL that takes ours.
+// eventLink is a session over the oldest HTTP transport: the server's messages come on one stream,
+// whose first event names the URL for ours.
 type eventLink struct {
 	*link
 	remote *remote // sends our messages

@@ -13,8 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// answerFromStream reads the answer to request id from a stream of events. A stream that
-// breaks, or that the server closes meanwhile, is taken up again where it was.
+// answerFromStream reads the answer to request id from a stream of events. A broken stream is resumed.
 func (r *remote) answerFromStream(ctx context.Context, body io.Reader, id int64, out outgoing) (json.RawMessage, error) {
 	var at position
 	for {
@@ -124,10 +123,9 @@ func (r *remote) heard(m mcp.Message) bool {
 	return true
 }
 
-// whom finds who is asked what comes on the session's own stream, which does not say to
-// which call it belongs. A caller to whom the session belongs is asked through its newest
-// call, or outside of any. A shared one must have a single open call; and it is never asked
-// for roots, which are the session's, not the call's.
+// whom finds who is asked a question on the session's own stream, which does not name its call. The
+// session's only caller is asked through its newest call, or outside of any. In a shared session
+// there must be one open call, which is never asked for roots.
 func (r *remote) whom(method string) asked {
 	r.asking.Lock()
 	defer r.asking.Unlock()
@@ -166,8 +164,7 @@ func (r *remote) asked(ctx context.Context, out outgoing, m mcp.Message) {
 	})
 }
 
-// listen holds the session's own stream open, for news of changed lists and for questions.
-// It tells when the server has answered for the first time.
+// listen holds the session's own stream open and tells when the server has first answered.
 func (r *remote) listen() (answered <-chan struct{}) {
 	first := make(chan struct{})
 	tell := sync.OnceFunc(func() { close(first) })
