@@ -10,6 +10,7 @@ package mcpserver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -78,17 +79,11 @@ func New(tools Catalog, calls Caller, servers *upstream.Pool, opts *Options) *Se
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Version == "" {
-		s.opts.Version = "dev"
-	}
-	if s.opts.Park == 0 {
-		s.opts.Park = 5 * time.Minute
-	}
+	s.opts.Version = cmp.Or(s.opts.Version, "dev")
+	s.opts.Park = cmp.Or(s.opts.Park, 5*time.Minute)
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
-	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	s.seal, s.parked.replica = newSeal(s.opts.Key, s.opts.Now), rand.Text()
 	s.self = mcp.Info{Name: "toolfit", Title: "toolfit", Version: s.opts.Version}.Implementation()

@@ -13,6 +13,7 @@ package call
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -58,8 +59,8 @@ type Caller struct {
 	opts     Options
 	told     sync.Map // what was warned of once
 	memories *memories
-	followed *lately[followed]           // by session
-	pages    *lately[map[string]written] // by session
+	followed *lru[followed]           // by session
+	pages    *lru[map[string]written] // by session
 	counts   ruleCounts
 }
 
@@ -94,18 +95,14 @@ func New(tools Viewer, servers Sender, log Recorder, opts *Options) *Caller {
 	if opts != nil {
 		c.opts = *opts
 	}
-	if c.opts.Logger == nil {
-		c.opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.opts.Logger = cmp.Or(c.opts.Logger, slog.New(slog.DiscardHandler))
 	if c.opts.Started == nil {
 		c.opts.Started = func(store.Call) {}
 	}
-	c.opts.Own = maps.Clone(c.opts.Own)
-	if c.opts.Own == nil {
-		c.opts.Own = map[string]OwnTool{}
+	c.opts.Own = map[string]OwnTool{FindTools: c.findTools, DescribeTool: c.describeTool}
+	if opts != nil {
+		maps.Copy(c.opts.Own, opts.Own)
 	}
-	c.opts.Own[FindTools] = c.findTools
-	c.opts.Own[DescribeTool] = c.describeTool
 	if c.opts.Background == nil {
 		c.opts.Background = func(work func()) { work() }
 	}
@@ -118,7 +115,7 @@ func New(tools Viewer, servers Sender, log Recorder, opts *Options) *Caller {
 	if c.opts.Now == nil {
 		c.opts.Now = time.Now
 	}
-	c.memories, c.followed, c.pages = newMemories(&c.opts), newLately[followed](maxFollowed), newLately[map[string]written](maxPages)
+	c.memories, c.followed, c.pages = newMemories(&c.opts), newLRU[followed](maxFollowed), newLRU[map[string]written](maxPages)
 	return c
 }
 

@@ -31,7 +31,7 @@ type memories struct {
 	beside func(func())
 	now    func() time.Time
 	log    *slog.Logger
-	owners *lately[*owned]
+	owners *lru[*owned]
 	writes chan struct{}
 }
 
@@ -43,7 +43,7 @@ type owned struct {
 }
 
 func newMemories(o *Options) *memories {
-	return &memories{uses: o.Uses, beside: o.Background, now: o.Now, log: o.Logger, owners: newLately[*owned](maxOwners), writes: make(chan struct{}, maxWrites)}
+	return &memories{uses: o.Uses, beside: o.Background, now: o.Now, log: o.Logger, owners: newLRU[*owned](maxOwners), writes: make(chan struct{}, maxWrites)}
 }
 
 // of returns an owner's memory, which is loaded on first use. Without one, only the words of the tools count.

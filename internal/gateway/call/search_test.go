@@ -421,7 +421,7 @@ func TestSearchesAndCallsSideBySide(t *testing.T) {
 }
 
 func TestLatelyForgetsTheOldest(t *testing.T) {
-	l := newLately[int](3)
+	l := newLRU[int](3)
 	for _, key := range []string{"a", "b", "a", "c", "d"} {
 		l.do(key, func(n *int) { *n++ })
 	}

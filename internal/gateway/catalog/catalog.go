@@ -8,6 +8,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -102,9 +103,7 @@ func New(ctx context.Context, lister Lister, keeper Keeper, opts *Options) (*Cat
 	if c.opts.Redact == nil {
 		c.opts.Redact = func(s string) string { return s }
 	}
-	if c.opts.Logger == nil {
-		c.opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.opts.Logger = cmp.Or(c.opts.Logger, slog.New(slog.DiscardHandler))
 	if c.opts.Now == nil {
 		c.opts.Now = time.Now
 	}

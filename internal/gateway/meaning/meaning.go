@@ -9,6 +9,7 @@
 package meaning
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -61,12 +62,8 @@ func New(settings func() config.Embeddings, opts *Options) *Model {
 	if opts != nil {
 		m.opts = *opts
 	}
-	if m.opts.HTTP == nil {
-		m.opts.HTTP = &http.Client{CheckRedirect: origin.Redirect}
-	}
-	if m.opts.Logger == nil {
-		m.opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	m.opts.HTTP = cmp.Or(m.opts.HTTP, &http.Client{CheckRedirect: origin.Redirect})
+	m.opts.Logger = cmp.Or(m.opts.Logger, slog.New(slog.DiscardHandler))
 	if m.opts.Now == nil {
 		m.opts.Now = time.Now
 	}

@@ -11,6 +11,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -103,23 +104,15 @@ func New(sink Sink, opts *Options) *Log {
 }
 
 func (o *Options) setDefaults() {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Batch = cmp.Or(max(o.Batch, 0), 256)
+	o.Delay = cmp.Or(max(o.Delay, 0), 200*time.Millisecond)
+	o.Keep = cmp.Or(max(o.Keep, 0), 50)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Rand == nil {
 		o.Rand = rand.Reader
-	}
-	if o.Batch <= 0 {
-		o.Batch = 256
-	}
-	if o.Delay <= 0 {
-		o.Delay = 200 * time.Millisecond
-	}
-	if o.Keep <= 0 {
-		o.Keep = 50
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/gateway/httpapi"
-	"github.com/toolfit/toolfit/internal/mcp"
 )
 
 // apiConn is an HTTP API, spoken to as if it were a server of tools.
@@ -49,11 +48,11 @@ func (s *server) trusts(host string) bool {
 	return false
 }
 
-// apiHosts are the hosts that the description of the server's API names, where it is one.
-func (s *server) apiHosts() []string {
+// api is the server's API; nil if it is not one, or not open.
+func (s *server) api() *httpapi.API {
 	for _, sess := range s.live() {
 		if c, ok := sess.conn.(*apiConn); ok {
-			return c.api.Hosts()
+			return c.api
 		}
 	}
 	return nil
@@ -62,21 +61,15 @@ func (s *server) apiHosts() []string {
 // maxNotes bounds how much of what is wrong with a description is said.
 const maxNotes = 20
 
-// apiNotes are the problems with the credentials and the description of the server's API, if it is one.
-func (s *server) apiNotes() (notes []string) {
-	for _, sess := range s.live() {
-		c, ok := sess.conn.(*apiConn)
-		if !ok {
-			continue
+// apiNotes are the problems with the credentials and the description of an API.
+func apiNotes(api *httpapi.API) []string {
+	notes := slices.Clone(api.Notes())
+	problems := api.Problems()
+	for i, p := range problems {
+		if i == maxNotes {
+			return append(notes, fmt.Sprintf("and %d more problems of the description", len(problems)-i))
 		}
-		notes = append(notes, c.api.Notes()...)
-		problems := c.api.Problems()
-		for i, p := range problems {
-			if i == maxNotes {
-				return append(notes, fmt.Sprintf("and %d more problems of the description", len(problems)-i))
-			}
-			notes = append(notes, fmt.Sprintf("%s: %s", p.Pointer, p.Message))
-		}
+		notes = append(notes, fmt.Sprintf("%s: %s", p.Pointer, p.Message))
 	}
 	return notes
 }
@@ -101,5 +94,3 @@ func (p *Pool) Curl(ctx context.Context, c Call) (string, error) {
 	}
 	return api.api.Curl(ctx, c.Params)
 }
-
-var _ mcp.Handler = (*httpapi.API)(nil)

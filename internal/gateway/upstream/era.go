@@ -28,11 +28,6 @@ func (s *server) knownEra() mcp.Era {
 	return s.era
 }
 
-// fixedEra tells that the era is known to be legacy: of built-in servers and the oldest transport.
-func (s *server) fixedEra(transport string) bool {
-	return s.cfg.Builtin != "" || s.cfg.API != nil || transport == "sse"
-}
-
 // greeting is what a server said when a session with it was opened.
 type greeting struct {
 	hello json.RawMessage
@@ -44,7 +39,7 @@ type greeting struct {
 func (s *server) greet(ctx context.Context, c conn, sess *session, transport string) greeting {
 	var g greeting
 	switch era := s.knownEra(); {
-	case s.fixedEra(transport):
+	case s.cfg.Builtin != "", s.cfg.API != nil, transport == "sse": // these are legacy
 		return s.legacy(ctx, c, sess)
 	case era == mcp.Legacy:
 		g = s.legacy(ctx, c, sess)
@@ -139,7 +134,7 @@ func speaks(versions json.RawMessage) bool {
 	return false
 }
 
-// legacy shakes hands in the way of the revisions with sessions.
+// legacy sends the greeting of the revisions with sessions.
 func (s *server) legacy(ctx context.Context, c conn, sess *session) greeting {
 	hello, err := s.handshake(ctx, c, sess)
 	return greeting{hello: hello, era: mcp.Legacy, err: err}

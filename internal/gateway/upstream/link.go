@@ -108,10 +108,14 @@ func (l *link) request(ctx context.Context, out outgoing) (json.RawMessage, erro
 	}
 }
 
-// notify queues a notification. When the server does not read, it is dropped rather than waited for.
 func (l *link) notify(method string, params json.RawMessage) {
+	l.say(mcp.AppendNotification(nil, method, params))
+}
+
+// say queues a message. If the server does not read, it is dropped.
+func (l *link) say(message []byte) {
 	select {
-	case l.out <- queued{l.ctx, rawjson.OneLine(mcp.AppendNotification(nil, method, params))}:
+	case l.out <- queued{l.ctx, rawjson.OneLine(message)}:
 	default:
 	}
 }

@@ -57,12 +57,3 @@ func (l *link) asked(m mcp.Message) {
 		<-l.asks
 	}()
 }
-
-// say queues an answer of ours. When the server does not read, it is dropped rather than waited for.
-func (l *link) say(message []byte) {
-	select {
-	case l.out <- queued{l.ctx, rawjson.OneLine(message)}:
-	case <-l.done:
-	default:
-	}
-}

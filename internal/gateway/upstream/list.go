@@ -74,7 +74,10 @@ func (p *Pool) List(ctx context.Context, id tool.ServerID) (Listing, error) {
 	switch {
 	case err == nil:
 		s.listed.Store(true)
-		l.Notes, l.Hosts = append(l.Notes, s.apiNotes()...), s.apiHosts()
+		if api := s.api(); api != nil {
+			l.Notes = append(l.Notes, apiNotes(api)...)
+			l.Hosts = api.Hosts()
+		}
 		if l.unsaid > 0 {
 			l.Notes = append(l.Notes, fmt.Sprintf("and %d more of that kind", l.unsaid))
 		}

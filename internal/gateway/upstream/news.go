@@ -140,7 +140,7 @@ func (n *news) open(ctx context.Context) *stream {
 	}
 	n.mu.Unlock()
 	if filter == "" {
-		n.settle(turn, nil, nil)
+		n.report(turn, nil, nil)
 		return nil
 	}
 	ask := own(listenMethod, json.RawMessage(`{"notifications":{`+filter[1:]+`}}`))
@@ -173,7 +173,7 @@ func (s *stream) stands(ctx context.Context, n *news) bool {
 			uri, _ := rawjson.String(w.Value)
 			heard[uri] = true
 		}
-		n.settle(s.turn, heard, nil)
+		n.report(s.turn, heard, nil)
 		return true
 	case <-s.ended:
 		if err = s.err; err == nil {
@@ -184,12 +184,12 @@ func (s *stream) stands(ctx context.Context, n *news) bool {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	n.settle(s.turn, nil, fault.New(fault.UpstreamError, "server %s does not tell of changes: %w", n.server.cfg.ID, err))
+	n.report(s.turn, nil, fault.New(fault.UpstreamError, "server %s does not tell of changes: %w", n.server.cfg.ID, err))
 	return false
 }
 
-// settle notes what became of a turn.
-func (n *news) settle(turn int, heard map[string]bool, err error) {
+// report notes what became of a turn.
+func (n *news) report(turn int, heard map[string]bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.served, n.err, n.heard = turn, err, heard

@@ -8,6 +8,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,9 +103,10 @@ func (p *Pool) transport(proxy string) *http.Transport {
 }
 
 func (o *Options) fill() {
-	if o.Version == "" {
-		o.Version = "dev"
-	}
+	o.Version = cmp.Or(o.Version, "dev")
+	o.MaxMessage = cmp.Or(o.MaxMessage, 16<<20)
+	o.MaxProcesses = cmp.Or(o.MaxProcesses, 64)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Credentials == nil {
 		o.Credentials = func(cfg config.Server) httpapi.Credentials { return httpapi.Static(cfg.Headers) }
 	}
@@ -117,17 +119,8 @@ func (o *Options) fill() {
 	if o.Updated == nil {
 		o.Updated = func(tool.ServerID, json.RawMessage) {}
 	}
-	if o.MaxMessage == 0 {
-		o.MaxMessage = 16 << 20
-	}
-	if o.MaxProcesses == 0 {
-		o.MaxProcesses = 64
-	}
 	if o.Redact == nil {
 		o.Redact = func(s string) string { return s }
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -36,9 +35,10 @@ const grace = 2 * time.Second
 
 // startProcess starts the server's command.
 func startProcess(cfg config.Server, limit int, tail *tail, listed func() bool, h hooks) (*process, error) {
-	path, err := findCommand(cfg)
+	path, err := cfg.Program()
 	if err != nil {
-		return nil, err
+		return nil, fault.New(fault.UpstreamDown, "server %s cannot be started: command \"%s\" does not exist", cfg.ID, cfg.Command).
+			WithHint("%s", cfg.CommandHint())
 	}
 	cmd := exec.Command(path, cfg.Args...)
 	p := &process{tail: tail, exited: make(chan struct{}), cfg: cfg, path: path, listed: listed}
@@ -80,21 +80,14 @@ func closeAll(files ...io.Closer) {
 	}
 }
 
-// findCommand looks the command up before anything is started, for a clear error.
-func findCommand(cfg config.Server) (string, error) {
-	path, err := cfg.Program()
-	if err != nil {
-		return "", fault.New(fault.UpstreamDown, "server %s cannot be started: command \"%s\" does not exist", cfg.ID, cfg.Command).
-			WithHint("%s", cfg.CommandHint())
-	}
-	return path, nil
-}
-
 // run moves messages until the process has ended, then clears up after it.
 func (p *process) run(stdout, stderr *os.File, limit int) {
 	defer close(p.exited)
 	readers := make(chan struct{}, 2)
-	go func() { p.tail.copy(stderr); readers <- struct{}{} }()
+	go func() {
+		p.tail.copy(stderr)
+		readers <- struct{}{}
+	}()
 	go func() {
 		p.link.read(stdout, limit)
 		readers <- struct{}{}
@@ -103,7 +96,7 @@ func (p *process) run(stdout, stderr *os.File, limit int) {
 	go p.link.write(p.stdin)
 
 	err := p.program.Wait() // what the server itself started is gone too
-	p.settle(stdout, stderr, readers)
+	p.drainOutput(stdout, stderr, readers)
 	p.link.end(p.why(err))
 }
 
@@ -115,7 +108,7 @@ func (p *process) mute() {
 }
 
 // drainOutput reads what is still in the pipes. A process that could not be found may hold them; then they are closed.
-func (p *process) settle(stdout, stderr *os.File, readers <-chan struct{}) {
+func (p *process) drainOutput(stdout, stderr *os.File, readers <-chan struct{}) {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	for range 2 {
@@ -177,12 +170,10 @@ func (p *process) close() {
 }
 
 func (p *process) wait(limit time.Duration) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
 	select {
 	case <-p.exited:
 		return true
-	case <-ctx.Done():
+	case <-time.After(limit):
 		return false
 	}
 }

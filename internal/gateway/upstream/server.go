@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,12 +80,8 @@ func newServer(p *Pool, cfg config.Server) *server {
 
 // withLimits fills in what a configuration that was not read from a file may lack.
 func withLimits(cfg config.Server) config.Server {
-	if cfg.Start == 0 {
-		cfg.Start = 30 * time.Second
-	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = time.Minute
-	}
+	cfg.Start = cmp.Or(cfg.Start, 30*time.Second)
+	cfg.Timeout = cmp.Or(cfg.Timeout, time.Minute)
 	return cfg
 }
 
