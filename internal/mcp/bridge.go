@@ -94,13 +94,16 @@ func (b *bridge) serve(ctx context.Context) error {
 const leaveAfter = time.Second
 
 func (b *bridge) leave() {
-	s := b.now()
-	if s == nil || s.id == "" {
-		return
+	if s := b.now(); s != nil && s.id != "" {
+		b.post(context.Background(), leaveAfter, http.MethodDelete, s, nil)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), leaveAfter)
+}
+
+// post sends what wants no answer.
+func (b *bridge) post(ctx context.Context, limit time.Duration, method string, s *bridged, body []byte) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if resp, err := b.send(ctx, http.MethodDelete, b.headerOf(s), nil); err == nil {
+	if resp, err := b.send(ctx, method, b.headerOf(s), body); err == nil {
 		resp.Body.Close()
 	}
 }
@@ -128,14 +131,8 @@ const deliverWithin = 30 * time.Second
 
 // deliver sends a notification or an answer. Only sessions have them.
 func (b *bridge) deliver(ctx context.Context, line []byte) {
-	s := b.now()
-	if s == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, deliverWithin)
-	defer cancel()
-	if resp, err := b.send(ctx, http.MethodPost, b.headerOf(s), line); err == nil {
-		resp.Body.Close()
+	if s := b.now(); s != nil {
+		b.post(ctx, deliverWithin, http.MethodPost, s, line)
 	}
 }
 

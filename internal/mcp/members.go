@@ -45,6 +45,20 @@ func Without(object json.RawMessage, names ...string) json.RawMessage {
 	return rawjson.AppendSplice(make([]byte, 0, len(object)), object, edits...)
 }
 
+// Edit is the object with the values of the members of this name replaced; all else keeps its bytes.
+func Edit(object json.RawMessage, name string, edit func(value []byte) []byte) json.RawMessage {
+	var edits []rawjson.Edit
+	for w := rawjson.Object(object); w.Next(); {
+		if string(w.Key) == name {
+			edits = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: edit(w.Value)})
+		}
+	}
+	if edits == nil {
+		return object
+	}
+	return rawjson.AppendSplice(make([]byte, 0, len(object)), object, edits...)
+}
+
 // With is the object with one more member, which stands first.
 func With(object json.RawMessage, name string, value []byte) json.RawMessage {
 	b := make([]byte, 0, len(object)+len(name)+len(value)+4)

@@ -14,9 +14,7 @@ import (
 // modern passes on a request without a session. If the server asks something, the call outlives it: the client brings answers with a retry.
 func (v *visitor) modern(ctx context.Context, req *mcp.Request, ask asker) (json.RawMessage, error) {
 	if req.Meta.Level != "" && v.principal.MayCall() {
-		if level := v.server.levels.want(req.Meta.Level); level != "" {
-			v.server.servers.SetLevel(ctx, level)
-		}
+		v.server.setLevel(ctx, v.server.levels.want(req.Meta.Level))
 	}
 	if err := v.checkMirror(req); err != nil {
 		return nil, err

@@ -123,7 +123,8 @@ func (s *Server) park(req *mcp.Request, v *visitor, t *talk) (*upstream.Outcome,
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.client = nil
-	if t.round++; t.round > maxRounds {
+	t.round++
+	if t.round > maxRounds {
 		t.cancel()
 		return nil, rpcError(fault.New(fault.UpstreamProtocol, "the server asked for more %d times and did not answer", maxRounds))
 	}
@@ -232,7 +233,8 @@ func (l *lot) take(at place) *talk {
 		return nil
 	}
 	delete(l.talks, at)
-	if l.of[t.caller]--; l.of[t.caller] == 0 {
+	l.of[t.caller]--
+	if l.of[t.caller] == 0 {
 		delete(l.of, t.caller)
 	}
 	return t

@@ -115,9 +115,7 @@ func (s *Server) SessionEnded(ctx context.Context, session *mcp.Session) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	s.servers.EndSession(session.ID)
-	if level := s.levels.drop(session); level != "" {
-		s.servers.SetLevel(ctx, level)
-	}
+	s.setLevel(ctx, s.levels.drop(session))
 	s.unsubscribeAll(ctx, session)
 }
 

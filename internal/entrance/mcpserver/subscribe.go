@@ -94,8 +94,10 @@ func (s *subscriptions) add(r resource, session *mcp.Session) (sub *subscription
 		s.of[session] = mine
 	}
 	mine[r] = true
-	if sub = s.to[r]; sub == nil {
-		sub, first = &subscription{sessions: map[*mcp.Session]bool{}, after: s.ending[r], asked: make(chan struct{})}, true
+	sub = s.to[r]
+	if sub == nil {
+		first = true
+		sub = &subscription{sessions: map[*mcp.Session]bool{}, after: s.ending[r], asked: make(chan struct{})}
 		s.to[r] = sub
 	}
 	sub.sessions[session] = true
@@ -138,7 +140,8 @@ func (s *subscriptions) forget(r resource, session *mcp.Session) (last bool) {
 		return false
 	}
 	delete(sub.sessions, session)
-	if delete(s.of[session], r); len(s.of[session]) == 0 {
+	delete(s.of[session], r)
+	if len(s.of[session]) == 0 {
 		delete(s.of, session)
 	}
 	if len(sub.sessions) > 0 {

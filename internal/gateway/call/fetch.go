@@ -105,7 +105,5 @@ func pageResult(p project.Page, found project.Found) json.RawMessage {
 		unknown, _ := json.Marshal(map[string][]string{"unknown": found.Unknown, "known": found.Known}) // strings only
 		body = append(append(body, ','), unknown[1:len(unknown)-1]...)
 	}
-	body = append(body, '}')
-	out := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), string(body))
-	return append(append(append(out, `}],"structuredContent":`...), body...), '}')
+	return textAndStructured(append(body, '}'))
 }

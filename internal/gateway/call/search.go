@@ -213,7 +213,11 @@ func ownResult(v any) json.RawMessage {
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(v) // plain structs and valid JSON
-	body := bytes.TrimSpace(buf.Bytes())
+	return textAndStructured(bytes.TrimSpace(buf.Bytes()))
+}
+
+// textAndStructured is a result with the value in both forms.
+func textAndStructured(body []byte) json.RawMessage {
 	out := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), string(body))
 	return append(append(append(out, `}],"structuredContent":`...), body...), '}')
 }

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -120,16 +119,11 @@ func (v *View) complete(list []byte) []byte {
 
 // eachTool renders a list of tools again, with each changed by f; nil leaves one out.
 func (v *View) eachTool(list []byte, f func(*Entry, json.RawMessage) json.RawMessage) []byte {
-	w := rawjson.Object(list)
-	for w.Next() {
-		if string(w.Key) != "tools" {
-			continue
-		}
+	return mcp.Edit(list, "tools", func(tools []byte) []byte {
 		out := []byte{'['}
-		for t := rawjson.Array(w.Value); t.Next(); {
+		for t := rawjson.Array(tools); t.Next(); {
 			def := json.RawMessage(t.Value)
-			name, _ := rawjson.String(rawjson.Get(def, "name"))
-			if e := v.byShown[name]; e != nil {
+			if e := v.byShown[textOf(def, "name")]; e != nil {
 				def = f(e, def)
 			}
 			if def == nil {
@@ -140,10 +134,8 @@ func (v *View) eachTool(list []byte, f func(*Entry, json.RawMessage) json.RawMes
 			}
 			out = append(out, def...)
 		}
-		edit := rawjson.Edit{Start: w.Start, End: w.End, New: append(out, ']')}
-		return rawjson.AppendSplice(make([]byte, 0, len(list)), list, edit)
-	}
-	return list
+		return append(out, ']')
+	})
 }
 
 // ToolsFor is the list of tools in an era, of those that an agent may use.
@@ -157,16 +149,7 @@ func (v *View) ToolsFor(era mcp.Era, may func(*Entry) bool) []byte {
 }
 
 func withoutMirror(def json.RawMessage) json.RawMessage {
-	w := rawjson.Object(def)
-	for w.Next() {
-		if string(w.Key) != "inputSchema" {
-			continue
-		}
-		if schema := mcp.WithoutMirror(w.Value); !bytes.Equal(schema, w.Value) {
-			return rawjson.AppendSplice(nil, def, rawjson.Edit{Start: w.Start, End: w.End, New: schema})
-		}
-	}
-	return def
+	return mcp.Edit(def, "inputSchema", func(schema []byte) []byte { return mcp.WithoutMirror(schema) })
 }
 
 // credentials is a digest of who we are to a server: a private list must not be served once that changes.

@@ -66,33 +66,27 @@ type hold struct {
 // offers are all that a server offers, each with its definition.
 func offers(l upstream.Listing) iter.Seq2[pin, json.RawMessage] {
 	return func(yield func(pin, json.RawMessage) bool) {
-		if text := strings.TrimSpace(l.Instructions); text != "" && !yield(pin{kind: InstructionsKind}, rawjson.AppendString(nil, text)) {
-			return
+		on := true
+		add := func(kind Kind, name string, def json.RawMessage) {
+			on = on && yield(pin{kind, name}, def)
+		}
+		if text := strings.TrimSpace(l.Instructions); text != "" {
+			add(InstructionsKind, "", rawjson.AppendString(nil, text))
 		}
 		for _, def := range l.Tools {
-			if !yield(pin{ToolKind, def.Name}, def.Raw) {
-				return
-			}
+			add(ToolKind, def.Name, def.Raw)
 		}
 		for _, def := range l.Prompts {
-			if !yield(pin{PromptKind, def.Name}, def.Raw) {
-				return
-			}
+			add(PromptKind, def.Name, def.Raw)
 		}
 		for _, raw := range l.Resources {
-			if !yield(pin{ResourceKind, textOf(raw, "uri")}, raw) {
-				return
-			}
+			add(ResourceKind, textOf(raw, "uri"), raw)
 		}
 		for _, raw := range l.Templates {
-			if !yield(pin{TemplateKind, textOf(raw, "uriTemplate")}, raw) {
-				return
-			}
+			add(TemplateKind, textOf(raw, "uriTemplate"), raw)
 		}
 		for _, host := range l.Hosts {
-			if !yield(pin{HostKind, host}, rawjson.AppendString(nil, host)) {
-				return
-			}
+			add(HostKind, host, rawjson.AppendString(nil, host))
 		}
 	}
 }

@@ -70,18 +70,7 @@ func (v *View) promised(e *Entry, def []byte) []byte {
 	if told == nil {
 		return mcp.Without(def, "outputSchema")
 	}
-	return withOutput(def, told)
-}
-
-// withOutput replaces the output schema of a definition.
-func withOutput(def, output []byte) []byte {
-	var edits []rawjson.Edit
-	for w := rawjson.Object(def); w.Next(); {
-		if string(w.Key) == "outputSchema" {
-			edits = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: output})
-		}
-	}
-	return rawjson.AppendSplice(make([]byte, 0, len(def)+len(output)), def, edits...)
+	return mcp.Edit(def, "outputSchema", func([]byte) []byte { return told })
 }
 
 // The arguments by which callers choose fields and pages.
@@ -98,7 +87,9 @@ func withPaging(schema json.RawMessage) (json.RawMessage, bool) {
 	for w := rawjson.Object(schema); w.Next(); {
 		switch string(w.Key) {
 		case "properties":
-			if at, found = w, w.Value[0] == '{'; !found {
+			at = w
+			found = w.Value[0] == '{'
+			if !found {
 				return schema, false
 			}
 		case "$ref", "allOf", "anyOf", "oneOf": // which name them elsewhere

@@ -118,9 +118,7 @@ func toRow(id tool.ServerID, l upstream.Listing, held map[pin]hold) store.Server
 }
 
 func (k *known) triedOnce() {
-	select {
-	case <-k.tried:
-	default:
+	if !isClosed(k.tried) {
 		close(k.tried)
 	}
 }

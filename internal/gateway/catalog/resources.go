@@ -125,9 +125,10 @@ func fits(template, uri string) bool {
 			return strings.HasSuffix(uri, fixed)
 		}
 		at := strings.Index(uri, fixed)
-		if ok = at >= 0; ok {
-			uri = uri[at+len(fixed):]
+		if at < 0 {
+			return false
 		}
+		uri = uri[at+len(fixed):]
 	}
 	return false
 }

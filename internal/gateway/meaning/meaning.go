@@ -100,7 +100,8 @@ func (m *Model) Tools(texts []catalog.Text) [][]float32 {
 	list := make([][]float32, len(texts))
 	var missing []catalog.Text
 	for i, t := range texts {
-		if list[i] = m.tools[t.Digest]; list[i] == nil {
+		list[i] = m.tools[t.Digest]
+		if list[i] == nil {
 			missing = append(missing, t)
 		}
 	}

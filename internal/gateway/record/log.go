@@ -202,18 +202,17 @@ func (l *Log) NewID() string { return l.ids.next(l.opts.Now()) }
 func (l *Log) Add(ctx context.Context, c store.Call) error {
 	l.complete(&c)
 	g, err := l.enqueue(ctx, &c)
-	if err != nil {
-		return fmt.Errorf("record call %s: %w", c.ID, err)
-	}
-	if g == nil {
+	switch {
+	case err != nil:
+	case g == nil:
 		l.live.publish(&c)
-		return nil
-	}
-	select {
-	case <-g.done:
-		err = g.err
-	case <-ctx.Done():
-		err = ctx.Err()
+	default:
+		select {
+		case <-g.done:
+			err = g.err
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("record call %s: %w", c.ID, err)

@@ -78,36 +78,29 @@ type due struct {
 
 // await waits until a batch is due: during an outage after the backoff, but a full queue is taken so that no call waits for the sink.
 func (l *Log) await(out *outage) due {
+	wake := l.wake
+	var late <-chan time.Time
 	if out.err != nil {
+		wake = nil
+		late = out.pause.C
+	}
+	for {
 		select {
-		case <-out.pause.C:
+		case <-wake: // the first record of a batch
+			timer := time.NewTimer(l.opts.Delay)
+			defer timer.Stop()
+			wake = nil
+			late = timer.C
+		case <-late:
 			return due{write: true}
 		case <-l.full:
-			return due{}
+			return due{write: out.err == nil}
 		case tried := <-l.asked:
-			return due{tried: tried}
+			return due{write: out.err == nil, tried: tried}
 		case <-l.closing:
 			return due{write: true, closing: true}
 		}
 	}
-	select {
-	case <-l.wake:
-	case tried := <-l.asked:
-		return due{write: true, tried: tried}
-	case <-l.closing:
-		return due{write: true, closing: true}
-	}
-	timer := time.NewTimer(l.opts.Delay)
-	defer timer.Stop()
-	select {
-	case <-l.full:
-	case <-timer.C:
-	case tried := <-l.asked:
-		return due{write: true, tried: tried}
-	case <-l.closing:
-		return due{write: true, closing: true}
-	}
-	return due{write: true}
 }
 
 // join appends the taken records to the pending ones, drops the oldest over the limit, and returns the slice that is free now.

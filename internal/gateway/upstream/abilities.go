@@ -69,13 +69,10 @@ func withoutTasks(capabilities json.RawMessage) json.RawMessage {
 	if !bytes.Contains(capabilities, []byte("tasks")) {
 		return capabilities
 	}
-	capabilities = mcp.Without(capabilities, "tasks")
-	w := rawjson.Object(capabilities)
-	for w.Next() {
-		if string(w.Key) == "extensions" && w.Value[0] == '{' {
-			edit := rawjson.Edit{Start: w.Start, End: w.End, New: mcp.Without(w.Value, mcp.ExtensionTasks)}
-			return rawjson.AppendSplice(nil, capabilities, edit)
+	return mcp.Edit(mcp.Without(capabilities, "tasks"), "extensions", func(extensions []byte) []byte {
+		if extensions[0] != '{' {
+			return extensions
 		}
-	}
-	return capabilities
+		return mcp.Without(extensions, mcp.ExtensionTasks)
+	})
 }

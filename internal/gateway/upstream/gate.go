@@ -106,7 +106,8 @@ func (g *gate) leave(ctx context.Context, err error) {
 	switch {
 	case counts(ctx, err):
 		g.last = err
-		if g.failures++; g.failures >= g.rule.Failures {
+		g.failures++
+		if g.failures >= g.rule.Failures {
 			g.openedAt = g.now()
 		}
 	case !hasMark(err, noVerdict) && (err == nil || ctx.Err() == nil):

@@ -254,7 +254,8 @@ func (l *Listing) replaced(what string, result json.RawMessage) {
 
 // fresh takes what a page says about how long and for whom it holds.
 func (l *Listing) fresh(page json.RawMessage, era mcp.Era) {
-	if l.Era = era; era != mcp.Modern {
+	l.Era = era
+	if era != mcp.Modern {
 		return
 	}
 	ms, err := strconv.ParseInt(string(rawjson.Get(page, "ttlMs")), 10, 32)
@@ -299,7 +300,8 @@ func (s *server) recognize(tools []tool.Definition) {
 	needs := fit.Recognize(knownServers(), names).Session()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.needs = needs; s.cfg.Isolation == "" {
+	s.needs = needs
+	if s.cfg.Isolation == "" {
 		s.isolated = needs != nil
 	}
 }

@@ -176,7 +176,8 @@ func (s *stream) stands(ctx context.Context, n *news) bool {
 		n.report(s.turn, heard, nil)
 		return true
 	case <-s.ended:
-		if err = s.err; err == nil {
+		err = s.err
+		if err == nil {
 			err = errors.New("it ended the stream")
 		}
 	case <-timer.C:
@@ -201,7 +202,8 @@ func (n *news) report(turn int, heard map[string]bool, err error) {
 func (n *news) subscribe(ctx context.Context, uri string, on bool) error {
 	n.mu.Lock()
 	if n.uris[uri] != on {
-		if n.turn++; on {
+		n.turn++
+		if on {
 			n.uris[uri] = true
 		} else {
 			delete(n.uris, uri)

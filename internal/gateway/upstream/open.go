@@ -94,7 +94,8 @@ func (s *server) listen(sess *session, c conn) {
 		sess.news = newNews(s, c, sess.hello)
 		s.work.Go(sess.news.run)
 	case sess.era != mcp.Modern && remote:
-		if sess.listen = ours; ours {
+		sess.listen = ours
+		if ours {
 			r.listen()
 			return
 		}

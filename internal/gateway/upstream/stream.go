@@ -91,7 +91,8 @@ const maxResumes = 5
 // resume opens the rest of a stream.
 func (r *remote) resume(ctx context.Context, at *position) (io.ReadCloser, error) {
 	wait := max(at.retry, 100*time.Millisecond<<min(at.tries, 6))
-	if at.tries++; at.tries > maxResumes {
+	at.tries++
+	if at.tries > maxResumes {
 		return nil, fault.New(fault.UpstreamDown, "server %s ended its stream before the answer, %d times", r.server, maxResumes)
 	}
 	select {
