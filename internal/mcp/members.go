@@ -8,8 +8,8 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Removals are the edits that take the members of these names out of an object.
-func Removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
+// removals are the edits that take the members of these names out of an object.
+func removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
 	end, first := 1, true // where the last kept member ended, and whether there was none
 	cut := -1             // where the cut under way begins
 	w := rawjson.Object(object)
@@ -38,7 +38,7 @@ func Removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
 
 // Without is the object without the members of these names; all else keeps its bytes.
 func Without(object json.RawMessage, names ...string) json.RawMessage {
-	edits := Removals(object, names...)
+	edits := removals(object, names...)
 	if edits == nil {
 		return object
 	}

@@ -168,49 +168,31 @@ func WithoutMirror(schema json.RawMessage) json.RawMessage {
 	if !bytes.Contains(schema, []byte(`"`+mirrorKey+`"`)) {
 		return schema
 	}
-	edits := unmirror(nil, schema, 0)
+	schema = Without(schema, mirrorKey)
+	var edits []rawjson.Edit
+	for w := rawjson.Object(schema); w.Next(); {
+		edits = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: unmirrored(string(w.Key), w.Value)})
+	}
 	return rawjson.AppendSplice(nil, schema, edits...)
 }
 
-// unmirror appends the edits that remove the annotations from the schema at the offset.
-func unmirror(edits []rawjson.Edit, schema json.RawMessage, offset int) []rawjson.Edit {
-	own := Removals(schema, mirrorKey)
-	w := rawjson.Object(schema)
-	for w.Next() {
-		for len(own) > 0 && own[0].Start < w.Start {
-			edits, own = append(edits, shifted(own[0], offset)), own[1:]
-		}
-		if string(w.Key) == mirrorKey {
-			continue
-		}
-		eachSchema(string(w.Key), w.Value, func(s json.RawMessage, at int) { edits = unmirror(edits, s, offset+w.Start+at) })
-	}
-	for _, e := range own {
-		edits = append(edits, shifted(e, offset))
-	}
-	return edits
-}
-
-// eachSchema visits the schemas directly under a keyword, with the place of each in the value.
-func eachSchema(keyword string, value json.RawMessage, visit func(s json.RawMessage, at int)) {
-	list := rawjson.Array(value)
+// unmirrored is the value of a keyword with the annotations removed from the schemas in it.
+func unmirrored(keyword string, value json.RawMessage) json.RawMessage {
+	schemas := rawjson.Array(value)
 	switch jsonschema.Keywords[keyword].Holds {
 	case jsonschema.SchemaMap:
-		list = rawjson.Object(value)
+		schemas = rawjson.Object(value)
 	case jsonschema.OneSchema:
 		if value[0] == '{' {
-			visit(value, 0)
+			return WithoutMirror(value)
 		}
 	case jsonschema.SchemaList:
 	default:
-		return
+		return value
 	}
-	for list.Next() {
-		visit(list.Value, list.Start)
+	var edits []rawjson.Edit
+	for schemas.Next() {
+		edits = append(edits, rawjson.Edit{Start: schemas.Start, End: schemas.End, New: WithoutMirror(schemas.Value)})
 	}
-}
-
-func shifted(e rawjson.Edit, by int) rawjson.Edit {
-	e.Start, e.End = e.Start+by, e.End+by
-	return e
+	return rawjson.AppendSplice(nil, value, edits...)
 }

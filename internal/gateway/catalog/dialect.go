@@ -67,21 +67,17 @@ func (f *Fitting) Tool(shown string) *schema.Fitted { return f.byShown[shown] }
 // renderTools renders the list of tools, with input schemas in the profile's dialect if it has one.
 func (v *View) renderTools() []byte {
 	l := newList("tools")
-	if v.Dialect == "" {
-		for _, e := range v.Entries {
-			if !e.unlisted {
-				l.add(v.promised(e, e.Raw()))
-			}
-		}
-		return l.bytes()
-	}
-	f, err := v.For(v.Dialect)
-	if err != nil {
+	fitting, err := v.For(v.Dialect)
+	if err != nil && v.Dialect != "" {
 		return l.bytes() // the configuration was checked: there is such a dialect
 	}
 	for i, e := range v.Entries {
-		if plan := f.Tools[i].Plan; plan != nil && !e.unlisted {
-			l.add(v.promised(e, e.withSchema(plan.Parameters)))
+		switch {
+		case e.unlisted:
+		case v.Dialect == "":
+			l.add(v.promised(e, e.Raw()))
+		case fitting.Tools[i].Plan != nil:
+			l.add(v.promised(e, e.withSchema(fitting.Tools[i].Plan.Parameters)))
 		}
 	}
 	return l.bytes()

@@ -47,7 +47,7 @@ type Options struct {
 	Now         func() time.Time         // nil: time.Now
 }
 
-// tools is one description, ready to be used. It is never changed.
+// tools is one description, ready to be used; the zero value before the first is read. It is never changed.
 type tools struct {
 	doc      *openapi.Document
 	byName   map[string]*openapi.Operation
@@ -70,6 +70,7 @@ func New(cfg config.Server, opts *Options) (*API, error) {
 	if a.opts.Now == nil {
 		a.opts.Now = time.Now
 	}
+	a.tools.Store(&tools{})
 	g := newGuard(cfg.API)
 	transport, err := g.transport(cfg.Proxy)
 	if err != nil {
@@ -85,20 +86,10 @@ func New(cfg config.Server, opts *Options) (*API, error) {
 func (a *API) Close() { a.client.CloseIdleConnections() }
 
 // Problems are what is wrong in the description that is in use.
-func (a *API) Problems() []openapi.Problem {
-	if t := a.tools.Load(); t != nil {
-		return t.problems
-	}
-	return nil
-}
+func (a *API) Problems() []openapi.Problem { return a.tools.Load().problems }
 
 // Notes say which configured credentials the description does not use, and which required ones are missing.
-func (a *API) Notes() []string {
-	if t := a.tools.Load(); t != nil {
-		return t.notes
-	}
-	return nil
-}
+func (a *API) Notes() []string { return a.tools.Load().notes }
 
 // Count is the number of tools.
 func (a *API) Count(ctx context.Context) (int, error) {
@@ -142,7 +133,7 @@ func (a *API) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage, err
 
 // current is the description in use; it is read when there is none.
 func (a *API) current(ctx context.Context) (*tools, error) {
-	if t := a.tools.Load(); t != nil {
+	if t := a.tools.Load(); t.doc != nil {
 		return t, nil
 	}
 	return a.refresh(ctx)

@@ -12,12 +12,7 @@ import (
 )
 
 // Hosts are the sorted origins that a remote description sends calls or client credentials to, without those that the configuration names.
-func (a *API) Hosts() []string {
-	if t := a.tools.Load(); t != nil {
-		return t.hosts
-	}
-	return nil
-}
+func (a *API) Hosts() []string { return a.tools.Load().hosts }
 
 func (a *API) hosts(doc *openapi.Document, ops []*openapi.Operation) []string {
 	found := map[string]bool{}
