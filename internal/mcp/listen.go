@@ -54,11 +54,11 @@ func (f Filter) appendTo(b []byte) []byte {
 		on   bool
 	}{{"toolsListChanged", f.Tools}, {"promptsListChanged", f.Prompts}, {"resourcesListChanged", f.Resources}} {
 		if one.on {
-			b = append(separate(b), `"`+one.name+`":true`...)
+			b = append(Comma(b), `"`+one.name+`":true`...)
 		}
 	}
 	if f.URIs != nil {
-		b = append(separate(b), `"resourceSubscriptions":[`...)
+		b = append(Comma(b), `"resourceSubscriptions":[`...)
 		for i, uri := range f.URIs {
 			if i > 0 {
 				b = append(b, ',')
@@ -68,14 +68,6 @@ func (f Filter) appendTo(b []byte) []byte {
 		b = append(b, ']')
 	}
 	return append(b, '}')
-}
-
-// separate appends the comma that stands before every member but the first.
-func separate(b []byte) []byte {
-	if b[len(b)-1] == '{' {
-		return b
-	}
-	return append(b, ',')
 }
 
 // hears tells whether the filter lets a broadcast through.

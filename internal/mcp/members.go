@@ -59,6 +59,14 @@ func Edit(object json.RawMessage, name string, edit func(value []byte) []byte) j
 	return rawjson.AppendSplice(make([]byte, 0, len(object)), object, edits...)
 }
 
+// Comma appends the comma before the next member or element, unless it is the first.
+func Comma(b []byte) []byte {
+	if last := b[len(b)-1]; last == '{' || last == '[' {
+		return b
+	}
+	return append(b, ',')
+}
+
 // With is the object with one more member, which stands first.
 func With(object json.RawMessage, name string, value []byte) json.RawMessage {
 	b := make([]byte, 0, len(object)+len(name)+len(value)+4)

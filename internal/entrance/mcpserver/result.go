@@ -225,10 +225,7 @@ func inputRequired(requests []byte, sealed string) json.RawMessage {
 
 // appendQuestion appends one question of a legacy server, without the id that the modern era does not have.
 func appendQuestion(b []byte, name, method string, params json.RawMessage) []byte {
-	if b[len(b)-1] != '{' {
-		b = append(b, ',')
-	}
-	b = append(rawjson.AppendString(b, name), `:{"method":`...)
+	b = append(rawjson.AppendString(mcp.Comma(b), name), `:{"method":`...)
 	b = rawjson.AppendString(b, method)
 	if len(params) > 0 && params[0] == '{' {
 		b = append(append(b, `,"params":`...), mcp.Without(params, "elicitationId")...)

@@ -10,6 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/core/project/mask"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/schema"
 )
 
@@ -150,10 +151,7 @@ func (s *sent) takePage() error {
 			took = true
 			continue
 		}
-		if len(rest) > 1 {
-			rest = append(rest, ',')
-		}
-		rest = append(append(rawjson.AppendString(rest, string(w.Key)), ':'), w.Value...)
+		rest = append(append(rawjson.AppendString(mcp.Comma(rest), string(w.Key)), ':'), w.Value...)
 	}
 	if took {
 		s.args = append(rest, '}')

@@ -126,13 +126,9 @@ func (v *View) eachTool(list []byte, f func(*Entry, json.RawMessage) json.RawMes
 			if e := v.byShown[textOf(def, "name")]; e != nil {
 				def = f(e, def)
 			}
-			if def == nil {
-				continue
+			if def != nil {
+				out = append(mcp.Comma(out), def...)
 			}
-			if len(out) > 1 {
-				out = append(out, ',')
-			}
-			out = append(out, def...)
 		}
 		return append(out, ']')
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/core/project"
+	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/schema"
@@ -260,12 +261,7 @@ type list struct{ out []byte }
 
 func newList(member string) *list { return &list{out: []byte(`{"` + member + `":[`)} }
 
-func (l *list) add(item []byte) {
-	if l.out[len(l.out)-1] != '[' {
-		l.out = append(l.out, ',')
-	}
-	l.out = append(l.out, item...)
-}
+func (l *list) add(item []byte) { l.out = append(mcp.Comma(l.out), item...) }
 
 func (l *list) bytes() []byte { return append(l.out, "]}"...) }
 

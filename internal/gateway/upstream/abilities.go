@@ -21,29 +21,21 @@ func askable(capabilities json.RawMessage) json.RawMessage {
 		{"sampling", []string{"context", "tools"}},
 	} {
 		value := rawjson.Get(capabilities, ability.name)
-		if len(value) == 0 || value[0] != '{' {
+		if !isObject(value) {
 			continue
 		}
-		out = append(append(out, separator(out)...), `"`+ability.name+`":{`...)
+		out = append(mcp.Comma(out), `"`+ability.name+`":{`...)
 		for _, part := range ability.parts {
-			switch set := rawjson.Get(value, part); {
-			case string(set) == "true":
-				out = append(append(out, separator(out)...), `"`+part+`":true`...)
-			case len(set) > 0 && set[0] == '{':
-				out = append(append(out, separator(out)...), `"`+part+`":{}`...)
+			switch declared := rawjson.Get(value, part); {
+			case string(declared) == "true":
+				out = append(mcp.Comma(out), `"`+part+`":true`...)
+			case isObject(declared):
+				out = append(mcp.Comma(out), `"`+part+`":{}`...)
 			}
 		}
 		out = append(out, '}')
 	}
 	return append(out, '}')
-}
-
-// separator is what stands before the next member.
-func separator(out []byte) string {
-	if out[len(out)-1] == '{' {
-		return ""
-	}
-	return ","
 }
 
 // everything is what we declare for our own requests: some servers list a tool only to clients with the capabilities it needs.

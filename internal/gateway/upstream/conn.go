@@ -75,6 +75,29 @@ func cancelParams(id int64, reason string) json.RawMessage {
 // maxAsks bounds the questions of one server that are open at once.
 const maxAsks = 16
 
+// questions are the requests of a server's own that are being answered, at most maxAsks.
+type questions chan struct{}
+
+// answer answers one beside the calls, since a person may be asked. Run starts the work, send sends.
+func (q questions) answer(h hooks, to asked, session context.Context, m mcp.Message, run func(func()), send func([]byte)) {
+	select {
+	case q <- struct{}{}:
+	default:
+		run(func() { send(mcp.AppendError(nil, m.ID, mcp.Errorf(mcp.CodeInternal, "too many open questions"))) })
+		return
+	}
+	run(func() {
+		defer func() { <-q }()
+		ctx, cancel := context.WithCancel(to.ctx)
+		defer cancel()
+		defer context.AfterFunc(session, cancel)()
+		to.out.clock.asked()
+		answer := h.answerServer(ctx, to.out.peer, m)
+		to.out.clock.answered()
+		send(answer)
+	})
+}
+
 // answerServer answers a request of the server's: questions that a caller can be asked go to the caller.
 func (h hooks) answerServer(ctx context.Context, caller mcp.Peer, m mcp.Message) []byte {
 	switch m.Method {

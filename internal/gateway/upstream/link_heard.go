@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"context"
 	"encoding/json"
 	"strconv"
 
@@ -33,27 +32,12 @@ func (l *link) ended(params json.RawMessage) {
 
 // asked answers a request of the server's. Only a caller who owns the session is asked anything.
 func (l *link) asked(m mcp.Message) {
-	ctx, caller := l.ctx, mcp.Deaf
-	var watch *deadline
+	to := asked{l.ctx, outgoing{peer: mcp.Deaf}}
 	if l.hooks.home != nil {
-		caller = l.hooks.home
+		to.out.peer = l.hooks.home
 		if w := l.current(); w != nil {
-			ctx, caller, watch = w.ctx, w.out.peer, w.out.clock
+			to = asked{w.ctx, w.out}
 		}
 	}
-	select {
-	case l.asks <- struct{}{}:
-	default:
-		l.say(mcp.AppendError(nil, m.ID, mcp.Errorf(mcp.CodeInternal, "too many open questions")))
-		return
-	}
-	go func() {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(l.ctx, cancel)()
-		watch.asked()
-		l.say(l.hooks.answerServer(ctx, caller, m))
-		watch.answered()
-		<-l.asks
-	}()
+	l.asks.answer(l.hooks, to, l.ctx, m, func(work func()) { go work() }, l.say)
 }

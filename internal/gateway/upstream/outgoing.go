@@ -87,10 +87,7 @@ func (o outgoing) appendMeta(b []byte, id int64) []byte {
 		if mcp.IsReserved(w.Key) && (o.era != mcp.Modern || isOwn(w.Key)) {
 			continue
 		}
-		if b[len(b)-1] != '{' {
-			b = append(b, ',')
-		}
-		b = append(rawjson.AppendString(b, string(w.Key)), ':')
+		b = append(rawjson.AppendString(mcp.Comma(b), string(w.Key)), ':')
 		if string(w.Key) == "progressToken" && !rawjson.IsNull(w.Value) {
 			b = strconv.AppendInt(b, id, 10)
 			continue

@@ -34,7 +34,7 @@ type remote struct {
 	protocol    atomic.Pointer[http.Header] // what the protocol wants in every request; replaced, never changed
 	last        atomic.Pointer[carried]     // what the last request carried
 
-	asks chan struct{} // holds one for each open question of the server's
+	asks questions
 
 	ids  *atomic.Int64   // the newest id
 	ctx  context.Context // ends with the session
@@ -60,7 +60,7 @@ func newRemote(cfg config.Server, credentials httpapi.Credentials, rt http.Round
 		return nil, fault.New(fault.BadConfig, "server %s: %w", cfg.ID, err)
 	}
 	r := &remote{
-		server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, credentials: credentials, asks: make(chan struct{}, maxAsks), ids: new(atomic.Int64),
+		server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, credentials: credentials, asks: make(questions, maxAsks), ids: new(atomic.Int64),
 	}
 	r.protocol.Store(&http.Header{
 		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "User-Agent": {"toolfit"},
@@ -250,13 +250,9 @@ func (r *remote) post(ctx context.Context, out outgoing, message []byte) (*http.
 	return nil, r.unreachable(err)
 }
 
+// notify posts a notification in the background, for a short time only.
 func (r *remote) notify(method string, params json.RawMessage) {
-	r.send(mcp.AppendNotification(nil, method, params))
-}
-
-// send posts a message that wants no answer, in the background and for a short time only.
-func (r *remote) send(message []byte) {
-	r.background(func() { r.deliver(message) })
+	r.background(func() { r.deliver(mcp.AppendNotification(nil, method, params)) })
 }
 
 func (r *remote) deliver(message []byte) {

@@ -126,8 +126,7 @@ func (r *rounds) answers(ctx context.Context, out outgoing, questions json.RawMe
 			return nil, false, err
 		}
 		asks = true
-		said = append(said, separator(said)...)
-		said = append(rawjson.AppendString(said, string(w.Key)), ':')
+		said = append(rawjson.AppendString(mcp.Comma(said), string(w.Key)), ':')
 		said = append(said, answer...)
 	}
 	if questions != nil && w.Err() != nil {

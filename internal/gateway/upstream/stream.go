@@ -63,7 +63,7 @@ func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out o
 		case m.IsRequest() && out.era == mcp.Modern:
 			// Such a server asks by its answer; it would not take one of ours.
 		case m.IsRequest():
-			r.asked(ctx, out, m)
+			r.asked(asked{ctx, out}, m)
 		case m.Method == ackMethod && out.acked != nil:
 			out.acked(bytes.Clone(m.Params))
 		case m.Method == progressMethod:
@@ -144,25 +144,12 @@ func (r *remote) whom(method string) asked {
 	return asked{r.ctx, outgoing{peer: mcp.Deaf}}
 }
 
-// asked answers a request of the server's own, beside the calls: a person may be asked.
-func (r *remote) asked(ctx context.Context, out outgoing, m mcp.Message) {
-	m.ID, m.Params = bytes.Clone(m.ID), bytes.Clone(m.Params)
-	select {
-	case r.asks <- struct{}{}:
-	default:
-		r.send(mcp.AppendError(nil, m.ID, mcp.Errorf(mcp.CodeInternal, "too many open questions")))
-		return
-	}
-	r.background(func() {
-		defer func() { <-r.asks }()
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(r.ctx, cancel)()
-		out.clock.asked()
-		answer := r.hooks.answerServer(ctx, out.peer, m)
-		out.clock.answered()
-		r.deliver(answer)
-	})
+// asked answers a request of the server's.
+func (r *remote) asked(to asked, m mcp.Message) {
+	m.ID = bytes.Clone(m.ID)
+	m.Params = bytes.Clone(m.Params)
+	run := func(work func()) { r.background(work) }
+	r.asks.answer(r.hooks, to, r.ctx, m, run, r.deliver)
 }
 
 // listen holds the session's own stream open and tells when the server has first answered.
@@ -219,8 +206,7 @@ func (r *remote) hear(answered func()) bool {
 		switch {
 		case err != nil:
 		case m.IsRequest():
-			to := r.whom(m.Method)
-			r.asked(to.ctx, to.out, m)
+			r.asked(r.whom(m.Method), m)
 		default:
 			r.heard(m)
 		}
