@@ -92,21 +92,33 @@ func (r *remote) carry(ctx context.Context, caller string) (*carried, error) {
 	return next, nil
 }
 
-// exchange sends a request. If the server refuses the credentials and they can be renewed, it is sent once more.
-func (r *remote) exchange(ctx context.Context, caller string, request func(http.Header) *http.Request) (*http.Response, error) {
+// exchange sends a request for out, whose own headers come on top. If the server refuses the
+// credentials and they can be renewed, it is sent once more.
+func (r *remote) exchange(ctx context.Context, out outgoing, req *http.Request) (*http.Response, error) {
+	req.URL = r.url
+	req.Host = r.url.Host
+	own := req.Header
 	for again := true; ; again = false {
-		c, err := r.carry(ctx, caller)
+		c, err := r.carry(ctx, out.caller)
 		if err != nil {
 			return nil, err
 		}
-		resp, err := r.http.RoundTrip(request(c.header).WithContext(ctx))
+		req.Header = headerFor(out, c.header)
+		if own != nil {
+			req.Header = maps.Clone(req.Header)
+			maps.Copy(req.Header, own)
+		}
+		resp, err := r.http.RoundTrip(req.WithContext(ctx))
 		if err != nil || resp.StatusCode != http.StatusUnauthorized || !again {
 			return resp, err
 		}
-		if !r.credentials.Refused(ctx, caller, c.credentials, resp.Header) {
+		if !r.credentials.Refused(ctx, out.caller, c.credentials, resp.Header) {
 			return resp, nil
 		}
 		resp.Body.Close()
+		if req.GetBody != nil {
+			req.Body, _ = req.GetBody() // bytes in memory
+		}
 	}
 }
 
@@ -128,15 +140,11 @@ func (r *remote) session() string { return r.protocol.Load().Get("Mcp-Session-Id
 
 // get opens a stream of events: the session's own, or the rest of one whose last event is named.
 func (r *remote) get(ctx context.Context, lastEvent string) (*http.Response, error) {
-	return r.exchange(ctx, "", func(header http.Header) *http.Request {
-		header = header.Clone()
-		header.Set("Accept", "text/event-stream")
-		header.Del("Content-Type")
-		if lastEvent != "" {
-			header.Set("Last-Event-ID", lastEvent)
-		}
-		return &http.Request{Method: http.MethodGet, URL: r.url, Host: r.url.Host, Header: header}
-	})
+	header := http.Header{"Accept": {"text/event-stream"}, "Content-Type": nil}
+	if lastEvent != "" {
+		header.Set("Last-Event-ID", lastEvent)
+	}
+	return r.exchange(ctx, outgoing{}, &http.Request{Method: http.MethodGet, Header: header})
 }
 
 func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
@@ -233,13 +241,10 @@ var modernVersion = []string{mcp.ModernVersion}
 
 // post sends one message. A connection that breaks gives a typed error.
 func (r *remote) post(ctx context.Context, out outgoing, message []byte) (*http.Response, error) {
-	body := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(message)), nil }
-	resp, err := r.exchange(ctx, out.caller, func(header http.Header) *http.Request {
-		return &http.Request{
-			Method: http.MethodPost, URL: r.url, Host: r.url.Host, Header: headerFor(out, header),
-			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-			Body: io.NopCloser(bytes.NewReader(message)), ContentLength: int64(len(message)), GetBody: body,
-		}
+	resp, err := r.exchange(ctx, out, &http.Request{
+		Method: http.MethodPost, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Body: io.NopCloser(bytes.NewReader(message)), ContentLength: int64(len(message)),
+		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(message)), nil },
 	})
 	switch {
 	case err == nil:
@@ -288,9 +293,7 @@ func (r *remote) close() {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), grace)
 		defer cancel()
-		resp, err := r.exchange(ctx, "", func(header http.Header) *http.Request {
-			return &http.Request{Method: http.MethodDelete, URL: r.url, Host: r.url.Host, Header: header}
-		})
+		resp, err := r.exchange(ctx, outgoing{}, &http.Request{Method: http.MethodDelete})
 		if err == nil {
 			resp.Body.Close()
 		}
