@@ -12,7 +12,7 @@ import (
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/tokens"
-	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 )
 
@@ -193,7 +193,7 @@ func TestEveryToolOfOursForSearchesIsDescribedInChinese(t *testing.T) {
 	seen := 0
 	for tool := range rawArray(rawjson.Get(w.asked[0].Raw, "tools")) {
 		name, _ := rawjson.String(rawjson.Get(tool, "function", "name"))
-		if name != catalog.FindTools && name != catalog.DescribeTool && name != catalog.CallTool {
+		if name != call.FindTools && name != call.DescribeTool && name != call.CallTool {
 			continue
 		}
 		seen++

@@ -192,7 +192,7 @@ func (c *chat) do(ctx context.Context, w *wanted, rep *Report) {
 		params.Session = c.answer.Session
 		req := call.Request{
 			Principal: c.turn.Principal, Profile: c.agent.Profile, Agent: c.agent.ID, Reader: call.Model, Params: params,
-			Budget: c.agent.Budget, Longest: c.agent.Capabilities.MaxToolResultLength, May: c.may,
+			Budget: c.agent.Budget, MaxChars: c.agent.Capabilities.MaxToolResultLength, May: c.may,
 		}
 		if c.model.Tools != config.TextTools {
 			req.Dialect = schema.Dialect(c.model.Dialect)
@@ -207,7 +207,7 @@ func (c *chat) do(ctx context.Context, w *wanted, rep *Report) {
 	rep.Ref = res.Ref
 	text := c.clip(project.Text(res.Raw), res.Ref)
 	switch {
-	case res.Kind() != upstream.Complete:
+	case res.Kind != upstream.Complete:
 		rep.Error = c.speech.Translate("the tool asks a question, which an agent cannot answer")
 	case string(rawjson.Get(res.Raw, "isError")) == "true":
 		rep.Error = text

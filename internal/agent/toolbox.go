@@ -11,6 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/prompt"
+	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/schema"
@@ -30,7 +31,7 @@ type toolbox struct {
 }
 
 func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
-	b := &toolbox{view: v, may: map[*catalog.Entry]struct{}{}, missing: v.Lacks(a), language: a.Language, speech: speechOf(a)}
+	b := &toolbox{view: v, may: map[*catalog.Entry]struct{}{}, missing: v.UnknownTools(a), language: a.Language, speech: speechOf(a)}
 	add := func(e *catalog.Entry, told bool) {
 		if b.allows(e) || fetches(e) || !e.UsedBy(a) {
 			return
@@ -52,7 +53,7 @@ func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 			add(e, e.Listed())
 		}
 	}
-	if fetch, err := v.Find(catalog.FetchResult); err == nil && len(b.list) > 0 && mayFetch(a, fetch) {
+	if fetch, err := v.Find(call.FetchResult); err == nil && len(b.list) > 0 && mayFetch(a, fetch) {
 		b.may[fetch] = struct{}{}
 		b.rest = fetch
 	}
@@ -75,7 +76,7 @@ func handsOver(m conversation.Message) bool {
 	return m.Note != nil && m.Note.Ref != "" && strings.Contains(m.Text(), m.Note.Ref)
 }
 
-func fetches(e *catalog.Entry) bool { return e.Own && e.Shown == catalog.FetchResult }
+func fetches(e *catalog.Entry) bool { return e.Own && e.Shown == call.FetchResult }
 
 // mayFetch tells whether a tool is fetch_result and not denied: every agent with tools has it.
 func mayFetch(a *config.Agent, e *catalog.Entry) bool {

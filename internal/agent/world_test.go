@@ -124,7 +124,7 @@ func newWorldOn(t testing.TB, dsn, more string, opts *Options) *world {
 		{Name: "read_data_from_excel", Definition: json.RawMessage(`{"name":"read_data_from_excel","inputSchema":{"type":"object"}}`)},
 		{Name: "ping", Definition: json.RawMessage(`{"name":"ping","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}`)},
 	}}
-	views, err := catalog.New(t.Context(), noLister{}, fakeKeeper{[]store.Server{excel, other}}, nil)
+	views, err := catalog.New(t.Context(), noLister{}, fakeKeeper{[]store.Server{excel, other}}, &catalog.Options{Own: call.OwnTools(false)})
 	if err != nil {
 		t.Fatal(err)
 	}

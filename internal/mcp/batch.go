@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -12,14 +14,7 @@ import (
 const maxBatch = 100
 
 func isBatch(body []byte) bool {
-	for _, c := range body {
-		switch c {
-		case ' ', '\t', '\r', '\n':
-		default:
-			return c == '['
-		}
-	}
-	return false
+	return bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("["))
 }
 
 // postBatch serves an array of messages, which only revision 2025-03-26 knows.
@@ -88,24 +83,14 @@ func (f *Front) serveBatch(ctx context.Context, e Entry, s *Session, messages []
 		case m.IsNotification():
 			e.take(ctx, s, m)
 		default:
-			serve := e.start(ctx, f.opts.Logger, s, m, Deaf)
+			serve := e.start(ctx, f.opts.Logger, s, m.request(s, Deaf))
 			wg.Go(func() { answers[i] = serve() })
 		}
 	}
 	wg.Wait()
-	var out []byte
-	for _, a := range answers {
-		if a == nil {
-			continue
-		}
-		sep := byte(',')
-		if out == nil {
-			sep = '['
-		}
-		out = append(append(out, sep), a...)
-	}
-	if out == nil {
+	answers = slices.DeleteFunc(answers, func(a []byte) bool { return a == nil })
+	if len(answers) == 0 {
 		return nil
 	}
-	return append(out, ']')
+	return slices.Concat([]byte("["), bytes.Join(answers, []byte(",")), []byte("]"))
 }

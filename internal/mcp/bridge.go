@@ -21,10 +21,9 @@ type BridgeOptions struct {
 	MaxLine int               // most bytes of one message, either way; 0: 64 MiB
 }
 
-// Bridge carries the messages of one client on a pair of pipes to an endpoint of Streamable
-// HTTP, and back, in both eras, until its input ends or ctx does. What is in flight when the
-// input ends is still answered. An endpoint that was away and has forgotten the session is
-// greeted anew.
+// Bridge carries the messages of one client on a pair of pipes to a Streamable HTTP endpoint and
+// back, in both eras, until its input or ctx ends. Requests in flight are still answered. A session
+// that the endpoint has forgotten is opened again.
 func Bridge(ctx context.Context, in io.Reader, out io.Writer, endpoint string, opts *BridgeOptions) error {
 	u, err := url.Parse(endpoint)
 	if err != nil {
@@ -95,13 +94,16 @@ func (b *bridge) serve(ctx context.Context) error {
 const leaveAfter = time.Second
 
 func (b *bridge) leave() {
-	s := b.now()
-	if s == nil || s.id == "" {
-		return
+	if s := b.now(); s != nil && s.id != "" {
+		b.post(context.Background(), leaveAfter, http.MethodDelete, s, nil)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), leaveAfter)
+}
+
+// post sends what wants no answer.
+func (b *bridge) post(ctx context.Context, limit time.Duration, method string, s *bridged, body []byte) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if resp, err := b.send(ctx, http.MethodDelete, b.headerOf(s), nil); err == nil {
+	if resp, err := b.send(ctx, method, b.headerOf(s), body); err == nil {
 		resp.Body.Close()
 	}
 }
@@ -112,8 +114,7 @@ func (b *bridge) now() *bridged {
 	return b.session
 }
 
-// take passes one message on. The next is read when this one is on its way: an order that
-// the client gave is kept.
+// take passes one message on. The next is read once this one is on its way, so that the order is preserved.
 func (b *bridge) take(ctx context.Context, m Message, line []byte) {
 	switch {
 	case m.IsRequest():
@@ -130,14 +131,8 @@ const deliverWithin = 30 * time.Second
 
 // deliver sends a notification or an answer. Only sessions have them.
 func (b *bridge) deliver(ctx context.Context, line []byte) {
-	s := b.now()
-	if s == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, deliverWithin)
-	defer cancel()
-	if resp, err := b.send(ctx, http.MethodPost, b.headerOf(s), line); err == nil {
-		resp.Body.Close()
+	if s := b.now(); s != nil {
+		b.post(ctx, deliverWithin, http.MethodPost, s, line)
 	}
 }
 
@@ -155,8 +150,7 @@ func (b *bridge) canceled(ctx context.Context, m Message, line []byte) {
 	}
 }
 
-// request passes a request on and returns when it has been sent; initialize, when it has
-// been answered, for all that follows belongs to its session.
+// request passes a request on and returns once it is sent; initialize, once it is answered: what follows belongs to its session.
 func (b *bridge) request(ctx context.Context, m Message, line []byte) {
 	ctx, cancel := context.WithCancel(ctx)
 	p, key := &passage{cancel: cancel}, string(m.ID)
@@ -261,8 +255,7 @@ func (b *bridge) greet(ctx context.Context, m Message, line []byte) ([]byte, err
 	return answer, nil
 }
 
-// askIn sends a request of a session. One that the endpoint no longer knows, as after a
-// restart, is opened anew: the request was not acted on.
+// askIn sends a request of a session. If the endpoint has forgotten the session, a new one is opened: the request was not acted on.
 func (b *bridge) askIn(ctx context.Context, s *bridged, m Message, line []byte) ([]byte, error) {
 	answer, _, err := b.ask(ctx, b.headerOf(s), m, line)
 	if !errors.Is(err, errForgotten) {
@@ -275,8 +268,7 @@ func (b *bridge) askIn(ctx context.Context, s *bridged, m Message, line []byte) 
 	return answer, err
 }
 
-// again opens a session in the place of one that the endpoint has forgotten, unless another
-// request has done so.
+// again replaces a session that the endpoint has forgotten, unless another request has done so.
 func (b *bridge) again(ctx context.Context, old *bridged) (*bridged, error) {
 	b.greeting.Lock()
 	defer b.greeting.Unlock()

@@ -24,8 +24,7 @@ func (b *bridge) send(ctx context.Context, method string, header http.Header, bo
 	return b.http.RoundTrip(req)
 }
 
-// ask sends a request and returns the message that answers it, and the headers that came with
-// it. A nil message says that none will come. What else comes on the way is passed on.
+// ask sends a request and returns the answering message and its headers; nil: none will come. Other messages are passed on.
 func (b *bridge) ask(ctx context.Context, header http.Header, m Message, line []byte) ([]byte, http.Header, error) {
 	resp, err := b.send(ctx, http.MethodPost, header, line)
 	if err != nil {
@@ -64,8 +63,7 @@ func (b *bridge) broke(err error) error {
 	return Errorf(CodeInternal, "the gateway at %s ended before it answered: %v", b.url.Redacted(), fault.Plain(err))
 }
 
-// follow reads a stream up to the answer to m. One of a session that breaks is taken up again
-// where it was, as long as something new comes.
+// follow reads a stream up to the answer to m. A broken stream of a session is resumed as long as something new comes.
 func (b *bridge) follow(ctx context.Context, body io.Reader, header http.Header, m Message) ([]byte, error) {
 	last := ""
 	for {
@@ -135,8 +133,7 @@ const (
 	late = 10 * time.Second
 )
 
-// listen passes on what is said in a session outside of its requests, until the bridge ends
-// or the session has another in its place.
+// listen passes on what the session hears outside of requests, until the bridge ends or the session is replaced.
 func (b *bridge) listen(s *bridged) {
 	last := ""
 	for wait := soon; ; wait = min(2*wait, late) {

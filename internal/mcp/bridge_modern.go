@@ -9,8 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// askModern sends a request that says all of itself. Where headers must repeat arguments, the
-// endpoint refuses the first call that lacks them, and they are learned from its list.
+// askModern sends a modern request. If headers must repeat arguments, the first call is refused and they are learned from the list.
 func (b *bridge) askModern(ctx context.Context, m Message, line []byte) ([]byte, error) {
 	answer, _, err := b.ask(ctx, b.modernHeader(m), m, line)
 	if err != nil || m.Method != "tools/call" {

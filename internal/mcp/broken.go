@@ -6,9 +6,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// BrokenAnswer is the id of the request that a line was meant to answer which Parse refuses:
-// it has NaN in it, say, or is nested too deep. Nil when it was meant for something else: an
-// id makes no answer of what a server prints beside the protocol, as its log does.
+// BrokenAnswer is the id that an unparsable line answers, such as one with NaN; nil if it is not an answer, as a log line with an id.
 func BrokenAnswer(line []byte) json.RawMessage {
 	answers := false
 	for w := rawjson.Object(line); w.Step(); {

@@ -16,8 +16,7 @@ type Entry struct {
 	Group   string      // the sessions that Broadcast reaches together
 	Info    func() Info // what initialize answers
 	Handler Handler
-	// Charge counts the messages of a batch; false: they are too many, and it has answered.
-	// Nil: they are not counted.
+	// Charge counts the messages of a batch; false: too many, and it has answered. nil: they are not counted.
 	Charge func(w http.ResponseWriter, r *http.Request, messages int) bool
 }
 
@@ -29,18 +28,22 @@ type Info struct {
 }
 
 func (i Info) initializeResult(version string) json.RawMessage {
-	b := append([]byte(`{"protocolVersion":`), rawjson.AppendString(nil, version)...)
+	b := i.appendTo(rawjson.AppendString([]byte(`{"protocolVersion":`), version))
+	b = append(append(b, `,"serverInfo":`...), i.Implementation()...)
+	return append(b, '}')
+}
+
+// appendTo appends the members that both eras write alike.
+func (i Info) appendTo(b []byte) []byte {
 	b = append(b, `,"capabilities":`...)
 	if i.Capabilities == nil {
 		b = append(b, "{}"...)
 	}
 	b = append(b, i.Capabilities...)
-	b = append(append(b, `,"serverInfo":`...), i.Implementation()...)
 	if i.Instructions != "" {
-		b = append(b, `,"instructions":`...)
-		b = rawjson.AppendString(b, i.Instructions)
+		b = rawjson.AppendString(append(b, `,"instructions":`...), i.Instructions)
 	}
-	return append(b, '}')
+	return b
 }
 
 // Implementation is who we are, as both eras write it.
@@ -54,8 +57,7 @@ func (i Info) Implementation() json.RawMessage {
 	return append(rawjson.AppendString(b, i.Version), '}')
 }
 
-// answer serves one request: the few methods of the wire itself here, everything else by
-// the entry's handler.
+// answer serves one request: methods of the wire itself here, all others by the entry's handler.
 func (e Entry) answer(ctx context.Context, log *slog.Logger, req *Request) (json.RawMessage, error) {
 	switch {
 	case req.Meta == nil && req.Method == "ping":
@@ -84,31 +86,26 @@ func (e Entry) take(ctx context.Context, s *Session, m Message) {
 	}
 }
 
-// start registers a request and returns the function that serves it. That one returns the
-// answer as a message; nil when the request was canceled. What follows the request may be
-// its cancellation, so the request is registered before anything else is read.
-func (e Entry) start(ctx context.Context, log *slog.Logger, s *Session, m Message, client Peer) (serve func() []byte) {
-	ctx, end, err := s.begin(ctx, m.ID)
+// start registers a request and returns the function that serves it; that returns the answer, or
+// nil if the request was canceled. The next message may cancel it, so it is registered before that
+// is read.
+func (e Entry) start(ctx context.Context, log *slog.Logger, s *Session, req *Request) (serve func() []byte) {
+	ctx, end, err := s.begin(ctx, req.ID)
 	if err != nil {
-		return func() []byte { return AppendError(nil, m.ID, err) }
+		return func() []byte { return AppendError(nil, req.ID, err) }
 	}
 	return func() []byte {
-		req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: client}
 		defer req.sent()
-		result, withdrawn, err := e.settle(ctx, end, log, req)
-		switch {
-		case withdrawn:
+		result, withdrawn, err := e.serve(ctx, end, log, req)
+		if withdrawn {
 			return nil
-		case err != nil:
-			return AppendError(nil, m.ID, err)
 		}
-		return AppendResult(nil, m.ID, result)
+		return AppendAnswer(nil, req.ID, result, err)
 	}
 }
 
-// settle serves a registered request and ends it before its answer goes out: a client that
-// has the answer may use the id again.
-func (e Entry) settle(ctx context.Context, end func(), log *slog.Logger, req *Request) (result json.RawMessage, withdrawn bool, err error) {
+// serve serves a registered request and ends it before the answer goes out: the client may then reuse the id.
+func (e Entry) serve(ctx context.Context, end func(), log *slog.Logger, req *Request) (result json.RawMessage, withdrawn bool, err error) {
 	defer end()
 	result, err = e.answer(ctx, log, req)
 	withdrawn, err = outcome(ctx, err)

@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// outbox is one stream of events to a client. It keeps the last ones, so that a client
-// whose connection broke can come back and read on where it was.
+// outbox is one stream of events to a client. It stores the last ones, so that a client can resume after a broken connection.
 type outbox struct {
 	id string
 
@@ -74,9 +73,8 @@ func (o *outbox) end() {
 	o.signal()
 }
 
-// read makes the caller the stream's reader. An earlier one ends: a client that reconnects
-// must not wait until its dead connection is noticed. A channel that is closed means that
-// another has taken over.
+// read makes the caller the stream's only reader; the channel is closed when another takes over. A
+// client that reconnects need not wait until its dead connection is noticed.
 func (o *outbox) read() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -8,9 +8,8 @@ import (
 
 // Handler answers the requests of one peer. It is called concurrently.
 type Handler interface {
-	// Serve answers a request with the raw JSON of its result. An *Error goes to the
-	// peer as it is; any other error becomes "internal error". For a notification
-	// (no ID) what it returns is ignored.
+	// Serve answers a request with the raw JSON of its result. An *Error reaches the peer; any
+	// other becomes "internal error". What it returns for a notification is ignored.
 	Serve(ctx context.Context, req *Request) (json.RawMessage, error)
 }
 

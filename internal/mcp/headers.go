@@ -11,8 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// The headers in which a modern request repeats parts of its body, so that what stands
-// between client and server need not read bodies.
+// The headers in which a modern request repeats parts of its body for proxies.
 const (
 	MethodHeader = "Mcp-Method"
 	NameHeader   = "Mcp-Name"
@@ -24,8 +23,7 @@ const (
 	encodedEnd   = "?="
 )
 
-// EncodeHeader writes text as a header's value: as it is, or in base64 when a header could
-// not carry it unchanged or its reader would take it for base64.
+// EncodeHeader writes text as a header's value: in base64 if a header could not carry it unchanged.
 func EncodeHeader(text string) string {
 	plain := strings.TrimSpace(text) == text && !isEncoded(text)
 	for i := 0; plain && i < len(text); i++ {

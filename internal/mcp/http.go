@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -13,8 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Front serves Streamable HTTP in both eras: POST and, to clients with sessions, the
-// session's GET stream and DELETE.
+// Front serves Streamable HTTP in both eras: POST, and for sessions GET and DELETE.
 type Front struct {
 	sessions *Sessions
 	opts     FrontOptions
@@ -33,15 +33,9 @@ func NewFront(sessions *Sessions, opts *FrontOptions) *Front {
 	if opts != nil {
 		f.opts = *opts
 	}
-	if f.opts.MaxBody == 0 {
-		f.opts.MaxBody = 4 << 20
-	}
-	if f.opts.Stalled == 0 {
-		f.opts.Stalled = 10 * time.Second
-	}
-	if f.opts.Logger == nil {
-		f.opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	f.opts.MaxBody = cmp.Or(f.opts.MaxBody, 4<<20)
+	f.opts.Stalled = cmp.Or(f.opts.Stalled, 10*time.Second)
+	f.opts.Logger = cmp.Or(f.opts.Logger, slog.New(slog.DiscardHandler))
 	return f
 }
 
@@ -142,9 +136,9 @@ func (f *Front) message(w http.ResponseWriter, r *http.Request, e Entry, s *Sess
 			return
 		}
 		out := &reply{w: f.events(w), id: m.ID, session: s, canStream: accepts(r, streamType), mustStream: !accepts(r, jsonType)}
-		req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: out}
+		req := m.request(s, out)
 		defer req.sent()
-		result, withdrawn, err := e.settle(ctx, end, f.opts.Logger, req)
+		result, withdrawn, err := e.serve(ctx, end, f.opts.Logger, req)
 		out.finish(result, err, withdrawn)
 	}
 }
@@ -200,8 +194,7 @@ func accepts(r *http.Request, mediaType string) bool {
 	return false
 }
 
-// ReadBody reads the whole body before anything is done with it: a request that is still
-// arriving while the answer goes out can be cut. One that says it is too long is not waited for.
+// ReadBody reads the whole body before anything is answered: an early answer can cut off the request. A body declared too long is not read.
 func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	switch n := r.ContentLength; {
 	case n > limit:

@@ -30,8 +30,7 @@ func newLineConn(in io.Reader, out io.Writer, maxLine int) *lineConn {
 // leaveWithin is how long a client may take to read the last answers when we are to end.
 const leaveWithin = 2 * time.Second
 
-// within runs serve, and for a short time only when ctx has ended: a write to a client that
-// does not read cannot be interrupted, and must not keep us from ending.
+// within runs serve, and only briefly once ctx has ended: a write to a client that does not read cannot be interrupted.
 func within(ctx context.Context, serve func() error) error {
 	ended := make(chan error, 1)
 	go func() { ended <- serve() }()
@@ -50,8 +49,7 @@ func within(ctx context.Context, serve func() error) error {
 	}
 }
 
-// read takes messages until the input ends. What is none is answered here. A reader blocked
-// on a terminal cannot be interrupted, so ctx ends the loop from outside it.
+// read takes messages until the input or ctx ends. A reader blocked on a terminal cannot be interrupted, so it runs apart.
 func (c *lineConn) read(ctx context.Context, take func(m Message, line []byte)) error {
 	type next struct {
 		line []byte
@@ -104,8 +102,7 @@ func (c *lineConn) split(line []byte, take func(m Message, line []byte)) {
 	take(m, line)
 }
 
-// refuseLong answers a message that was too long to read: under its own id where that can
-// be told, so that its sender does not wait for ever.
+// refuseLong answers a message that was too long to read, under its own id if that is known.
 func (c *lineConn) refuseLong(long *LongLineError) {
 	id, isRequest := long.ID()
 	if !isRequest {

@@ -17,8 +17,7 @@ type Lines struct {
 	limit int
 }
 
-// LongLineError says that a line was over the limit. It was read to its end and dropped,
-// so the next line can be read; Head and Tail are its first and last bytes.
+// LongLineError says that a line was over the limit and dropped. Head and Tail are its first and last bytes.
 type LongLineError struct {
 	Size       int64
 	Limit      int
@@ -29,9 +28,7 @@ func (e *LongLineError) Error() string {
 	return fmt.Sprintf("a message of %d bytes is over the limit of %d", e.Size, e.Limit)
 }
 
-// ID is the id of the message, which writers put before what is long, or last; nil when it
-// stands in neither place. HasMethod tells whether a method was seen: then the message is
-// no answer.
+// ID is the id of the message, if it is at either end; nil otherwise. HasMethod tells that the message is not an answer.
 func (e *LongLineError) ID() (id json.RawMessage, hasMethod bool) {
 	w := rawjson.Object(e.Head)
 	for w.Next() && w.End < len(e.Head) { // a number at the cut may go on behind it
@@ -69,8 +66,7 @@ func NewLines(r io.Reader, limit int) *Lines {
 	return &Lines{r: bufio.NewReaderSize(r, 64<<10), limit: limit}
 }
 
-// Next returns the next line that is not blank, without its end. The bytes are the caller's own.
-// At the end of the input it returns io.EOF; a last line without an end still counts.
+// Next returns the next line that is not blank, without its end; io.EOF at the end of the input. The bytes are the caller's own.
 func (l *Lines) Next() ([]byte, error) {
 	for {
 		line, err := l.append(nil)

@@ -54,11 +54,11 @@ func (f Filter) appendTo(b []byte) []byte {
 		on   bool
 	}{{"toolsListChanged", f.Tools}, {"promptsListChanged", f.Prompts}, {"resourcesListChanged", f.Resources}} {
 		if one.on {
-			b = append(separate(b), `"`+one.name+`":true`...)
+			b = append(Comma(b), `"`+one.name+`":true`...)
 		}
 	}
 	if f.URIs != nil {
-		b = append(separate(b), `"resourceSubscriptions":[`...)
+		b = append(Comma(b), `"resourceSubscriptions":[`...)
 		for i, uri := range f.URIs {
 			if i > 0 {
 				b = append(b, ',')
@@ -68,14 +68,6 @@ func (f Filter) appendTo(b []byte) []byte {
 		b = append(b, ']')
 	}
 	return append(b, '}')
-}
-
-// separate appends the comma that stands before every member but the first.
-func separate(b []byte) []byte {
-	if b[len(b)-1] == '{' {
-		return b
-	}
-	return append(b, ',')
 }
 
 // hears tells whether the filter lets a broadcast through.
@@ -91,8 +83,7 @@ func (f *Filter) hears(method string) bool {
 	return false
 }
 
-// listening is what makes a session a stream of subscriptions/listen: it lasts as long as
-// its request, and what it is told carries the request's id.
+// listening makes a session a stream of subscriptions/listen: it lasts as long as its request, whose id its notifications carry.
 type listening struct {
 	filter Filter
 	id     json.RawMessage
@@ -115,9 +106,8 @@ func (l *listening) tag(params json.RawMessage) json.RawMessage {
 // eventer is a Peer that takes whole messages.
 type eventer interface{ event(message []byte) error }
 
-// Listen serves subscriptions/listen: the client hears of what it asked for until it leaves
-// or the gateway ends. Accept is given the session that hears, and what the client wants; it
-// returns what will be heard of, which the client is told first.
+// Listen serves subscriptions/listen until the client leaves or the gateway ends. Accept gets the
+// session and what the client wants, and returns what it will get, which the client is told first.
 func (r *Request) Listen(ctx context.Context, accept func(*Session, Filter) Filter) (json.RawMessage, error) {
 	out, ok := r.Client.(eventer)
 	if r.Meta == nil || !ok {

@@ -3,17 +3,18 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Removals are the edits that take the members of these names out of an object.
-func Removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
+// removals are the edits that take the members of these names out of an object.
+func removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
 	end, first := 1, true // where the last kept member ended, and whether there was none
 	cut := -1             // where the cut under way begins
 	w := rawjson.Object(object)
 	for w.Next() {
-		if named(w.Key, names) {
+		if slices.Contains(names, string(w.Key)) {
 			if cut < 0 {
 				cut = end
 			}
@@ -23,7 +24,7 @@ func Removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
 		if cut >= 0 {
 			edits = append(edits, rawjson.Edit{Start: cut, End: end})
 			if first { // the comma behind the cut goes too
-				edits[len(edits)-1].End = comma(object, end)
+				edits[len(edits)-1].End = end + bytes.IndexByte(object[end:], ',') + 1
 			}
 			cut = -1
 		}
@@ -35,30 +36,35 @@ func Removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
 	return edits
 }
 
-func named(key []byte, names []string) bool {
-	for _, n := range names {
-		if string(key) == n {
-			return true
-		}
-	}
-	return false
-}
-
-// comma is the place behind the next comma.
-func comma(object []byte, from int) int {
-	for object[from] != ',' {
-		from++
-	}
-	return from + 1
-}
-
 // Without is the object without the members of these names; all else keeps its bytes.
 func Without(object json.RawMessage, names ...string) json.RawMessage {
-	edits := Removals(object, names...)
+	edits := removals(object, names...)
 	if edits == nil {
 		return object
 	}
 	return rawjson.AppendSplice(make([]byte, 0, len(object)), object, edits...)
+}
+
+// Edit is the object with the values of the members of this name replaced; all else keeps its bytes.
+func Edit(object json.RawMessage, name string, edit func(value []byte) []byte) json.RawMessage {
+	var edits []rawjson.Edit
+	for w := rawjson.Object(object); w.Next(); {
+		if string(w.Key) == name {
+			edits = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: edit(w.Value)})
+		}
+	}
+	if edits == nil {
+		return object
+	}
+	return rawjson.AppendSplice(make([]byte, 0, len(object)), object, edits...)
+}
+
+// Comma appends the comma before the next member or element, unless it is the first.
+func Comma(b []byte) []byte {
+	if last := b[len(b)-1]; last == '{' || last == '[' {
+		return b
+	}
+	return append(b, ',')
 }
 
 // With is the object with one more member, which stands first.
@@ -66,18 +72,14 @@ func With(object json.RawMessage, name string, value []byte) json.RawMessage {
 	b := make([]byte, 0, len(object)+len(name)+len(value)+4)
 	b = append(rawjson.AppendString(append(b, '{'), name), ':')
 	b = append(b, value...)
-	rest := object[1:]
-	for len(rest) > 0 && (rest[0] == ' ' || rest[0] == '\n' || rest[0] == '\r' || rest[0] == '\t') {
-		rest = rest[1:]
-	}
+	rest := bytes.TrimLeft(object[1:], " \t\r\n")
 	if rest[0] != '}' {
 		b = append(b, ',')
 	}
 	return append(b, rest...)
 }
 
-// ResultType is what a modern result says it is; "" when it does not say. The two usual
-// places of the member are looked at first: large results are not walked for it.
+// ResultType is the type of a modern result; "" if it has none. The usual places are checked first: large results are not walked.
 func ResultType(result json.RawMessage) string {
 	const complete = `"resultType":"complete"`
 	if bytes.HasPrefix(result, []byte("{"+complete)) || bytes.HasSuffix(result, []byte(","+complete+"}")) {

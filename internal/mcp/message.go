@@ -27,9 +27,13 @@ func (m *Message) IsNotification() bool { return m.Method != "" && m.ID == nil }
 // IsResponse tells whether the message answers a request.
 func (m *Message) IsResponse() bool { return m.Method == "" && m.ID != nil }
 
-// Parse splits one message. The parts are slices of data. A member that decides where the
-// message goes may stand there only once and only in its exact spelling: otherwise this
-// reader and the next one could disagree about what was asked.
+// request is the message as a request of the session's.
+func (m *Message) request(s *Session, client Peer) *Request {
+	return &Request{ID: m.ID, Method: m.Method, Params: m.Params, Session: s, Client: client}
+}
+
+// Parse splits one message into slices of data. Members that decide where it goes must be there
+// once and spelled exactly: otherwise two readers could disagree about what was asked.
 func Parse(data []byte) (Message, error) {
 	var m Message
 	var method []byte
@@ -106,9 +110,7 @@ func validID(id json.RawMessage) bool {
 	return (id[0] == '-' || id[0] >= '0' && id[0] <= '9') && !bytes.ContainsAny(id, ".eE")
 }
 
-// Lookalike tells whether key differs from one of the names only in the case of its
-// letters. Some readers take such a key for the name itself. Case is Unicode's: a long s
-// (ſ) counts as an s, so the lengths may differ.
+// Lookalike tells whether key differs from one of the names only in case, by Unicode's rules: some readers take it for the name.
 func Lookalike(key []byte, names ...string) bool {
 	for _, name := range names {
 		if string(key) != name && bytes.EqualFold(key, []byte(name)) {
@@ -165,6 +167,14 @@ func AppendError(dst []byte, id json.RawMessage, err error) []byte {
 	return append(append(dst, errorObject(err)...), '}')
 }
 
+// AppendAnswer appends the answer to the request id: the result, or the error if there is one.
+func AppendAnswer(dst []byte, id, result json.RawMessage, err error) []byte {
+	if err != nil {
+		return AppendError(dst, id, err)
+	}
+	return AppendResult(dst, id, result)
+}
+
 // errorObject is what the peer may see of err.
 func errorObject(err error) []byte {
 	var e *Error
@@ -184,8 +194,7 @@ func errorObject(err error) []byte {
 	return append(b, '}')
 }
 
-// ParseError reads an error object that a peer sent, and keeps its bytes. What is no such
-// object goes on as the data of one that is: strict readers would drop the whole answer.
+// ParseError reads a peer's error object and keeps its bytes. Anything else becomes the data of an error: strict readers would drop it.
 func ParseError(raw json.RawMessage) *Error {
 	code, err := strconv.Atoi(string(rawjson.Get(raw, "code")))
 	message, ok := rawjson.String(rawjson.Get(raw, "message"))

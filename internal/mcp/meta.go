@@ -23,12 +23,10 @@ const (
 	progressTokenID = "progressToken"
 )
 
-// MetaReplaced is the member of _meta that says how many bytes of a message were not UTF-8
-// and have been replaced by U+FFFD.
+// MetaReplaced is the member of _meta that counts the bytes replaced because they were not UTF-8.
 const MetaReplaced = "toolfit/replaced"
 
-// IsReserved tells whether a member of _meta belongs to the modern era: a legacy server is
-// not told.
+// IsReserved tells whether a member of _meta belongs to the modern era; legacy servers do not get it.
 func IsReserved(key []byte) bool { return strings.HasPrefix(string(key), metaPrefix) }
 
 // Meta is what a modern request says of itself.
@@ -62,16 +60,14 @@ func ProgressToken(meta json.RawMessage) (at [2]int) {
 	return at
 }
 
-// metaVersion is the revision that a request names in its own params; "" when it names none,
-// as legacy requests do.
+// metaVersion is the revision that a request names in its params; "" for legacy requests.
 func metaVersion(params json.RawMessage) string {
 	at := FindMeta(params)
 	s, _ := rawjson.String(rawjson.Get(params[at[0]:at[1]], MetaVersion))
 	return s
 }
 
-// readMeta takes what a modern request must say. Each member may stand there only once: the
-// next reader must not see another client than we do.
+// readMeta reads what a modern request must say. Each member must be there once: the next reader must not see another client.
 func readMeta(params json.RawMessage) (*Meta, error) {
 	var raw json.RawMessage
 	w := rawjson.Object(params)
@@ -121,8 +117,7 @@ func readMeta(params json.RawMessage) (*Meta, error) {
 	return m, nil
 }
 
-// maxDescription bounds what a client says about itself. A session keeps it, and servers are
-// told of it.
+// maxDescription limits what a client says about itself: sessions store it, and servers are told.
 const maxDescription = 16 << 10
 
 // describes refuses a client that says too much about itself.
@@ -138,8 +133,7 @@ func describes(info, capabilities json.RawMessage) error {
 	return nil
 }
 
-// wants tells whether the request's client wants a notification: in this era log messages
-// come only to a request that asks for them.
+// wants tells whether the client wants a notification: modern log messages come only to requests that ask for them.
 func (m *Meta) wants(method string, params json.RawMessage) bool {
 	if method != "notifications/message" {
 		return true
@@ -148,8 +142,7 @@ func (m *Meta) wants(method string, params json.RawMessage) bool {
 	return m.Level != "" && slices.Index(logLevels, level) >= slices.Index(logLevels, m.Level)
 }
 
-// Speaker is the client that a request comes from, as its session or the request itself
-// describes it. The zero Speaker is one that cannot be asked anything.
+// Speaker is the client that sent a request, as its session or the request describes it. The zero Speaker cannot be asked anything.
 type Speaker struct {
 	Era          Era             // "" counts as legacy
 	Info         json.RawMessage // its own description; nil when there is none
@@ -176,8 +169,7 @@ var abilities = map[string]string{
 	"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots",
 }
 
-// Ability is the capability that a client must have to be asked the method; "" when no
-// client can be asked it.
+// Ability is the capability that a client needs to be asked the method; "" if no client can be asked it.
 func Ability(method string) string { return abilities[method] }
 
 // Can tells whether the capabilities let the client be asked the method with these params.

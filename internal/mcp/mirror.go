@@ -24,8 +24,7 @@ type mirrored struct {
 	path   []string // of the argument
 }
 
-// ParseMirror reads the annotations of a tool's input schema. An error says that one of
-// them is not allowed where it stands; a client must then leave the tool alone.
+// ParseMirror reads the annotations of a tool's input schema. An error says that one is invalid; a client must then ignore the tool.
 func ParseMirror(schema json.RawMessage) (*Mirror, error) {
 	if !bytes.Contains(schema, []byte(`"`+mirrorKey+`"`)) {
 		return nil, nil
@@ -44,8 +43,7 @@ func ParseMirror(schema json.RawMessage) (*Mirror, error) {
 	return m, nil
 }
 
-// read takes the annotations of one schema. Only what is reached through properties alone
-// can be repeated: elsewhere it is not sure which argument is meant.
+// read takes the annotations of one schema. Only arguments reached through properties alone can be repeated.
 func (m *Mirror) read(schema *jsonschema.Node, path []string, reached bool) (err error) {
 	for _, kid := range schema.Members() {
 		switch kid.Key {
@@ -105,8 +103,7 @@ func isToken(text string) bool {
 	return text != ""
 }
 
-// Header is what the headers of a call with these arguments say, beside those that the
-// caller sent and the tool does not speak of: they pass as they came.
+// Header is the headers of a call with these arguments. Headers that the tool does not mention pass unchanged.
 func (m *Mirror) Header(args json.RawMessage, came http.Header) http.Header {
 	if m == nil {
 		return came
@@ -166,56 +163,36 @@ func says(header, want string, value json.RawMessage) bool {
 	return value[0] != '"' && errA == nil && errB == nil && a == b && a > -exact && a < exact
 }
 
-// WithoutMirror is the schema without the annotations: for clients that cannot repeat
-// arguments, and for servers of an era that never defined the keyword. All else keeps its bytes.
+// WithoutMirror is the schema without the annotations, for clients and servers that do not know the keyword.
 func WithoutMirror(schema json.RawMessage) json.RawMessage {
 	if !bytes.Contains(schema, []byte(`"`+mirrorKey+`"`)) {
 		return schema
 	}
-	edits := unmirror(nil, schema, 0)
+	schema = Without(schema, mirrorKey)
+	var edits []rawjson.Edit
+	for w := rawjson.Object(schema); w.Next(); {
+		edits = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: unmirrored(string(w.Key), w.Value)})
+	}
 	return rawjson.AppendSplice(nil, schema, edits...)
 }
 
-// unmirror appends the edits that take the annotations out of the schema, which stands at
-// the offset.
-func unmirror(edits []rawjson.Edit, schema json.RawMessage, offset int) []rawjson.Edit {
-	own := Removals(schema, mirrorKey)
-	w := rawjson.Object(schema)
-	for w.Next() {
-		for len(own) > 0 && own[0].Start < w.Start {
-			edits, own = append(edits, shifted(own[0], offset)), own[1:]
-		}
-		if string(w.Key) == mirrorKey {
-			continue
-		}
-		eachSchema(string(w.Key), w.Value, func(s json.RawMessage, at int) { edits = unmirror(edits, s, offset+w.Start+at) })
-	}
-	for _, e := range own {
-		edits = append(edits, shifted(e, offset))
-	}
-	return edits
-}
-
-// eachSchema visits the schemas directly under a keyword, with the place of each in the value.
-func eachSchema(keyword string, value json.RawMessage, visit func(s json.RawMessage, at int)) {
-	list := rawjson.Array(value)
+// unmirrored is the value of a keyword with the annotations removed from the schemas in it.
+func unmirrored(keyword string, value json.RawMessage) json.RawMessage {
+	schemas := rawjson.Array(value)
 	switch jsonschema.Keywords[keyword].Holds {
 	case jsonschema.SchemaMap:
-		list = rawjson.Object(value)
+		schemas = rawjson.Object(value)
 	case jsonschema.OneSchema:
 		if value[0] == '{' {
-			visit(value, 0)
+			return WithoutMirror(value)
 		}
 	case jsonschema.SchemaList:
 	default:
-		return
+		return value
 	}
-	for list.Next() {
-		visit(list.Value, list.Start)
+	var edits []rawjson.Edit
+	for schemas.Next() {
+		edits = append(edits, rawjson.Edit{Start: schemas.Start, End: schemas.End, New: WithoutMirror(schemas.Value)})
 	}
-}
-
-func shifted(e rawjson.Edit, by int) rawjson.Edit {
-	e.Start, e.End = e.Start+by, e.End+by
-	return e
+	return rawjson.AppendSplice(nil, value, edits...)
 }

@@ -2,12 +2,9 @@ package mcp
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
@@ -15,9 +12,7 @@ import (
 // versionMark is how a modern request can be told by its bytes alone.
 var versionMark = []byte(MetaVersion)
 
-// isModern tells the era of a message over HTTP. The header says it; without one the
-// message does. A revision that nobody knows is answered in the words of the newer era,
-// which has words for it.
+// isModern tells the era of a message over HTTP: by the header, else by the message. Unknown revisions count as modern.
 func isModern(h http.Header, m Message) (bool, error) {
 	asked := h.Get(versionHeader)
 	switch {
@@ -36,8 +31,7 @@ func isModern(h http.Header, m Message) (bool, error) {
 	return false, nil
 }
 
-// postModern serves one message of the modern era: there is no session, and a client that
-// hangs up has canceled.
+// postModern serves one modern message: there is no session, and a client that hangs up has canceled.
 func (f *Front) postModern(w http.ResponseWriter, r *http.Request, e Entry, m Message) {
 	switch {
 	case m.IsNotification():
@@ -59,11 +53,11 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, e Entry, m Me
 		return
 	}
 	meta.Header = r.Header
-	out := &exchange{w: f.events(w), id: m.ID, meta: meta, canStream: accepts(r, streamType), mustStream: !accepts(r, jsonType)}
+	out := &reply{w: f.events(w), id: m.ID, meta: meta, canStream: accepts(r, streamType), mustStream: !accepts(r, jsonType)}
 	req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Meta: meta, Client: out, sessions: f.sessions, entry: e}
 	defer req.sent()
 	result, err := e.answer(r.Context(), f.opts.Logger, req)
-	out.finish(result, err)
+	out.finish(result, err, false)
 }
 
 // removed are the methods that only legacy revisions have.
@@ -75,105 +69,13 @@ func removed(method string) bool {
 	return false
 }
 
-// exchange is the answer to one modern POST. It stays a plain JSON answer until something
-// has to be said before the result; then it becomes an event stream, which nobody can come
-// back to.
-type exchange struct {
-	w          eventWriter
-	id         json.RawMessage
-	meta       *Meta
-	canStream  bool
-	mustStream bool
-
-	mu        sync.Mutex
-	streaming bool
-	finished  bool
-	beat      *time.Timer // sends a comment now and then while the stream is open
-}
-
-// Notify sends a notification on the request's own stream. A client that takes no streams misses it.
-func (x *exchange) Notify(_ context.Context, method string, params json.RawMessage) error {
-	if !x.canStream || !x.meta.wants(method, params) {
-		return nil
-	}
-	return x.event(AppendNotification(nil, method, params))
-}
-
-// Ask refuses: a modern client is asked by an answer that says what is missing.
-func (x *exchange) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	return Deaf.Ask(ctx, method, params)
-}
-
-func (x *exchange) event(message []byte) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.finished {
-		return errFinished
-	}
-	x.begin()
-	return x.w.event("", message)
-}
-
-// begin makes the answer a stream.
-func (x *exchange) begin() {
-	if x.streaming {
-		return
-	}
-	x.streaming = true
-	streamHeader(x.w.Header())
-	x.w.WriteHeader(http.StatusOK)
-	x.beat = time.AfterFunc(keepAlive, x.keepAlive)
-}
-
-func (x *exchange) keepAlive() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if !x.finished && x.w.send([]byte(":\n\n")) == nil {
-		x.beat.Reset(keepAlive)
-	}
-}
-
-// finish writes the result or the error.
-func (x *exchange) finish(result json.RawMessage, err error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.finished = true
-	if x.beat != nil {
-		x.beat.Stop()
-	}
-	if !x.streaming && !x.mustStream {
-		if err != nil {
-			refuseID(x.w, modernStatus(err), x.id, err)
-			return
-		}
-		writeResult(x.w, x.id, result)
-		return
-	}
-	message := AppendError(nil, x.id, err)
-	if err == nil {
-		message = AppendResult(nil, x.id, result)
-	}
-	if !x.streaming {
-		streamHeader(x.w.Header())
-	}
-	x.w.event("", message)
-}
-
 // discoverResult is what server/discover answers.
 func (i Info) discoverResult() json.RawMessage {
 	b := append([]byte(`{"resultType":"complete","supportedVersions":[`), rawjson.AppendString(nil, ModernVersion)...)
 	for _, v := range legacyVersions() {
 		b = rawjson.AppendString(append(b, ','), v)
 	}
-	b = append(b, `],"capabilities":`...)
-	if i.Capabilities == nil {
-		b = append(b, "{}"...)
-	}
-	b = append(b, i.Capabilities...)
-	if i.Instructions != "" {
-		b = append(b, `,"instructions":`...)
-		b = rawjson.AppendString(b, i.Instructions)
-	}
+	b = i.appendTo(append(b, ']'))
 	b = append(b, `,"ttlMs":60000,"cacheScope":"private","_meta":{"`+MetaServer+`":`...)
 	return append(append(b, i.Implementation()...), "}}"...)
 }

@@ -7,36 +7,40 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"time"
 )
 
-// reply is the answer to one POST. It stays a plain JSON answer until something has to be
-// said before the result; then it becomes an event stream.
+// reply is the answer to one POST: plain JSON, or an event stream once something has to be sent
+// before the result. A session's stream can be resumed; a modern one is kept alive by comments.
 type reply struct {
 	w          eventWriter
 	id         json.RawMessage
-	session    *Session
+	session    *Session // nil: the request is a modern one
+	meta       *Meta    // of a modern request
 	canStream  bool
 	mustStream bool
 
-	mu       sync.Mutex
-	out      *outbox // the stream that the answer has become; nil while it is none
-	broken   bool    // the client has gone; what it misses it can come back for
-	finished bool
+	mu        sync.Mutex
+	streaming bool
+	stored    *outbox // the events of a stream that can be resumed
+	broken    bool    // the client has gone; it can resume the stream later
+	finished  bool
+	beat      *time.Timer // sends a comment now and then on a modern stream
 }
 
 var errFinished = errors.New("the request has been answered")
 
 // Notify sends a notification on the request's own stream. A client that takes no streams misses it.
 func (r *reply) Notify(_ context.Context, method string, params json.RawMessage) error {
-	if !r.canStream || !r.session.wants(method, params) {
+	if !r.canStream || r.session != nil && !r.session.wants(method, params) || r.meta != nil && !r.meta.wants(method, params) {
 		return nil
 	}
 	return r.event(AppendNotification(nil, method, params))
 }
 
-// Ask sends a request to the client on the request's own stream.
+// Ask sends a request to the client on the request's own stream. A modern client is asked by the answer instead.
 func (r *reply) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	if !r.canStream {
+	if !r.canStream || r.session == nil {
 		return Deaf.Ask(ctx, method, params)
 	}
 	return r.session.ask(ctx, method, params, r.event)
@@ -48,79 +52,82 @@ func (r *reply) event(message []byte) error {
 	if r.finished {
 		return errFinished
 	}
-	r.send(message)
-	return nil
+	return r.send(message)
 }
 
-// send writes one event, beginning the stream if need be. A client that is gone is no
-// error: the event is kept for when it comes back.
-func (r *reply) send(message []byte) {
-	if r.out == nil {
+// send writes one event. If a client with a session has gone, the event is stored until it comes back.
+func (r *reply) send(message []byte) error {
+	if !r.streaming {
 		r.begin()
 	}
-	n := r.out.add(message)
-	r.write(r.out.eventID(n), message)
-}
-
-func (r *reply) write(id string, message []byte) {
+	if r.stored == nil {
+		return r.w.event("", message)
+	}
+	id := r.stored.eventID(r.stored.add(message))
 	if !r.broken {
 		r.broken = r.w.event(id, message) != nil
 	}
+	return nil
 }
 
-// begin makes the answer a stream. Clients of the newest revision learn at once where they
-// could come back to; older ones may take an event without data for a broken message.
+// begin makes the answer a stream. Only the newest legacy revision takes an event without data, which says where to resume.
 func (r *reply) begin() {
-	r.out = r.session.stream()
+	r.streaming = true
 	streamHeader(r.w.Header())
 	r.w.WriteHeader(http.StatusOK)
-	if r.session.Version >= Latest {
-		r.write(r.out.eventID(r.out.add(nil)), nil)
+	switch {
+	case r.session == nil:
+		r.beat = time.AfterFunc(keepAlive, r.keepAlive)
+	case r.session.Version >= Latest:
+		r.stored = r.session.stream()
+		r.send(nil)
+	default:
+		r.stored = r.session.stream()
 	}
 }
 
-// finish writes the result or the error. The HTTP exchange of a request that was withdrawn
-// still ends in an orderly way.
+func (r *reply) keepAlive() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.finished && r.w.send([]byte(":\n\n")) == nil {
+		r.beat.Reset(keepAlive)
+	}
+}
+
+// finish writes the result or the error. A withdrawn request gets neither, but its HTTP exchange still ends properly.
 func (r *reply) finish(result json.RawMessage, err error, withdrawn bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.finished = true
 	switch {
-	case withdrawn && r.out == nil:
-		r.w.WriteHeader(http.StatusAccepted)
-		return
+	case withdrawn && r.streaming:
+		r.session.forget(r.stored)
 	case withdrawn:
-		r.session.forget(r.out)
-		return
-	case r.out != nil || r.mustStream:
-		r.finishStream(result, err)
-		return
-	}
-	if err != nil {
+		r.w.WriteHeader(http.StatusAccepted)
+	case r.streaming || r.mustStream:
+		r.send(AppendAnswer(nil, r.id, result, err))
+		if r.stored != nil {
+			r.stored.end()
+		}
+		if r.stored != nil && !r.broken {
+			r.session.forget(r.stored) // the client has it all
+		}
+	case err != nil && r.session == nil:
+		refuseID(r.w, modernStatus(err), r.id, err)
+	case err != nil:
 		r.w.Header()["Content-Type"] = jsonTypeHeader
 		r.w.Write(AppendError(nil, r.id, err))
-		return
+	default:
+		writeResult(r.w, r.id, result)
 	}
-	writeResult(r.w, r.id, result)
-}
-
-// finishStream writes the answer as the last event. When the client has it, the stream can be forgotten.
-func (r *reply) finishStream(result json.RawMessage, err error) {
-	message := AppendError(nil, r.id, err)
-	if err == nil {
-		message = AppendResult(nil, r.id, result)
-	}
-	r.send(message)
-	r.out.end()
-	if !r.broken {
-		r.session.forget(r.out)
+	if r.beat != nil {
+		r.beat.Stop()
 	}
 }
 
 var jsonTypeHeader = []string{jsonType}
 
-// writeResult writes a plain answer, in one piece: each piece more would be a system call
-// more. What is long is not copied: that would cost more.
+// writeResult writes a plain answer in one piece, because each piece is a system call, unless copying it would cost more.
 func writeResult(w http.ResponseWriter, id, result json.RawMessage) {
 	const copyBelow = 16 << 10
 	var head [256]byte
@@ -140,5 +147,5 @@ func writeResult(w http.ResponseWriter, id, result json.RawMessage) {
 	w.Write([]byte{'}'})
 }
 
-// answers is room for answers on their way out.
+// answers are buffers for answers on their way out.
 var answers = sync.Pool{New: func() any { return new([]byte) }}

@@ -73,12 +73,10 @@ func newSession(e Entry, params json.RawMessage) (*Session, error) {
 	return s, nil
 }
 
-// errEnded is why a request ends whose session does. Its client waits for an answer all the
-// same: it has not withdrawn the request.
+// errEnded is why a request ends with its session. It was not withdrawn, so it is still answered.
 var errEnded = Errorf(CodeInternal, "the session has ended")
 
-// begin registers a request in flight, so that the client can cancel it; errEnded when the
-// session ended just before, and nothing was done.
+// begin registers a request so that the client can cancel it; errEnded if the session has ended.
 func (s *Session) begin(ctx context.Context, id json.RawMessage) (context.Context, func(), error) {
 	key := string(id)
 	s.mu.Lock()
@@ -105,8 +103,7 @@ func (s *Session) begin(ctx context.Context, id json.RawMessage) (context.Contex
 	}, nil
 }
 
-// outcome is what a served request is answered with. A request that was withdrawn gets no
-// answer, as the protocol wants it; what was done for a session that ended is still told.
+// outcome is how a served request is answered. A withdrawn request gets no answer; one whose session ended does.
 func outcome(ctx context.Context, err error) (withdrawn bool, told error) {
 	var known *Error
 	switch {
@@ -130,8 +127,7 @@ func (s *Session) canceled(params json.RawMessage) {
 	}
 }
 
-// ask sends a question by way of send and waits for the client's answer. A client that has not
-// declared that it can be asked this is not: some never answer what they do not know.
+// ask sends a question and waits for the client's answer. A client without the capability is not asked: it might never answer.
 func (s *Session) ask(ctx context.Context, method string, params json.RawMessage, send func([]byte) error) (json.RawMessage, error) {
 	if Ability(method) != "" && !Can(s.Capabilities, method, params) {
 		return Deaf.Ask(ctx, method, params)
@@ -181,8 +177,7 @@ func (s *Session) answered(m Message) {
 	}
 }
 
-// Notify sends a notification on the session's own stream, or keeps it until the client
-// opens one. The same news twice is once.
+// Notify sends a notification on the session's own stream, or stores it until there is one. Duplicates are dropped.
 func (s *Session) Notify(_ context.Context, method string, params json.RawMessage) error {
 	if s.listening != nil {
 		params = s.listening.tag(params)

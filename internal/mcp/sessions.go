@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -12,8 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/share"
 )
 
-// Sessions are the open legacy sessions of all fronts, and the streams on which modern
-// clients listen.
+// Sessions are the open legacy sessions of all fronts, and the streams of modern clients that listen.
 type Sessions struct {
 	opts SessionsOptions
 	room *share.Room // by owner
@@ -38,13 +38,9 @@ func NewSessions(opts *SessionsOptions) *Sessions {
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Max == 0 {
-		s.opts.Max = 10_000
-	}
+	s.opts.Max = cmp.Or(s.opts.Max, 10_000)
+	s.opts.Idle = cmp.Or(s.opts.Idle, time.Hour)
 	s.room = share.New(s.opts.Max)
-	if s.opts.Idle == 0 {
-		s.opts.Idle = time.Hour
-	}
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
@@ -81,8 +77,7 @@ func (s *Sessions) add(sess *Session, named bool) error {
 	return nil
 }
 
-// makeRoom ends the session that has been idle for longest of an owner who holds more than
-// half of all, when another owner comes to a full house: nobody may lock the others out.
+// makeRoom ends the longest idle session of an owner who holds more than half of all, so that nobody can lock others out.
 func (s *Sessions) makeRoom(comes string) {
 	held := map[string]int{}
 	var oldest *Session
@@ -157,31 +152,18 @@ func (s *Sessions) Broadcast(group, method string, params json.RawMessage) {
 // Sweep ends the sessions that have been idle for too long.
 func (s *Sessions) Sweep() {
 	limit := s.opts.Now().Add(-s.opts.Idle)
-	var old []*Session
-	s.mu.RLock()
-	for sess := range s.all {
-		if at, idle := sess.idle(); idle && sess.ID != "" && at.Before(limit) {
-			old = append(old, sess)
-		}
-	}
-	s.mu.RUnlock()
-	for _, sess := range old {
-		s.remove(sess)
-	}
+	s.end(func(sess *Session) bool {
+		at, idle := sess.idle()
+		return idle && sess.ID != "" && at.Before(limit)
+	})
 }
 
-// EndOf ends the sessions of the owners that the function names.
-func (s *Sessions) EndOf(gone func(owner string) bool) {
-	owners := map[string]bool{}
+// end ends the sessions that the function picks.
+func (s *Sessions) end(which func(*Session) bool) {
 	var over []*Session
 	s.mu.RLock()
 	for sess := range s.all {
-		is, known := owners[sess.Owner]
-		if !known {
-			is = gone(sess.Owner)
-			owners[sess.Owner] = is
-		}
-		if is {
+		if which(sess) {
 			over = append(over, sess)
 		}
 	}
@@ -191,8 +173,20 @@ func (s *Sessions) EndOf(gone func(owner string) bool) {
 	}
 }
 
-// Drain ends the sessions' own streams and lets none begin, so that a server that shuts
-// down waits for calls only.
+// EndOf ends the sessions of the owners that the function names.
+func (s *Sessions) EndOf(gone func(owner string) bool) {
+	owners := map[string]bool{}
+	s.end(func(sess *Session) bool {
+		is, known := owners[sess.Owner]
+		if !known {
+			is = gone(sess.Owner)
+			owners[sess.Owner] = is
+		}
+		return is
+	})
+}
+
+// Drain ends the sessions' own streams and refuses new ones, so that a server shutting down waits for calls only.
 func (s *Sessions) Drain() {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -203,13 +197,5 @@ func (s *Sessions) Drain() {
 
 // Close ends all sessions.
 func (s *Sessions) Close() {
-	s.mu.RLock()
-	all := make([]*Session, 0, len(s.all))
-	for sess := range s.all {
-		all = append(all, sess)
-	}
-	s.mu.RUnlock()
-	for _, sess := range all {
-		s.remove(sess)
-	}
+	s.end(func(*Session) bool { return true })
 }

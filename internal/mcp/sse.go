@@ -28,8 +28,7 @@ type Events struct {
 	drop  bool   // the event being read was over the limit, and its other lines still come
 }
 
-// readers are Events that are not in use. Most streams carry one event, which would cost
-// more to make room for than to read.
+// readers are Events not in use. Most streams carry one event, and buffers cost more than reading it.
 var readers = sync.Pool{New: func() any { return &Events{lines: Lines{r: bufio.NewReaderSize(nil, 16<<10)}} }}
 
 // NewEvents reads events whose data is at most limit bytes. Close it when it is no longer needed.
@@ -50,8 +49,7 @@ func (e *Events) Close() {
 	readers.Put(e)
 }
 
-// Next returns the next event that has data or an id. The stream's end is io.EOF. Of an
-// event over the limit it says so once; what follows it can still be read.
+// Next returns the next event with data or an id; io.EOF at the end. An event over the limit is reported once and skipped.
 func (e *Events) Next() (Event, error) {
 	var ev Event
 	e.data = e.data[:0]

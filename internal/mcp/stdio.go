@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -14,18 +15,13 @@ type StdioOptions struct {
 	Logger  *slog.Logger // nil: discard
 }
 
-// ServeStdio serves one client on a pair of pipes until its input ends or ctx does. What
-// is in flight when the input ends is still answered.
+// ServeStdio serves one client on a pair of pipes until its input or ctx ends. Requests in flight are still answered.
 func ServeStdio(ctx context.Context, in io.Reader, out io.Writer, sessions *Sessions, e Entry, opts *StdioOptions) error {
-	p := &pipe{entry: e, sessions: sessions, requests: &Session{}, log: slog.New(slog.DiscardHandler)}
-	maxLine := 0
-	if opts != nil {
-		maxLine = opts.MaxLine
+	if opts == nil {
+		opts = &StdioOptions{}
 	}
-	if opts != nil && opts.Logger != nil {
-		p.log = opts.Logger
-	}
-	p.lineConn = newLineConn(in, out, maxLine)
+	p := &pipe{entry: e, sessions: sessions, requests: &Session{}, lineConn: newLineConn(in, out, opts.MaxLine)}
+	p.log = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	return within(ctx, func() error { return p.serve(ctx) })
 }
 
@@ -79,12 +75,8 @@ func (p *pipe) legacy(ctx context.Context, m Message) {
 	case m.IsNotification():
 		p.entry.take(ctx, p.session, m)
 	default:
-		serve := p.entry.start(ctx, p.log, p.session, m, p)
-		p.work.Go(func() {
-			if answer := serve(); answer != nil {
-				p.write(answer)
-			}
-		})
+		serve := p.entry.start(ctx, p.log, p.session, m.request(p.session, p))
+		p.work.Go(func() { p.answer(serve) })
 	}
 }
 
@@ -106,8 +98,7 @@ func answerFirst(m Message) []byte {
 	return AppendError(nil, m.ID, Errorf(CodeInvalidRequest, "send initialize first, or name the revision in params._meta"))
 }
 
-// otherEra refuses a modern request where a session is open: the connection belongs to it. A
-// client that changed its mind would hear half of each.
+// otherEra refuses a modern request on a connection with a session: the client would get half of each era.
 func otherEra(version string) error {
 	return Errorf(CodeInvalidRequest, "this connection speaks revision %s since initialize", version)
 }
@@ -130,28 +121,18 @@ func (p *pipe) initialize(m Message) {
 	p.session = s
 	p.write(AppendResult(nil, m.ID, p.entry.Info().initializeResult(s.Version)))
 	wake := s.news.read()
-	p.stream.Go(func() { p.tell(s, wake) })
+	p.stream.Go(func() { s.follow(context.Background(), wake, p) })
 }
 
-// tell writes the session's news until the session ends.
-func (p *pipe) tell(s *Session, wake <-chan struct{}) {
-	for next := 0; ; {
-		select {
-		case <-s.done:
-			return
-		case _, mine := <-wake:
-			if !mine {
-				return
-			}
-			var events [][]byte
-			events, next, _ = s.news.from(next)
-			for _, message := range events {
-				p.write(message)
-			}
-			s.news.wrote(next)
-		}
+// answer writes the answer of a request, unless it was withdrawn.
+func (p *pipe) answer(serve func() []byte) {
+	if answer := serve(); answer != nil {
+		p.write(answer)
 	}
 }
+
+// event sends what the session hears outside of its requests.
+func (p *pipe) event(message []byte) error { return p.write(message) }
 
 func (p *pipe) close() {
 	if p.session != nil {

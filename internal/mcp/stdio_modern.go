@@ -14,31 +14,18 @@ func (p *pipe) modern(ctx context.Context, m Message) {
 	case err == nil && meta.Version != ModernVersion:
 		err = unsupportedVersion(meta.Version)
 	}
-	if err == nil {
-		var end func()
-		if ctx, end, err = p.requests.begin(ctx, m.ID); err == nil {
-			work := &p.work
-			if m.Method == listenMethod {
-				work = &p.stream // it has no end of its own that could be waited for
-			}
-			work.Go(func() { p.answerModern(ctx, m, meta, end) })
-			return
-		}
-	}
-	p.write(AppendError(nil, m.ID, err))
-}
-
-func (p *pipe) answerModern(ctx context.Context, m Message, meta *Meta, end func()) {
-	req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Meta: meta, Client: modernPipe{p, meta}, sessions: p.sessions, entry: p.entry}
-	defer req.sent()
-	result, withdrawn, err := p.entry.settle(ctx, end, p.log, req)
-	switch {
-	case withdrawn:
-	case err != nil:
+	if err != nil {
 		p.write(AppendError(nil, m.ID, err))
-	default:
-		p.write(AppendResult(nil, m.ID, result))
+		return
 	}
+	req := m.request(nil, modernPipe{p, meta})
+	req.Meta, req.sessions, req.entry = meta, p.sessions, p.entry
+	serve := p.entry.start(ctx, p.log, p.requests, req)
+	work := &p.work
+	if m.Method == listenMethod {
+		work = &p.stream // it ends with the connection only
+	}
+	work.Go(func() { p.answer(serve) })
 }
 
 // modernPipe is the way back to the client of one modern request.
@@ -51,7 +38,7 @@ func (c modernPipe) Notify(_ context.Context, method string, params json.RawMess
 	if !c.meta.wants(method, params) {
 		return nil
 	}
-	return c.event(AppendNotification(nil, method, params))
+	return c.pipe.write(AppendNotification(nil, method, params))
 }
 
 func (c modernPipe) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {

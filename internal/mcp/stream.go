@@ -10,8 +10,7 @@ import (
 // keepAlive is how often an open, silent stream sends a comment, so that nothing on the way takes it for dead.
 const keepAlive = 30 * time.Second
 
-// get serves the session's own stream, or the rest of a stream that broke, until the
-// client leaves or nothing more will come.
+// get serves the session's own stream, or the rest of a broken one, until the client leaves or nothing more will come.
 func (f *Front) get(w http.ResponseWriter, r *http.Request, e Entry) {
 	if !accepts(r, streamType) {
 		refuse(w, http.StatusNotAcceptable, Errorf(CodeInvalidRequest, "Accept must allow %s", streamType))
@@ -81,8 +80,7 @@ func streamHeader(h http.Header) {
 	h.Set("X-Accel-Buffering", "no")
 }
 
-// eventWriter writes server-sent events to a client. One that stops reading would hold up
-// the call that writes, and with it a place at the call's server: it counts as gone.
+// eventWriter writes server-sent events. A client that stops reading counts as gone: it would hold up the call that writes.
 type eventWriter struct {
 	http.ResponseWriter
 	stalled time.Duration
@@ -90,8 +88,7 @@ type eventWriter struct {
 
 func (f *Front) events(w http.ResponseWriter) eventWriter { return eventWriter{w, f.opts.Stalled} }
 
-// event writes one message as an event and sends it off. A nil message is an event that
-// only has an id; one without an id is of a stream that nobody comes back to.
+// event writes one message as an event. A nil message is an event with only an id; without an id the stream cannot be resumed.
 func (w eventWriter) event(id string, message []byte) error {
 	message = rawjson.OneLine(message)
 	buf := make([]byte, 0, len(message)+len(id)+40)

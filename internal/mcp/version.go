@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Era is one of the two ways to speak the protocol. They share most of their messages and
-// none of their state: the legacy one has sessions, in the modern one each request says all.
+// Era is one of the two ways to speak the protocol: the legacy one has sessions, in the modern one each request stands alone.
 type Era string
 
 const (
@@ -14,8 +13,7 @@ const (
 	Modern Era = "modern" // revision 2026-07-28
 )
 
-// Latest is the newest legacy revision: what we offer as a client, and answer when a
-// client asks for one that we do not know.
+// Latest is the newest legacy revision: the one we offer as a client, and answer to clients that ask for an unknown one.
 const Latest = "2025-11-25"
 
 // ModernVersion is the revision of the modern era.

@@ -17,12 +17,11 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/run"
 	"github.com/toolfit/toolfit/internal/browsertest/steps"
 	"github.com/toolfit/toolfit/internal/gateway/call"
-	"github.com/toolfit/toolfit/internal/gateway/catalog"
 )
 
 // Tools are the tools of ours for agents, by name.
 func (l *Lab) Tools() map[string]call.OwnTool {
-	return map[string]call.OwnTool{catalog.RunSteps: l.runSteps, catalog.FindElement: l.findElement}
+	return map[string]call.OwnTool{RunSteps: l.runSteps, FindElement: l.findElement}
 }
 
 // maxAgentRun is how long the steps of one call may take.

@@ -15,9 +15,7 @@ import (
 // agentKey is the member of _meta in which a request names the agent that it is made for.
 const agentKey = "toolfit/agent"
 
-// EnvironmentEntry is the door for one caller to a profile as an environment: its tools and
-// prompts, and the tools of the environment protocol. Who may read and not call gets those
-// of them that change nothing.
+// EnvironmentEntry is the entry of one caller to a profile as an environment. Callers who may only read get its read-only protocol tools.
 func (s *Server) EnvironmentEntry(p access.Principal, profile string) mcp.Entry {
 	return s.entry(&visitor{server: s, principal: p, profile: profile, environment: true})
 }
@@ -35,8 +33,7 @@ func (v *visitor) shown(view *catalog.View, err error) (*catalog.View, error) {
 	return view, err
 }
 
-// agentMay is which tools the named agent may use; nil for all. Elsewhere than in an
-// environment the name is a note in the record of the call.
+// agentMay tells which tools the named agent may use; nil: all. Outside environments the name only goes into the record.
 func (v *visitor) agentMay(agent string) (func(*catalog.Entry) bool, error) {
 	if !v.environment || agent == "" || v.server.opts.May == nil {
 		return nil, nil
@@ -66,8 +63,7 @@ func (v *visitor) listTools(ctx context.Context, req *mcp.Request, era mcp.Era) 
 	})
 }
 
-// refusal is a fault as the result of a tool. Those of the environment protocol have a form
-// of their own for it.
+// refusal is an error as the result of a tool. Tools of the environment protocol have a form of their own for it.
 func (v *visitor) refusal(name string, f *fault.Error) json.RawMessage {
 	raw := toolError(f)
 	if !strings.HasPrefix(name, "env") {

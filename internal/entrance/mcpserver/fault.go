@@ -9,8 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// toolError is a fault as a result that the model can read and act on: the sentence as
-// text, the typed form beside it.
+// toolError is an error as a result that the model can act on: the sentence as text, the typed form in _meta.
 func toolError(f *fault.Error) json.RawMessage {
 	typed, _ := json.Marshal(f) // strings and valid JSON only
 	b := append([]byte(`{"content":[{"type":"text","text":`), rawjson.AppendString(nil, f.Error())...)

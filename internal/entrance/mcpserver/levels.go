@@ -8,8 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// levels are the log levels that clients want. Servers are told the lowest; each client is
-// sent only its own.
+// levels are the log levels that clients want. Servers are told the lowest; each client gets only its own.
 type levels struct {
 	mu     sync.Mutex
 	of     map[*mcp.Session]string
@@ -24,42 +23,40 @@ func (v *visitor) setLevel(ctx context.Context, req *mcp.Request) (json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	v.server.servers.SetLevel(ctx, v.server.levels.add(req.Session, level))
+	v.server.setLevel(ctx, v.server.levels.add(req.Session, level))
 	return json.RawMessage("{}"), nil
 }
 
-// add notes a client's level and returns the lowest of all.
+// change changes what clients want and returns the lowest level of all; "" if it is the same as before.
+func (l *levels) change(change func()) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.lowest()
+	change()
+	if now := l.lowest(); now != before {
+		return now
+	}
+	return ""
+}
+
 func (l *levels) add(s *mcp.Session, level string) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.of[s] = level
-	return l.lowest()
+	return l.change(func() { l.of[s] = level })
 }
 
-// drop lets go of a client and returns the lowest level of the others; "" when there is
-// none, or when it is the same as before.
 func (l *levels) drop(s *mcp.Session) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	before := l.lowest()
-	delete(l.of, s)
-	if now := l.lowest(); now != before {
-		return now
-	}
-	return ""
+	return l.change(func() { delete(l.of, s) })
 }
 
-// want notes that a modern client wants messages of the level, and returns the lowest of
-// all; "" when it is the same as before.
+// want notes the level of a modern client, which does not say when it no longer wants it.
 func (l *levels) want(level string) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	before := l.lowest()
-	l.modern = mcp.Lower(l.modern, level)
-	if now := l.lowest(); now != before {
-		return now
+	return l.change(func() { l.modern = mcp.Lower(l.modern, level) })
+}
+
+// setLevel tells the servers the lowest level; "" means that it has not changed.
+func (s *Server) setLevel(ctx context.Context, level string) {
+	if level != "" {
+		s.servers.SetLevel(ctx, level)
 	}
-	return ""
 }
 
 func (l *levels) lowest() (level string) {

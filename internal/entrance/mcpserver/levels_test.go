@@ -12,7 +12,7 @@ func TestServersAreToldTheLowestLevelThatAnyClientWants(t *testing.T) {
 	for i, step := range []struct{ got, want string }{
 		{l.add(quiet, "error"), "error"},
 		{l.add(loud, "debug"), "debug"},
-		{l.add(other, "warning"), "debug"},
+		{l.add(other, "warning"), ""},
 		{l.add(loud, "info"), "info"},
 		{l.drop(quiet), ""}, // nothing has changed
 		{l.drop(loud), "warning"},

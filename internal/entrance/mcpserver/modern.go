@@ -7,23 +7,21 @@ import (
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// modern passes on a request of a client that has no session. Where a server may ask
-// something, the call outlives the request: the client brings the answers with another one.
+// modern passes on a request without a session. If the server asks something, the call outlives it: the client brings answers with a retry.
 func (v *visitor) modern(ctx context.Context, req *mcp.Request, ask asker) (json.RawMessage, error) {
 	if req.Meta.Level != "" && v.principal.MayCall() {
-		if level := v.server.levels.want(req.Meta.Level); level != "" {
-			v.server.servers.SetLevel(ctx, level)
-		}
+		v.server.setLevel(ctx, v.server.levels.want(req.Meta.Level))
 	}
 	if err := v.checkMirror(req); err != nil {
 		return nil, err
 	}
 	if req.Method == "completion/complete" {
-		a, err := ask(ctx, req)
-		return v.inModern(req, a, err)
+		out, err := ask(ctx, req)
+		return v.inModern(req, out, 0, err)
 	}
 	back, err := parseRetry(req.Params)
 	if err != nil {
@@ -32,12 +30,12 @@ func (v *visitor) modern(ctx context.Context, req *mcp.Request, ask asker) (json
 	if back.state != "" {
 		return v.resume(ctx, req, ask, back)
 	}
-	a, err := v.begin(ctx, req, ask)
-	return v.inModern(req, a, err)
+	out, err := v.begin(ctx, req, ask)
+	return v.inModern(req, out, 0, err)
 }
 
 // begin makes a call that its client can be asked about.
-func (v *visitor) begin(ctx context.Context, req *mcp.Request, ask asker) (answer, error) {
+func (v *visitor) begin(ctx context.Context, req *mcp.Request, ask asker) (*upstream.Outcome, error) {
 	if !mcp.CanBeAsked(req.Meta.Capabilities) {
 		return ask(ctx, req)
 	}
@@ -53,16 +51,15 @@ func (v *visitor) resume(ctx context.Context, req *mcp.Request, ask asker, back 
 	again := *req
 	switch was.Kind {
 	case stateParked:
-		a, err := v.server.resume(ctx, req, v, back, was)
-		return v.inModern(req, a, err)
+		out, err := v.server.resume(ctx, req, v, back, was)
+		return v.inModern(req, out, 0, err)
 	case stateRepeat:
 		again.Params = mcp.Without(req.Params, "inputResponses", "requestState")
 	default:
 		again.Params = mcp.With(mcp.Without(req.Params, "requestState"), "requestState", was.State)
 	}
-	a, err := v.begin(ctx, &again, ask)
-	a.round = was.Round
-	return v.inModern(req, a, err)
+	out, err := v.begin(ctx, &again, ask)
+	return v.inModern(req, out, was.Round, err)
 }
 
 // retry is what a client brings back with a call that it makes again.
@@ -107,8 +104,7 @@ func parseRetry(params json.RawMessage) (retry, error) {
 	return back, nil
 }
 
-// checkMirror compares the headers that repeat arguments with the arguments. Where the list
-// shows schemas of a dialect, it asks for no such headers.
+// checkMirror compares headers that repeat arguments with the arguments. Lists in a dialect do not ask for such headers.
 func (v *visitor) checkMirror(req *mcp.Request) error {
 	if req.Method != "tools/call" || req.Meta.Header == nil {
 		return nil
@@ -136,8 +132,7 @@ func (v *visitor) listen(ctx context.Context, req *mcp.Request) (json.RawMessage
 	})
 }
 
-// subscribeAll subscribes to the resources, some at a time, and returns those that will be
-// heard of.
+// subscribeAll subscribes to the resources, some at a time, and returns those that worked.
 func (v *visitor) subscribeAll(ctx context.Context, session *mcp.Session, uris []string) []string {
 	good := make([]bool, len(uris))
 	slots := make(chan struct{}, 16)

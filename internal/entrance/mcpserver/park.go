@@ -12,11 +12,11 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// lot is where calls wait for modern clients to bring answers. It is the only state that is
-// kept for such clients.
+// lot is where calls wait for answers of modern clients. It is the only state held for such clients.
 type lot struct {
 	replica string // ours
 
@@ -37,8 +37,7 @@ const (
 	maxParkedOfOne = 100
 )
 
-// talk is a call to a server that may ask its client something. It runs beside the requests
-// that wait for it: the first one, and those that bring answers.
+// talk is a call whose server may ask the client something. It runs beside the requests that wait for it.
 type talk struct {
 	id     string
 	caller string
@@ -47,7 +46,7 @@ type talk struct {
 	cancel context.CancelFunc
 	news   chan struct{} // tells that there is a question
 	done   chan struct{} // closed when the call has ended
-	result answer
+	result *upstream.Outcome
 	err    error
 
 	mu     sync.Mutex
@@ -67,7 +66,7 @@ type question struct {
 func key(n int) string { return "q" + strconv.Itoa(n) }
 
 // talk makes a call whose client can be asked, and returns its result or a question.
-func (s *Server) talk(ctx context.Context, v *visitor, req *mcp.Request, ask asker) (answer, error) {
+func (s *Server) talk(ctx context.Context, v *visitor, req *mcp.Request, ask asker) (*upstream.Outcome, error) {
 	t := &talk{
 		id: rand.Text(), caller: v.principal.ID, caps: req.Meta.Capabilities, client: req.Client,
 		news: make(chan struct{}, 1), done: make(chan struct{}),
@@ -92,21 +91,21 @@ func (t *talk) rescue() {
 	}
 }
 
-// gather is how long we wait for more questions after the first, so that a server that asks
-// several at once has them answered at once. Beside a person or a model that answers it is
-// nothing; a busy server needs some of it between one question and the next.
+// gather is how long we wait for more questions after the first, so that several asked at once reach the client in one answer.
 const gather = 50 * time.Millisecond
 
 // wait is what becomes of the call next. A client that leaves meanwhile has canceled it.
-func (s *Server) wait(ctx context.Context, req *mcp.Request, v *visitor, t *talk) (answer, error) {
+func (s *Server) wait(ctx context.Context, req *mcp.Request, v *visitor, t *talk) (*upstream.Outcome, error) {
 	select {
 	case <-t.done:
 		return t.result, t.err
 	case <-ctx.Done():
 		t.cancel()
 		<-t.done
-		t.result.free()
-		return answer{}, ctx.Err()
+		if t.result != nil {
+			t.result.Release()
+		}
+		return nil, ctx.Err()
 	case <-t.news:
 	}
 	timer := time.NewTimer(gather)
@@ -120,17 +119,18 @@ func (s *Server) wait(ctx context.Context, req *mcp.Request, v *visitor, t *talk
 }
 
 // park answers the request with the open questions and lets the call wait for another one.
-func (s *Server) park(req *mcp.Request, v *visitor, t *talk) (answer, error) {
+func (s *Server) park(req *mcp.Request, v *visitor, t *talk) (*upstream.Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.client = nil
-	if t.round++; t.round > maxRounds {
+	t.round++
+	if t.round > maxRounds {
 		t.cancel()
-		return answer{}, rpcError(fault.New(fault.UpstreamProtocol, "the server asked for more %d times and did not answer", maxRounds))
+		return nil, rpcError(fault.New(fault.UpstreamProtocol, "the server asked for more %d times and did not answer", maxRounds))
 	}
 	if !s.parked.put(t) {
 		t.cancel()
-		return answer{}, rpcError(fault.New(fault.UpstreamBusy, "too many calls wait for answers of their clients").WithHint("try again later"))
+		return nil, rpcError(fault.New(fault.UpstreamBusy, "too many calls wait for answers of their clients").WithHint("try again later"))
 	}
 	here := place{t.id, t.round}
 	t.late = time.AfterFunc(s.opts.Park, func() {
@@ -144,18 +144,17 @@ func (s *Server) park(req *mcp.Request, v *visitor, t *talk) (answer, error) {
 	}
 	own := state{Kind: stateParked, Talk: t.id, Replica: s.parked.replica, Round: t.round}
 	sealed := s.seal.close(own, v.binding(req), s.opts.Park)
-	return answer{raw: inputRequired(append(requests, '}'), sealed), era: mcp.Modern}, nil
+	return &upstream.Outcome{Raw: inputRequired(append(requests, '}'), sealed), Era: mcp.Modern}, nil
 }
 
-// resume brings answers to a parked call. A state serves once: what it was given for has
-// then been answered.
-func (s *Server) resume(ctx context.Context, req *mcp.Request, v *visitor, back retry, was state) (answer, error) {
+// resume brings answers to a parked call. A state works only once.
+func (s *Server) resume(ctx context.Context, req *mcp.Request, v *visitor, back retry, was state) (*upstream.Outcome, error) {
 	if was.Replica != s.parked.replica {
-		return answer{}, errState("the call waits at another replica, or ended with it")
+		return nil, errState("the call waits at another replica, or ended with it")
 	}
 	t := s.parked.take(place{was.Talk, was.Round})
 	if t == nil {
-		return answer{}, errState("the call no longer waits for it")
+		return nil, errState("the call no longer waits for it")
 	}
 	t.mu.Lock()
 	t.late.Stop()
@@ -234,7 +233,8 @@ func (l *lot) take(at place) *talk {
 		return nil
 	}
 	delete(l.talks, at)
-	if l.of[t.caller]--; l.of[t.caller] == 0 {
+	l.of[t.caller]--
+	if l.of[t.caller] == 0 {
 		delete(l.of, t.caller)
 	}
 	return t

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
@@ -40,9 +41,9 @@ func (b *bench) request(ctx context.Context, principal, params string) (string, 
 		ID: json.RawMessage("1"), Method: "prompts/get", Params: json.RawMessage(params), Client: mcp.Deaf,
 		Meta: &mcp.Meta{Version: mcp.ModernVersion, Capabilities: json.RawMessage(b.caps)},
 	}
-	raw, err := v.modern(ctx, req, func(ctx context.Context, req *mcp.Request) (answer, error) {
+	raw, err := v.modern(ctx, req, func(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error) {
 		raw, err := b.call(ctx, req.Client)
-		return answer{raw: json.RawMessage(raw)}, err
+		return &upstream.Outcome{Raw: json.RawMessage(raw)}, err
 	})
 	return string(raw), err
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/toolfit/toolfit/internal/core/prompt"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// toolsPrompt is the prompt of ours: the tools of the profile as text. Within a session the
-// text only grows.
-func (v *visitor) toolsPrompt(ctx context.Context, req *mcp.Request) (answer, error) {
+// toolsPrompt is our own prompt: the profile's tools as text. Within a session the text only grows.
+func (v *visitor) toolsPrompt(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error) {
 	variant := call.Variant{}
 	if format, ok := rawjson.String(rawjson.Get(req.Params, "arguments", "format")); ok {
 		variant.Format = prompt.Format(format)
@@ -23,7 +23,7 @@ func (v *visitor) toolsPrompt(ctx context.Context, req *mcp.Request) (answer, er
 	if text, ok := rawjson.String(rawjson.Get(req.Params, "arguments", "budget")); ok && text != "" {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil || n < 1 {
-			return answer{}, mcp.Errorf(mcp.CodeInvalidParams, "budget must be a number of tokens")
+			return nil, mcp.Errorf(mcp.CodeInvalidParams, "budget must be a number of tokens")
 		}
 		variant.Budget = n
 	}
@@ -33,14 +33,14 @@ func (v *visitor) toolsPrompt(ctx context.Context, req *mcp.Request) (answer, er
 	}
 	page, err := v.server.calls.Prompt(ctx, call.PromptRequest{Principal: v.principal, Profile: v.profile, Session: session, Variant: variant})
 	if err != nil {
-		return answer{}, rpcError(err)
+		return nil, rpcError(err)
 	}
 	raw := rawjson.AppendString([]byte(`{"description":"The tools, as text","messages":[{"role":"user","content":{"type":"text","text":`), page.Text)
-	return answer{raw: append(raw, "}}]}"...)}, nil
+	return &upstream.Outcome{Raw: append(raw, "}}]}"...)}, nil
 }
 
 // completeTools completes an argument of the prompt of ours.
-func completeTools(params json.RawMessage) answer {
+func completeTools(params json.RawMessage) *upstream.Outcome {
 	name, _ := rawjson.String(rawjson.Get(params, "argument", "name"))
 	typed, _ := rawjson.String(rawjson.Get(params, "argument", "value"))
 	values := []string{}
@@ -50,7 +50,7 @@ func completeTools(params json.RawMessage) answer {
 		}
 	}
 	raw, _ := json.Marshal(map[string]any{"completion": map[string]any{"values": values}}) // strings only
-	return answer{raw: raw}
+	return &upstream.Outcome{Raw: raw}
 }
 
 // isOurs tells whether a prompt is the one of ours.

@@ -7,22 +7,23 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
 // getPrompt passes the request on under the server's own name for the prompt.
-func (v *visitor) getPrompt(ctx context.Context, req *mcp.Request) (answer, error) {
+func (v *visitor) getPrompt(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error) {
 	view, err := v.view()
 	if err != nil {
-		return answer{}, rpcError(err)
+		return nil, rpcError(err)
 	}
 	name, at, err := member(req.Params, "name")
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	e, err := view.FindPrompt(name)
 	if err != nil {
-		return answer{}, rpcError(err)
+		return nil, rpcError(err)
 	}
 	if isOurs(e) {
 		return v.toolsPrompt(ctx, req)
@@ -30,10 +31,10 @@ func (v *visitor) getPrompt(ctx context.Context, req *mcp.Request) (answer, erro
 	return v.relay(ctx, req, e.Server, rename(req.Params, at, e.Definition.Name))
 }
 
-func (v *visitor) readResource(ctx context.Context, req *mcp.Request) (answer, error) {
+func (v *visitor) readResource(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error) {
 	server, _, err := v.owner(req.Params)
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	return v.relay(ctx, req, server, req.Params)
 }
@@ -57,7 +58,7 @@ func (v *visitor) owner(params json.RawMessage) (tool.ServerID, string, error) {
 }
 
 // complete passes the request on to the owner of the prompt or resource that it is about.
-func (v *visitor) complete(ctx context.Context, req *mcp.Request) (answer, error) {
+func (v *visitor) complete(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error) {
 	ref := rawjson.Object(req.Params)
 	for ref.Next() {
 		if string(ref.Key) != "ref" {
@@ -67,27 +68,27 @@ func (v *visitor) complete(ctx context.Context, req *mcp.Request) (answer, error
 		if kind == "ref/resource" {
 			server, _, err := v.owner(ref.Value)
 			if err != nil {
-				return answer{}, err
+				return nil, err
 			}
 			return v.relay(ctx, req, server, req.Params)
 		}
 		return v.completePrompt(ctx, req, ref)
 	}
-	return answer{}, mcp.Errorf(mcp.CodeInvalidParams, "params.ref is missing")
+	return nil, mcp.Errorf(mcp.CodeInvalidParams, "params.ref is missing")
 }
 
-func (v *visitor) completePrompt(ctx context.Context, req *mcp.Request, ref rawjson.Walk) (answer, error) {
+func (v *visitor) completePrompt(ctx context.Context, req *mcp.Request, ref rawjson.Walk) (*upstream.Outcome, error) {
 	view, err := v.view()
 	if err != nil {
-		return answer{}, rpcError(err)
+		return nil, rpcError(err)
 	}
 	name, at, err := member(ref.Value, "name")
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	e, err := view.FindPrompt(name)
 	if err != nil {
-		return answer{}, rpcError(err)
+		return nil, rpcError(err)
 	}
 	if isOurs(e) {
 		return completeTools(req.Params), nil
@@ -96,8 +97,7 @@ func (v *visitor) completePrompt(ctx context.Context, req *mcp.Request, ref rawj
 	return v.relay(ctx, req, e.Server, rename(req.Params, at, e.Definition.Name))
 }
 
-// member reads the text under key, which decides where the request goes: it may stand
-// there only once and only in its exact spelling.
+// member reads the text under key. It decides where the request goes, so it must be there once and spelled exactly.
 func member(params json.RawMessage, key string) (text string, at rawjson.Edit, err error) {
 	w := rawjson.Object(params)
 	for w.Next() {

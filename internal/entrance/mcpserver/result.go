@@ -11,26 +11,19 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-func (a answer) free() {
-	if a.release != nil {
-		a.release()
-	}
-}
-
 // inLegacy writes an answer as a client with a session reads it.
-func (v *visitor) inLegacy(req *mcp.Request, a answer, err error) (json.RawMessage, error) {
+func (v *visitor) inLegacy(req *mcp.Request, out *upstream.Outcome, err error) (json.RawMessage, error) {
 	if err != nil {
 		return v.legacyError(req, err)
 	}
-	req.Sent = a.release
-	if a.era != mcp.Modern {
-		return a.raw, nil
+	req.Sent = out.Release
+	if out.Era != mcp.Modern {
+		return out.Raw, nil
 	}
-	return legacyResult(a.raw), nil
+	return legacyResult(out.Raw), nil
 }
 
-// legacyResult takes out what only the modern era has, in one walk: results may be large. A
-// structured result that is no object goes as text, where there is no text beside it.
+// legacyResult removes what only the modern era has, in one walk. A structured result that is not an object becomes text if there is none.
 func legacyResult(raw json.RawMessage) json.RawMessage {
 	var drop []string
 	var structured, content, meta json.RawMessage
@@ -81,8 +74,7 @@ func withoutReserved(meta json.RawMessage) json.RawMessage {
 	return mcp.Without(meta, names...)
 }
 
-// legacyError is an error in words that a legacy client knows. What the client lacks is told
-// to the model; that we and the server did not understand each other is no fault of theirs.
+// legacyError is an error as legacy clients know it. A capability that the client lacks is told to the model.
 func (v *visitor) legacyError(req *mcp.Request, err error) (json.RawMessage, error) {
 	var rpc *mcp.Error
 	if !errors.As(err, &rpc) {
@@ -97,17 +89,17 @@ func (v *visitor) legacyError(req *mcp.Request, err error) (json.RawMessage, err
 	return nil, rpc
 }
 
-// inModern writes an answer as a client without a session reads it.
-func (v *visitor) inModern(req *mcp.Request, a answer, err error) (json.RawMessage, error) {
+// inModern writes an answer for a client without a session. Round is how often the call has been answered with a question.
+func (v *visitor) inModern(req *mcp.Request, out *upstream.Outcome, round int, err error) (json.RawMessage, error) {
 	if err != nil {
 		return v.modernError(req, err)
 	}
-	if a.kind == upstream.InputRequired {
-		defer a.free()
-		return v.question(req, a)
+	if out.Kind == upstream.InputRequired {
+		defer out.Release()
+		return v.question(req, out.Raw, round)
 	}
-	req.Sent = a.release
-	raw := a.raw
+	req.Sent = out.Release
+	raw := out.Raw
 	if req.Method == "resources/read" {
 		raw = withCache(raw)
 	}
@@ -117,8 +109,7 @@ func (v *visitor) inModern(req *mcp.Request, a answer, err error) (json.RawMessa
 	return v.finished(raw), nil
 }
 
-// has tells whether an object has the member. Most lack it, so the bytes are searched before
-// they are walked.
+// has tells whether an object has the member. Most do not, so the bytes are searched before they are walked.
 func has(raw json.RawMessage, name string) bool {
 	return bytes.Contains(raw, []byte(`"`+name+`"`)) && rawjson.Get(raw, name) != nil
 }
@@ -145,8 +136,7 @@ func (v *visitor) finished(raw json.RawMessage) json.RawMessage {
 	return mcp.With(raw, "resultType", []byte(`"complete"`))
 }
 
-// withCache says for how long and for whom a resource may be kept: not at all where the
-// server does not say, and never for others, who may not be allowed to read it.
+// withCache says how long a resource may be cached: by default not at all, and never for others, who may not be allowed to read it.
 func withCache(raw json.RawMessage) json.RawMessage {
 	ttl := rawjson.Get(raw, "ttlMs")
 	if ttl == nil {
@@ -182,8 +172,7 @@ func dataOf(e *mcp.Error) json.RawMessage {
 	return e.Data
 }
 
-// pages makes a question of the error by which a legacy server sends a person to pages. The
-// call is made anew when the client comes back. It is nil when the client cannot be asked.
+// pages turns the error by which a legacy server sends a person to pages into a question; nil if the client cannot be asked.
 func (v *visitor) pages(req *mcp.Request, data json.RawMessage) json.RawMessage {
 	requests := []byte{'{'}
 	w := rawjson.Array(rawjson.Get(data, "elicitations"))
@@ -200,11 +189,10 @@ func (v *visitor) pages(req *mcp.Request, data json.RawMessage) json.RawMessage 
 	return inputRequired(append(requests, '}'), sealed)
 }
 
-// question passes on what a modern server asks: only what the client can be asked, and with
-// the server's state sealed, so that nobody else can bring it back.
-func (v *visitor) question(req *mcp.Request, a answer) (json.RawMessage, error) {
-	w := rawjson.Object(rawjson.Get(a.raw, "inputRequests"))
-	for rawjson.Get(a.raw, "inputRequests") != nil && w.Next() {
+// question passes on what a modern server asks, with the server's state sealed for this client.
+func (v *visitor) question(req *mcp.Request, raw json.RawMessage, round int) (json.RawMessage, error) {
+	w := rawjson.Object(rawjson.Get(raw, "inputRequests"))
+	for rawjson.Get(raw, "inputRequests") != nil && w.Next() {
 		method, _ := rawjson.String(rawjson.Get(w.Value, "method"))
 		switch {
 		case mcp.Ability(method) == "":
@@ -213,16 +201,16 @@ func (v *visitor) question(req *mcp.Request, a answer) (json.RawMessage, error) 
 			return nil, mcp.MissingCapability(method)
 		}
 	}
-	inner := rawjson.Get(a.raw, "requestState")
+	inner := rawjson.Get(raw, "requestState")
 	if inner == nil {
-		return bytes.Clone(a.raw), nil
+		return bytes.Clone(raw), nil
 	}
-	if a.round >= maxRounds {
+	if round >= maxRounds {
 		return nil, rpcError(fault.New(fault.UpstreamProtocol, "the server asked for more %d times and did not answer", maxRounds))
 	}
-	own := state{Kind: stateServer, State: bytes.Clone(inner), Round: a.round + 1}
+	own := state{Kind: stateServer, State: bytes.Clone(inner), Round: round + 1}
 	sealed := v.server.seal.close(own, v.binding(req), stateFor)
-	return mcp.With(mcp.Without(a.raw, "requestState"), "requestState", rawjson.AppendString(nil, sealed)), nil
+	return mcp.With(mcp.Without(raw, "requestState"), "requestState", rawjson.AppendString(nil, sealed)), nil
 }
 
 // maxRounds is how often a server may answer one call with a question.
@@ -235,13 +223,9 @@ func inputRequired(requests []byte, sealed string) json.RawMessage {
 	return append(b, '}')
 }
 
-// appendQuestion appends one question of a legacy server. What it is called there, the
-// modern era does not need.
+// appendQuestion appends one question of a legacy server, without the id that the modern era does not have.
 func appendQuestion(b []byte, name, method string, params json.RawMessage) []byte {
-	if b[len(b)-1] != '{' {
-		b = append(b, ',')
-	}
-	b = append(rawjson.AppendString(b, name), `:{"method":`...)
+	b = append(rawjson.AppendString(mcp.Comma(b), name), `:{"method":`...)
 	b = rawjson.AppendString(b, method)
 	if len(params) > 0 && params[0] == '{' {
 		b = append(append(b, `,"params":`...), mcp.Without(params, "elicitationId")...)

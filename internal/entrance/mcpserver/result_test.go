@@ -57,7 +57,7 @@ func TestAnswersForAModernClient(t *testing.T) {
 			`{"cacheScope":"private","ttlMs":5,"resultType":"complete","contents":[]}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := v.inModern(modernRequest(c.method, `{}`), answer{raw: json.RawMessage(c.in)}, nil)
+			got, err := v.inModern(modernRequest(c.method, `{}`), &upstream.Outcome{Raw: json.RawMessage(c.in)}, 0, nil)
 			if err != nil || string(got) != c.want {
 				t.Errorf("got  %s, %v\nwant %s", got, err, c.want)
 			}
@@ -79,7 +79,7 @@ func TestErrorsAreSaidInTheClientsWords(t *testing.T) {
 		mcp.CodeNoResource: mcp.CodeInvalidParams, mcp.CodeMissingCapability: mcp.CodeMissingCapability, mcp.CodeHeaderMismatch: mcp.CodeInternal,
 		mcp.CodeUnsupportedVersion: mcp.CodeInternal, -32001: -32001, mcp.CodeURLRequired: mcp.CodeURLRequired,
 	} {
-		if _, err := v.inModern(modernRequest("resources/read", `{}`), answer{}, rpc(came)); code(err) != want {
+		if _, err := v.inModern(modernRequest("resources/read", `{}`), nil, 0, rpc(came)); code(err) != want {
 			t.Errorf("%d became %v for a modern client, want %d", came, err, want)
 		}
 	}
@@ -87,12 +87,12 @@ func TestErrorsAreSaidInTheClientsWords(t *testing.T) {
 	for came, want := range map[int]int{
 		mcp.CodeNoResource: mcp.CodeNoResource, mcp.CodeMissingCapability: mcp.CodeInternal, mcp.CodeHeaderMismatch: mcp.CodeInternal, -32001: -32001,
 	} {
-		if _, err := v.inLegacy(legacy, answer{}, rpc(came)); code(err) != want {
+		if _, err := v.inLegacy(legacy, nil, rpc(came)); code(err) != want {
 			t.Errorf("%d became %v for a legacy client, want %d", came, err, want)
 		}
 	}
 	legacy.Method = "tools/call"
-	if raw, err := v.inLegacy(legacy, answer{}, rpc(mcp.CodeMissingCapability)); err != nil || !strings.Contains(string(raw), `"isError":true`) {
+	if raw, err := v.inLegacy(legacy, nil, rpc(mcp.CodeMissingCapability)); err != nil || !strings.Contains(string(raw), `"isError":true`) {
 		t.Errorf("what the client lacks must reach the model: %s, %v", raw, err)
 	}
 }
@@ -100,10 +100,10 @@ func TestErrorsAreSaidInTheClientsWords(t *testing.T) {
 func TestModernServersQuestionIsSealedForItsClient(t *testing.T) {
 	v := modernVisitor(t)
 	req := modernRequest("tools/call", `{"elicitation":{}}`)
-	question := func(method, mode string) answer {
-		return answer{kind: upstream.InputRequired, raw: json.RawMessage(`{"resultType":"input_required","x":1.0,"inputRequests":{"a":{"method":"` + method + `","params":{"mode":"` + mode + `"}}},"requestState":"s\u0031"}`)}
+	question := func(method, mode string) *upstream.Outcome {
+		return &upstream.Outcome{Kind: upstream.InputRequired, Raw: json.RawMessage(`{"resultType":"input_required","x":1.0,"inputRequests":{"a":{"method":"` + method + `","params":{"mode":"` + mode + `"}}},"requestState":"s\u0031"}`)}
 	}
-	got, err := v.inModern(req, question("elicitation/create", "form"), nil)
+	got, err := v.inModern(req, question("elicitation/create", "form"), 0, nil)
 	if err != nil || strings.Contains(string(got), "u0031") || !strings.Contains(string(got), `"x":1.0`) {
 		t.Fatalf("%s, %v", got, err)
 	}
@@ -118,19 +118,18 @@ func TestModernServersQuestionIsSealedForItsClient(t *testing.T) {
 	}{
 		{"sampling/createMessage", "form", mcp.CodeMissingCapability}, {"elicitation/create", "url", mcp.CodeMissingCapability}, {"files/delete", "", mcp.CodeInternal},
 	} {
-		_, err := v.inModern(req, question(c.method, c.mode), nil)
+		_, err := v.inModern(req, question(c.method, c.mode), 0, nil)
 		var rpc *mcp.Error
 		if !errors.As(err, &rpc) || rpc.Code != c.code {
 			t.Errorf("%s: %v", c.method, err)
 		}
 	}
 	endless := question("elicitation/create", "form")
-	endless.round = maxRounds
-	if _, err := v.inModern(req, endless, nil); err == nil || !strings.Contains(err.Error(), "asked for more 32 times") {
+	if _, err := v.inModern(req, endless, maxRounds, nil); err == nil || !strings.Contains(err.Error(), "asked for more 32 times") {
 		t.Error(err)
 	}
-	bare := answer{kind: upstream.InputRequired, raw: json.RawMessage(`{"resultType":"input_required","inputRequests":{}}`)}
-	if got, err := v.inModern(req, bare, nil); err != nil || string(got) != string(bare.raw) {
+	bare := &upstream.Outcome{Kind: upstream.InputRequired, Raw: json.RawMessage(`{"resultType":"input_required","inputRequests":{}}`)}
+	if got, err := v.inModern(req, bare, 0, nil); err != nil || string(got) != string(bare.Raw) {
 		t.Errorf("%s, %v", got, err)
 	}
 }
@@ -157,7 +156,7 @@ func TestPagesOfALegacyServerAreAQuestion(t *testing.T) {
 	v := modernVisitor(t)
 	refusal := &mcp.Error{Code: mcp.CodeURLRequired, Message: "m", Raw: json.RawMessage(`{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url","url":"http://x","elicitationId":"1"}]}}`)}
 	req := modernRequest("tools/call", `{"elicitation":{"url":{}}}`)
-	got, err := v.inModern(req, answer{}, refusal)
+	got, err := v.inModern(req, nil, 0, refusal)
 	if err != nil || !strings.HasPrefix(string(got), `{"resultType":"input_required","inputRequests":{"q1":{"method":"elicitation/create","params":{"mode":"url","url":"http://x"}}},"requestState":"`) {
 		t.Fatalf("%s, %v", got, err)
 	}
@@ -165,7 +164,7 @@ func TestPagesOfALegacyServerAreAQuestion(t *testing.T) {
 	if st, err := v.server.seal.open(sealed, v.binding(req)); err != nil || st.Kind != stateRepeat {
 		t.Errorf("%+v, %v", st, err)
 	}
-	if _, err := v.inModern(modernRequest("tools/call", `{"elicitation":{}}`), answer{}, refusal); err == nil {
+	if _, err := v.inModern(modernRequest("tools/call", `{"elicitation":{}}`), nil, 0, refusal); err == nil {
 		t.Error("a client that shows no pages was asked to")
 	}
 }

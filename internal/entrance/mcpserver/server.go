@@ -10,6 +10,7 @@ package mcpserver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -78,17 +79,11 @@ func New(tools Catalog, calls Caller, servers *upstream.Pool, opts *Options) *Se
 	if opts != nil {
 		s.opts = *opts
 	}
-	if s.opts.Version == "" {
-		s.opts.Version = "dev"
-	}
-	if s.opts.Park == 0 {
-		s.opts.Park = 5 * time.Minute
-	}
+	s.opts.Version = cmp.Or(s.opts.Version, "dev")
+	s.opts.Park = cmp.Or(s.opts.Park, 5*time.Minute)
+	s.opts.Logger = cmp.Or(s.opts.Logger, slog.New(slog.DiscardHandler))
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
-	}
-	if s.opts.Logger == nil {
-		s.opts.Logger = slog.New(slog.DiscardHandler)
 	}
 	s.seal, s.parked.replica = newSeal(s.opts.Key, s.opts.Now), rand.Text()
 	s.self = mcp.Info{Name: "toolfit", Title: "toolfit", Version: s.opts.Version}.Implementation()
@@ -102,8 +97,7 @@ func (s *Server) Close() {
 	s.work.Wait()
 }
 
-// capabilities are those of every server that could be behind us: which ones have what may
-// not be known yet when a client connects.
+// capabilities are those that any server behind us could have: which ones have what may not be known when a client connects.
 var capabilities = json.RawMessage(`{"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
 	`"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}}`)
 
@@ -121,9 +115,7 @@ func (s *Server) SessionEnded(ctx context.Context, session *mcp.Session) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	s.servers.EndSession(session.ID)
-	if level := s.levels.drop(session); level != "" {
-		s.servers.SetLevel(ctx, level)
-	}
+	s.setLevel(ctx, s.levels.drop(session))
 	s.unsubscribeAll(ctx, session)
 }
 
@@ -173,17 +165,8 @@ func (v *visitor) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage,
 	return v.session(ctx, req)
 }
 
-// asker passes a request on to the server that it is for.
-type asker func(ctx context.Context, req *mcp.Request) (answer, error)
-
-// answer is what a server said, in the words of the server's era.
-type answer struct {
-	raw     json.RawMessage
-	kind    upstream.Kind
-	era     mcp.Era
-	round   int    // how often this call has been answered with a question, as far as is known
-	release func() // lets the room of raw be used again; may be nil
-}
+// asker passes a request on to its server.
+type asker func(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error)
 
 // passedOn is how a method reaches the servers; nil for methods that do not.
 func (v *visitor) passedOn(method string) asker {
@@ -231,41 +214,41 @@ func (v *visitor) list(ctx context.Context, req *mcp.Request, pick func(*catalog
 	return pick(view), nil
 }
 
-func (v *visitor) call(ctx context.Context, req *mcp.Request) (answer, error) {
+func (v *visitor) call(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error) {
 	raw := req.Params
 	if bytes.Contains(raw, []byte(`"task"`)) {
 		raw = mcp.Without(raw, "task") // we carry none, and who carries none does not look at it
 	}
 	params, err := call.ParseParams(raw)
 	if err != nil {
-		return answer{}, rpcError(err)
+		return nil, rpcError(err)
 	}
 	may, err := v.agentMay(params.Agent)
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	res, err := v.server.calls.Do(ctx, call.Request{
 		Principal: v.principal, Profile: v.profile, MCPSession: sessionOf(req), From: req.Speaker(),
 		Reader: call.Model, AsListed: true, Params: params, Client: req.Client, Environment: v.environment, May: may,
 	})
 	if err == nil {
-		return answer{raw: res.Raw, kind: res.Kind(), era: res.Era(), release: res.Release}, nil
+		return &res.Outcome, nil
 	}
 	if fault.Is(err, fault.UnknownTool) || fault.Is(err, fault.Forbidden) {
-		return answer{}, rpcError(err)
+		return nil, rpcError(err)
 	}
 	var rpc *mcp.Error
 	if errors.As(err, &rpc) {
-		return answer{}, rpc
+		return nil, rpc
 	}
 	var f *fault.Error
 	if errors.As(err, &f) {
 		if f.Hides() {
 			v.server.opts.Logger.Error("call not made", "tool", params.Tool, "error", f)
 		}
-		return answer{raw: v.refusal(params.Tool, f)}, nil
+		return &upstream.Outcome{Raw: v.refusal(params.Tool, f)}, nil
 	}
-	return answer{}, err
+	return nil, err
 }
 
 func sessionOf(req *mcp.Request) string {
@@ -276,19 +259,18 @@ func sessionOf(req *mcp.Request) string {
 }
 
 // relay sends a request that is no tool call to the server it belongs to.
-func (v *visitor) relay(ctx context.Context, req *mcp.Request, server tool.ServerID, params json.RawMessage) (answer, error) {
+func (v *visitor) relay(ctx context.Context, req *mcp.Request, server tool.ServerID, params json.RawMessage) (*upstream.Outcome, error) {
 	out, err := v.server.servers.Call(ctx, upstream.Call{
 		Server: server, Method: req.Method, Params: params, Meta: mcp.FindMeta(params), Header: req.Speaker().Header,
 		Peer: req.Client, Session: v.sessionKey(req), Caller: v.principal.ID, From: req.Speaker(),
 	})
 	if err != nil {
-		return answer{}, rpcError(err)
+		return nil, rpcError(err)
 	}
-	return answer{raw: out.Raw, kind: out.Kind, era: out.Era, release: out.Release}, nil
+	return &out, nil
 }
 
-// sessionKey is under which servers keep state for the caller. A modern client has no
-// session but the one that it names.
+// sessionKey is the key under which servers hold state for the caller. A modern client has only the session that it names.
 func (v *visitor) sessionKey(req *mcp.Request) string {
 	if req.Meta == nil {
 		return sessionOf(req)

@@ -14,6 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/entrance/mcpserver"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
@@ -134,7 +135,7 @@ func TestWhatACallBecomes(t *testing.T) {
 				if c.err != nil {
 					return nil, c.err
 				}
-				return &call.Result{Raw: json.RawMessage(c.raw)}, nil
+				return &call.Result{Outcome: upstream.Outcome{Raw: json.RawMessage(c.raw)}}, nil
 			}, "tools/call", `{"name":"x"}`)
 			if got != c.want || (c.check == nil) != (err == nil) || c.check != nil && !c.check(err) {
 				t.Errorf("got %s, %v", got, err)

@@ -40,8 +40,7 @@ const stateFor = time.Hour
 // statePrefix tells our states from others.
 const statePrefix = "tf1."
 
-// seal closes and opens states. What is in one is nobody's business, and it opens only for
-// the caller and the call that it was given for.
+// seal encrypts states. A state opens only for the caller and the call that it was made for.
 type seal struct {
 	aead cipher.AEAD
 	now  func() time.Time
@@ -99,8 +98,7 @@ func (v *visitor) binding(req *mcp.Request) []byte {
 	return append(b, sum[:]...)
 }
 
-// digest is the same for two values that mean the same: in any order of members, with any
-// blanks and escapes.
+// digest is equal for two values that mean the same, whatever their order of members, whitespace and escapes.
 func digest(raw json.RawMessage) [sha256.Size]byte {
 	raw = bytes.TrimSpace(raw)
 	var parts [][]byte

@@ -10,8 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// subscriptions are who wants to hear of which resource. A server is asked once, however
-// many want to hear.
+// subscriptions are which sessions subscribed to which resource. The server is asked once per resource.
 type subscriptions struct {
 	mu sync.Mutex
 	to map[resource]*subscription
@@ -95,8 +94,10 @@ func (s *subscriptions) add(r resource, session *mcp.Session) (sub *subscription
 		s.of[session] = mine
 	}
 	mine[r] = true
-	if sub = s.to[r]; sub == nil {
-		sub, first = &subscription{sessions: map[*mcp.Session]bool{}, after: s.ending[r], asked: make(chan struct{})}, true
+	sub = s.to[r]
+	if sub == nil {
+		first = true
+		sub = &subscription{sessions: map[*mcp.Session]bool{}, after: s.ending[r], asked: make(chan struct{})}
 		s.to[r] = sub
 	}
 	sub.sessions[session] = true
@@ -112,8 +113,7 @@ func (s *subscriptions) refused(r resource, sub *subscription) {
 	}
 }
 
-// remove takes a session out. When nobody is left it returns what ended; the server is then to
-// be told, and ended to be called.
+// remove removes a session. If it was the last, the caller tells the server about the returned subscription and then calls ended.
 func (s *subscriptions) remove(r resource, session *mcp.Session) (last *subscription, ended func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +140,8 @@ func (s *subscriptions) forget(r resource, session *mcp.Session) (last bool) {
 		return false
 	}
 	delete(sub.sessions, session)
-	if delete(s.of[session], r); len(s.of[session]) == 0 {
+	delete(s.of[session], r)
+	if len(s.of[session]) == 0 {
 		delete(s.of, session)
 	}
 	if len(sub.sessions) > 0 {
@@ -177,8 +178,7 @@ func uriParams(uri string) json.RawMessage {
 	return append(rawjson.AppendString([]byte(`{"uri":`), uri), '}')
 }
 
-// drop takes a session out and tells the server when nobody is left. A server that cannot
-// be told will have forgotten by itself.
+// drop removes a session and tells the server if it was the last. A server that cannot be told has forgotten anyway.
 func (s *Server) drop(ctx context.Context, r resource, session *mcp.Session) {
 	last, ended := s.subscriptions.remove(r, session)
 	if last == nil {

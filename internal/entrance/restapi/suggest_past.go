@@ -10,7 +10,6 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/project/suggest"
 	"github.com/toolfit/toolfit/internal/gateway/call"
-	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
@@ -45,7 +44,7 @@ func (a *API) readPast(ctx context.Context, since time.Time) (past, error) {
 	}
 	fetched := map[handle][]string{}
 	for _, c := range calls {
-		if masks, ok := strings.CutPrefix(c.Message, call.Fetched); ok && c.Tool == catalog.FetchResult {
+		if masks, ok := strings.CutPrefix(c.Message, call.Fetched); ok && c.Tool == call.FetchResult {
 			h := handle{c.Principal, c.Ref}
 			fetched[h] = append(fetched[h], masks)
 		}
@@ -62,7 +61,7 @@ func (a *API) readPast(ctx context.Context, since time.Time) (past, error) {
 				calls = append(calls, suggest.Call{Tool: c.Tool, Args: r.Args, Result: r.Body,
 					Fetched: fetched[handle{c.Principal, r.Ref}]})
 				names[c.Tool] = true
-			case c.Tool != catalog.FetchResult && c.BytesIn > int64(len("{}")):
+			case c.Tool != call.FetchResult && c.BytesIn > int64(len("{}")):
 				blind = blind || len(calls) > 0 // what came first cannot have used anything
 			}
 		}

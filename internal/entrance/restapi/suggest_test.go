@@ -10,7 +10,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
-	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/record"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
@@ -57,7 +57,7 @@ func (p *past) fetched(session, ref, mask string) {
 	id, at := p.next()
 	p.write(store.Call{
 		ID: id, At: at, Principal: "ann", MCPSession: session,
-		Tool: catalog.FetchResult, Message: "fetched: " + mask, Ref: ref, Outcome: "ok", Level: "info",
+		Tool: call.FetchResult, Message: "fetched: " + mask, Ref: ref, Outcome: "ok", Level: "info",
 	})
 }
 

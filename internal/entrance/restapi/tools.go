@@ -112,7 +112,11 @@ func (a *API) tools(r *request) (any, error) {
 	if q.Has("for") {
 		return fitTools(v, schema.Dialect(q.Get("for")), q.Get("q"))
 	}
-	return map[string]any{"tools": ListTools(v, q.Get("q"))}, nil
+	answer := map[string]any{"tools": ListTools(v, q.Get("q"))}
+	if hidden := v.NotShown(); len(hidden) > 0 && q.Has("notShown") && r.who.MayRead() {
+		answer["notShown"] = hidden
+	}
+	return answer, nil
 }
 
 func (a *API) tool(r *request) (any, error) {

@@ -6,112 +6,99 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
-	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// sent is a call that reached its server.
-type sent struct {
-	target
-	fitted fit.Result
-	out    upstream.Outcome
-}
-
-// attempt fits the arguments and sends them. Where the configuration says so, a call that
-// is known not to have acted is made again, and then others in its place. When nothing
-// works, the first error is the one that counts.
-func (c *Caller) attempt(ctx context.Context, t target, req *Request, rec *recording) (sent, error) {
-	s, first := c.again(ctx, t, req, rec)
-	if first == nil || t.entry.Override == nil {
-		return s, first
+// attempt fits the arguments and sends them. A call known not to have acted is retried, then replaced by its fallbacks, as configured.
+func (c *Caller) attempt(ctx context.Context, asked sent, req *Request, rec *recording) (sent, upstream.Outcome, error) {
+	s, out, first := c.retry(ctx, asked, req, rec)
+	if first == nil || asked.entry.Override == nil {
+		return s, out, first
 	}
-	asked, last := s, first
-	for _, alt := range t.entry.Override.Fallback {
+	last := first
+	for _, alt := range asked.entry.Override.Fallback {
 		if ctx.Err() != nil || !fault.NotActed(last) {
 			break
 		}
-		other, err := c.alternative(t, alt)
+		other, err := asked.fallback(alt)
 		if err == nil {
-			s, err = c.once(ctx, other, req)
+			other, out, err = c.once(ctx, other, req, rec)
 		}
 		if err == nil {
-			rec.note("instead of " + string(t.entry.Name) + ": " + string(other.entry.Name))
-			return s, nil
+			rec.note("instead of " + string(asked.entry.Name) + ": " + string(other.entry.Name))
+			return other, out, nil
 		}
 		last = err
-		text := "Fallback failed: " + fault.As(err).Message
-		rec.note(text)
-		c.opts.Logger.Warn(text, "call", rec.call.ID, "tool", t.entry.Name)
+		rec.warn("Fallback failed: " + fault.As(err).Message)
 	}
-	return asked, first
+	return s, upstream.Outcome{}, first
 }
 
-// alternative is what a fallback means for a call: another tool, which the caller's profile
-// must have, or the same with other arguments.
-func (c *Caller) alternative(t target, alt config.Fallback) (target, error) {
+// fallback is the call with another tool, which the caller's profile must have, or with other arguments.
+func (s sent) fallback(alt config.Fallback) (sent, error) {
 	if alt.Tool != "" {
-		e := t.view.Named(tool.Name(alt.Tool))
-		if e == nil {
-			return t, fault.New(fault.UnknownTool, "unknown tool: %.100s", alt.Tool)
+		s.entry = s.view.Named(tool.Name(alt.Tool))
+		if s.entry == nil {
+			return s, fault.New(fault.UnknownTool, "unknown tool: %.100s", alt.Tool)
 		}
-		t.entry = e
 	}
 	if alt.Args != nil {
-		t.args = alt.Args
+		s.args = alt.Args
 	}
-	return t, nil
+	return s, nil
 }
 
-// pause is how long the first repetition waits; each further one waits twice as long.
-const pause = 100 * time.Millisecond
+// retryAfter is how long the first retry waits; each further one waits twice as long.
+const retryAfter = 100 * time.Millisecond
 
-// again makes the call, and repeats it where that is safe and wanted.
-func (c *Caller) again(ctx context.Context, t target, req *Request, rec *recording) (sent, error) {
+// retry makes the call, and repeats it where that is safe and configured.
+func (c *Caller) retry(ctx context.Context, asked sent, req *Request, rec *recording) (sent, upstream.Outcome, error) {
 	retries := 0
-	if t.entry.Override != nil {
-		retries = t.entry.Override.Retry
+	if asked.entry.Override != nil {
+		retries = asked.entry.Override.Retry
 	}
 	for n := 0; ; n++ {
-		s, err := c.once(ctx, t, req)
+		s, out, err := c.once(ctx, asked, req, rec)
 		if err == nil || n == retries || !fault.NotActed(err) || fault.Is(err, fault.BadArguments) {
-			return s, err
+			return s, out, err
 		}
 		rec.note("made again: " + fault.As(err).Message)
-		timer := time.NewTimer(pause << n)
+		timer := time.NewTimer(retryAfter << n)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return s, err
+			return s, out, err
 		}
 	}
 }
 
-// once is exactly one upstream request, or none.
-func (c *Caller) once(ctx context.Context, t target, req *Request) (sent, error) {
-	s := sent{target: t}
-	if t.entry.Browser && !req.Found && c.opts.Describes != nil {
-		args, answer, err := c.opts.Describes(ctx, req, t.entry, t.args)
+// once is at most one upstream request.
+func (c *Caller) once(ctx context.Context, s sent, req *Request, rec *recording) (sent, upstream.Outcome, error) {
+	var out upstream.Outcome
+	if s.entry.Browser && !req.Found && c.opts.FindElements != nil {
+		args, answer, err := c.opts.FindElements(ctx, req, s.entry, s.args)
 		if err != nil || answer != nil {
-			s.out.Raw = answer
-			return s, err
+			out.Raw = answer
+			return s, out, err
 		}
-		t.args = args
-		s.target = t
+		s.args = args
 	}
-	msg, fitted, err := c.fit(ctx, t, req)
+	msg, err := c.fit(ctx, &s, req)
 	if err != nil {
-		return s, err
+		return s, out, err
 	}
-	s.fitted = fitted
-	if c.log.Refuses() != nil && !t.entry.ReadOnly() {
-		return s, ErrUnrecordable
+	if c.log.Refuses() != nil && !s.entry.ReadOnly() {
+		return s, out, ErrUnrecordable
 	}
-	if t.entry.Own {
-		s.out.Raw, err = c.opts.Own[t.entry.Shown](ctx, req, fitted.Args)
-		return s, err
+	switch {
+	case s.own(FetchResult):
+		out.Raw, err = c.fetch(ctx, req, s.fitted.Args, rec)
+	case s.entry.Own:
+		out.Raw, err = c.opts.Own[s.entry.Shown](ctx, req, s.fitted.Args)
+	default:
+		out, err = c.send(ctx, s.entry, msg)
 	}
-	s.out, err = c.send(ctx, t.entry, msg)
-	return s, err
+	return s, out, err
 }

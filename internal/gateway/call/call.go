@@ -13,6 +13,7 @@ package call
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -58,8 +59,8 @@ type Caller struct {
 	opts     Options
 	told     sync.Map // what was warned of once
 	memories *memories
-	followed *lately[followed]           // by session
-	pages    *lately[map[string]written] // by session
+	followed *lru[followed]           // by session
+	pages    *lru[map[string]written] // by session
 	counts   ruleCounts
 }
 
@@ -73,19 +74,19 @@ type Options struct {
 	Retain  func() time.Duration // how long results stay; nil: a day
 	Redact  func(string) string  // takes secrets out of the arguments that are kept with them; nil: there are none
 	Own     map[string]OwnTool   // tools of ours beside those of this package, by name
-	// Describes finds the elements that a call of a browser's tool describes in words; an answer
-	// takes the place of the call. nil: words go to the server as they are.
-	Describes func(ctx context.Context, req *Request, entry *catalog.Entry, args json.RawMessage) (found, answer json.RawMessage, err error)
+	// FindElements resolves elements that a browser call describes in words; an answer replaces the
+	// call. nil: words go to the server unchanged.
+	FindElements func(ctx context.Context, req *Request, entry *catalog.Entry, args json.RawMessage) (found, answer json.RawMessage, err error)
 	// JQ runs a program that a model sent, apart from this process; nil: none is run.
 	JQ func(ctx context.Context, who, program string, value []byte) ([]byte, error)
-	// Earlier gives results that were kept, as examples for prompts; nil: there are none.
-	Earlier func(ctx context.Context, f store.ResultFilter) ([]store.Result, error)
-	Uses    Uses             // keeps what searches led to; nil: nothing is remembered
-	Meaning Meaning          // asked by searches; nil: words alone decide
-	Beside  func(func())     // runs work beside the calls; nil: in their place
-	Logger  *slog.Logger     // nil: discard
-	Started func(store.Call) // told of each call that goes to a server; it must not block; nil: nobody is
-	Now     func() time.Time // nil: time.Now
+	// PastResults gives results that were kept, as examples for prompts; nil: there are none.
+	PastResults func(ctx context.Context, f store.ResultFilter) ([]store.Result, error)
+	Uses        Uses             // keeps what searches led to; nil: nothing is remembered
+	Meaning     Meaning          // asked by searches; nil: words alone decide
+	Background  func(func())     // runs work beside the calls; nil: in their place
+	Logger      *slog.Logger     // nil: discard
+	Started     func(store.Call) // told of each call that goes to a server; it must not block; nil: nobody is
+	Now         func() time.Time // nil: time.Now
 }
 
 // New makes a Caller; nil options are the defaults.
@@ -94,21 +95,16 @@ func New(tools Viewer, servers Sender, log Recorder, opts *Options) *Caller {
 	if opts != nil {
 		c.opts = *opts
 	}
-	if c.opts.Logger == nil {
-		c.opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.opts.Logger = cmp.Or(c.opts.Logger, slog.New(slog.DiscardHandler))
 	if c.opts.Started == nil {
 		c.opts.Started = func(store.Call) {}
 	}
-	c.opts.Own = maps.Clone(c.opts.Own)
-	if c.opts.Own == nil {
-		c.opts.Own = map[string]OwnTool{}
+	c.opts.Own = map[string]OwnTool{FindTools: c.findTools, DescribeTool: c.describeTool}
+	if opts != nil {
+		maps.Copy(c.opts.Own, opts.Own)
 	}
-	c.opts.Own[catalog.FetchResult] = c.fetch
-	c.opts.Own[catalog.FindTools] = c.findTools
-	c.opts.Own[catalog.DescribeTool] = c.describeTool
-	if c.opts.Beside == nil {
-		c.opts.Beside = func(work func()) { work() }
+	if c.opts.Background == nil {
+		c.opts.Background = func(work func()) { work() }
 	}
 	if c.opts.Redact == nil {
 		c.opts.Redact = func(s string) string { return s }
@@ -119,7 +115,7 @@ func New(tools Viewer, servers Sender, log Recorder, opts *Options) *Caller {
 	if c.opts.Now == nil {
 		c.opts.Now = time.Now
 	}
-	c.memories, c.followed, c.pages = newMemories(&c.opts), newLately[followed](maxFollowed), newLately[map[string]written](maxPages)
+	c.memories, c.followed, c.pages = newMemories(&c.opts), newLRU[followed](maxFollowed), newLRU[map[string]written](maxPages)
 	return c
 }
 
@@ -131,7 +127,7 @@ const (
 	Person               // a person or a service: results are whole
 )
 
-// Request is one call to make.
+// Request is what was asked: one call to make. Nothing in it changes while the call is made.
 type Request struct {
 	Principal  access.Principal
 	Profile    string
@@ -142,7 +138,7 @@ type Request struct {
 	AsListed   bool           // the arguments are for the schemas that the profile's list shows
 	Dialect    schema.Dialect // else: whose arguments they are; "" for those that the tool itself takes
 	Budget     int            // estimated tokens of a result, in place of the profile's; 0: as the profile says
-	Longest    int            // characters that the reader takes of a result's text; the rest is kept for it; 0: any number
+	MaxChars   int            // characters that the reader takes of a result's text; the rest is kept for it; 0: any number
 	Whole      bool           // the result is neither cut nor kept, whatever the profile says
 	Found      bool           // elements of a page were found already, and are named by their refs
 	Params     Params
@@ -150,11 +146,6 @@ type Request struct {
 
 	Environment bool                      // the caller came to the profile as an environment
 	May         func(*catalog.Entry) bool // which tools its agent may use; nil: all of the profile
-
-	page page   // what the caller asks to see of the result
-	rule string // that cut the result which is fetched from
-
-	fetched string // the mask or program by which it is
 }
 
 // session is the key under which servers keep state for the caller.
@@ -168,137 +159,79 @@ func (r *Request) session() string {
 	return r.Principal.ID
 }
 
-// Result is what the caller gets.
+// Result is what came back: the server's outcome, with Raw as the caller gets it.
 type Result struct {
-	ID  string          // of the call's record
-	Raw json.RawMessage // the result of tools/call; read-only
-
+	upstream.Outcome
+	ID     string     // of the call's record
 	Fitted fit.Result // the arguments as the tool got them, and what was changed in them
-	Ref    string     // where the full result is kept; "" when it is not
-	Rule   string     // the rule that cut the result; "" when none did
+	Ref    string     // names the stored full result; "": it is not stored
+	Rule   string     // the rule that cut the result; "": none did
 
-	out     upstream.Outcome
-	isError bool // the tool says in other words than isError that it did not work
+	full    json.RawMessage // the result as the server gave it
+	isError bool            // the tool says in other words than isError that it did not work
 }
 
-// Kind tells whether the call is finished. A modern client may get a question instead.
-func (r *Result) Kind() upstream.Kind { return r.out.Kind }
-
-// Era is that of the server, in whose words Raw is written.
-func (r *Result) Era() mcp.Era { return r.out.Era }
-
-// Release lets the room that Raw takes be used again, once it has been sent on. It need not be called.
-func (r *Result) Release() { r.out.Release() }
-
-// Do makes one call. A fault says what the caller may know of what went wrong; an
-// *mcp.Error is the server's own.
+// Do makes one call. A *fault.Error says what the caller may know of a problem; an *mcp.Error is the server's own.
 func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	rec := c.begin(&req)
 	defer func() { err = rec.end(ctx, res, err) }()
 
-	t, err := c.resolve(ctx, &req) // which tool, and may this caller use it
+	s, err := c.resolve(ctx, &req) // which tool, and may this caller use it
 	if err != nil {
 		return nil, err
 	}
-	rec.found(t.entry)
-	if t, err = c.unwrap(ctx, t, &req, rec); err != nil {
+	rec.found(s.entry)
+	s, err = c.unwrap(ctx, s, &req, rec)
+	if err != nil {
 		return nil, err
 	}
-	if !t.entry.Own && t.view.Searches() {
+	if !s.entry.Own && s.view.Searches() {
 		rec.session = req.session()
 	}
-	if t, req.page, err = takePage(t); err != nil {
+	err = s.takePage()
+	if err != nil {
 		return nil, err
 	}
 	c.opts.Started(rec.call)
-	s, err := c.attempt(ctx, t, &req, rec) // what the caller sent → what the tool takes; one upstream request
-	rec.sent(s)
-	rec.call.Rule = req.rule
-	if rec.fetch {
-		rec.call.Message = Fetched + cut(req.fetched, 1000)
-	}
+	s, out, err := c.attempt(ctx, s, &req, rec) // what the caller sent → what the tool takes; one upstream request
+	rec.sent(&s)
 	if err != nil {
 		return nil, err
 	}
-	res = &Result{ID: rec.call.ID, Raw: s.out.Raw, Fitted: s.fitted, out: s.out}
-	if s.out.Kind != upstream.Complete { // a question, which its client takes as it is
+	res = &Result{Outcome: out, ID: rec.call.ID, Fitted: s.fitted, full: out.Raw}
+	if out.Kind != upstream.Complete { // a question, which the client gets as it is
 		return res, nil
 	}
-	if err := c.checkOutput(ctx, s.target, rec, res.Raw); err != nil {
+	if err := c.checkOutput(ctx, &s, rec, res.Raw); err != nil {
 		return nil, err
 	}
-	res.Raw = c.project(ctx, s, &req, rec)
+	res.Raw = c.project(ctx, &s, &req, rec, out.Raw)
 	res.Ref, res.Rule = rec.call.Ref, rec.call.Rule
 	return res, nil
 }
 
-// Curl is the HTTP request that a call of an API's tool would send, as a command line
-// without secrets. Nothing is sent.
+// Curl is the HTTP request that a call of an API's tool would send, as a command line without secrets. Nothing is sent.
 func (c *Caller) Curl(ctx context.Context, req Request) (string, error) {
-	t, err := c.resolve(ctx, &req)
+	s, err := c.resolve(ctx, &req)
 	if err != nil {
 		return "", err
 	}
-	msg, _, err := c.fit(ctx, t, &req)
+	msg, err := c.fit(ctx, &s, &req)
 	if err != nil {
 		return "", err
 	}
 	return c.servers.Curl(ctx, msg)
 }
 
-// resolve finds the tool among those that the caller's profile shows.
-func (c *Caller) resolve(ctx context.Context, req *Request) (target, error) {
-	if !req.Principal.MayCall() && !(req.Environment && req.Principal.MayRead()) {
-		return target{}, req.Principal.Forbidden("%s may not call tools")
-	}
-	t, err := c.find(req)
-	if !fault.Is(err, fault.UnknownTool) {
-		return t, err
-	}
-	// It may be a tool of a server that is being listed for the first time.
-	if _, err = c.tools.Listed(ctx, req.Profile); err != nil {
-		return target{}, err
-	}
-	return c.find(req)
-}
-
-// find looks the tool up under the name that the caller was shown, or under that of another
-// version of its server.
-func (c *Caller) find(req *Request) (target, error) {
-	view, err := c.tools.View(req.Profile)
-	if err != nil {
-		return target{}, err
-	}
-	if req.Environment {
-		view = view.Environment(req.Principal.MayCall())
-	}
-	t := target{view: view, args: req.Params.Args}
-	if t.entry, err = view.Find(req.Params.Tool); err != nil {
-		entry, args, ok := view.Route(req.Params.Tool, t.args)
-		switch {
-		case !ok && req.May != nil:
-			return t, view.Unknown(req.Params.Tool, req.May)
-		case !ok:
-			return t, err
-		}
-		t.entry, t.args = entry, args
-	}
-	if req.May != nil && !req.May(t.entry) {
-		return t, view.Unknown(req.Params.Tool, req.May)
-	}
-	return t, nil
-}
-
 func (c *Caller) send(ctx context.Context, entry *catalog.Entry, msg upstream.Call) (upstream.Outcome, error) {
 	out, err := c.servers.Call(ctx, msg)
 	if err == nil && (len(out.Raw) == 0 || out.Raw[0] != '{') {
-		return out, fault.New(fault.UpstreamProtocol, "server %s answered %s with a result that is no object", entry.Server, entry.Definition.Name)
+		return out, fault.New(fault.UpstreamProtocol, "server %s answered %s with a result that is not an object", entry.Server, entry.Definition.Name)
 	}
 	return out, err
 }
 
-// isToolError tells whether the tool itself says that it did not work. Nearly every result
-// lacks the member, so the bytes are searched before they are walked.
+// isToolError tells whether the tool reports an error. Few results have the member, so the bytes are searched before they are walked.
 func isToolError(raw json.RawMessage) bool {
 	return bytes.Contains(raw, []byte(`"isError"`)) && string(rawjson.Get(raw, "isError")) == "true"
 }

@@ -67,7 +67,7 @@ func viewer(t *testing.T) *catalog.Catalog {
 func viewerOf(t *testing.T, tools ...store.Tool) *catalog.Catalog {
 	t.Helper()
 	row := store.Server{ID: "files", ListedAt: time.Now(), Tools: tools}
-	c, err := catalog.New(t.Context(), noLister{}, fakeKeeper{[]store.Server{row}}, nil)
+	c, err := catalog.New(t.Context(), noLister{}, fakeKeeper{[]store.Server{row}}, &catalog.Options{Own: OwnTools(false)})
 	if err != nil {
 		t.Fatal(err)
 	}

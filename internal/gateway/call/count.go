@@ -8,8 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// RuleCount is what became of the results that a rule was for, since the gateway began or
-// the rule was last changed. Tokens are estimates.
+// RuleCount counts results that a rule matched since the gateway started or the rule changed. Tokens are estimates.
 type RuleCount struct {
 	Projected  int64 // cut or shaped
 	Whole      int64 // there was nothing to cut
@@ -54,8 +53,7 @@ func (c *ruleCounts) projected(rule *project.Active, cut *project.Cut) {
 	}
 }
 
-// shadowed counts what a rule in shadow would have done, and says how many tokens it would have
-// left; 0 when it would not have cut.
+// shadowed counts what a shadow rule would have done, and returns the tokens it would have left; 0 if it would not have cut.
 func (c *ruleCounts) shadowed(rule *project.Active, cut *project.Cut) (sent int64) {
 	if cut.Outcome != project.Projected {
 		c.projected(rule, cut)

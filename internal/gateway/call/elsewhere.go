@@ -31,7 +31,7 @@ func (c *Caller) DoElsewhere(ctx context.Context, req Request, to Elsewhere) (re
 	s := sent{fitted: fit.Result{Args: req.Params.Args}}
 	if to.Fit != nil {
 		s.fitted, err = to.Fit.Fit(ctx, req.Params.Args)
-		rec.sent(s)
+		rec.sent(&s)
 		if err != nil {
 			return nil, err
 		}
@@ -43,5 +43,5 @@ func (c *Caller) DoElsewhere(ctx context.Context, req Request, to Elsewhere) (re
 	if err != nil {
 		return nil, err
 	}
-	return &Result{ID: rec.call.ID, Raw: out, Fitted: s.fitted, out: upstream.Outcome{Raw: out}, isError: isError}, nil
+	return &Result{Outcome: upstream.Outcome{Raw: out}, ID: rec.call.ID, Fitted: s.fitted, full: out, isError: isError}, nil
 }

@@ -12,12 +12,10 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// fetchBudget is how many tokens of a result a fetch gives when the profile has no budget:
-// what clients take without a warning.
+// fetchBudget is the token budget of a fetch if the profile has none: as much as clients take without a warning.
 const fetchBudget = 6500
 
-// charsPerToken is a little more than one token has of characters, so that a page that is
-// bounded by both keeps within both.
+// charsPerToken is a little more than the characters of one token, so that a page limited by both stays within both.
 const charsPerToken = 5
 
 // Fetched begins the message of a record of fetch_result; the mask or program follows.
@@ -32,9 +30,10 @@ type fetching struct {
 	Limit  int            `json:"limit"`
 }
 
-// fetch gives any part of a full result that was kept for the caller. It never makes the
-// call again.
-func (c *Caller) fetch(ctx context.Context, req *Request, args json.RawMessage) (json.RawMessage, error) {
+// fetch is the tool fetch_result: it returns part of a full result that was stored for the caller.
+func (c *Caller) fetch(ctx context.Context, req *Request, args json.RawMessage, rec *recording) (json.RawMessage, error) {
+	rec.fetch = true
+	rec.call.Ref, _ = rawjson.String(rawjson.Get(args, "ref"))
 	var f fetching
 	if err := rawjson.Decode(args, &f); err != nil {
 		return nil, fault.New(fault.BadArguments, "the arguments do not fit: %w", err)
@@ -43,19 +42,19 @@ func (c *Caller) fetch(ctx context.Context, req *Request, args json.RawMessage) 
 	if err != nil {
 		return nil, err
 	}
-	kept, err := c.kept(ctx, req, f.Ref)
+	stored, err := c.storedResult(ctx, req, f.Ref)
 	if err != nil {
 		return nil, err
 	}
-	req.rule = kept.Rule
-	found, err := c.choose(ctx, req.Principal.ID, cleaned(&view.Results, kept.Body), f)
+	rec.call.Rule = stored.Rule
+	found, err := c.choose(ctx, req.Principal.ID, cleaned(&view.Results, stored.Body), f)
 	if err != nil {
 		return nil, err
 	}
-	req.fetched = found.Mask
+	rec.call.Message = Fetched + cut(found.Mask, 1000)
 	budget := cmp.Or(req.Budget, view.Results.How.Budget, fetchBudget)
-	if req.Longest > 0 {
-		budget = min(budget, max(req.Longest/charsPerToken, 1))
+	if req.MaxChars > 0 {
+		budget = min(budget, max(req.MaxChars/charsPerToken, 1))
 	}
 	p, err := project.PageOf(found.Value, f.Offset, f.Limit, budget)
 	if err != nil {
@@ -64,8 +63,8 @@ func (c *Caller) fetch(ctx context.Context, req *Request, args json.RawMessage) 
 	return pageResult(p, found), nil
 }
 
-// kept is the result that a ref of the caller's means.
-func (c *Caller) kept(ctx context.Context, req *Request, ref string) (store.Result, error) {
+// storedResult is the stored result that the caller's ref names.
+func (c *Caller) storedResult(ctx context.Context, req *Request, ref string) (store.Result, error) {
 	if c.opts.Results == nil {
 		return store.Result{}, fault.New(fault.NotFound, "no results are kept here")
 	}
@@ -106,7 +105,5 @@ func pageResult(p project.Page, found project.Found) json.RawMessage {
 		unknown, _ := json.Marshal(map[string][]string{"unknown": found.Unknown, "known": found.Known}) // strings only
 		body = append(append(body, ','), unknown[1:len(unknown)-1]...)
 	}
-	body = append(body, '}')
-	out := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), string(body))
-	return append(append(append(out, `}],"structuredContent":`...), body...), '}')
+	return textAndStructured(append(body, '}'))
 }

@@ -56,7 +56,7 @@ func newBench(t *testing.T) *bench {
 	} {
 		row.Tools = append(row.Tools, store.Tool{Definition: json.RawMessage(def)})
 	}
-	cat, err := catalog.New(t.Context(), noLister{}, fakeKeeper{[]store.Server{row}}, nil)
+	cat, err := catalog.New(t.Context(), noLister{}, fakeKeeper{[]store.Server{row}}, &catalog.Options{Own: OwnTools(false)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,27 +35,23 @@ func (s sizes) add(in, full, sent int64) {
 
 // NewMetrics registers the metrics of calls.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
 	m := &Metrics{
-		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "toolfit_calls_total", Help: "Tool calls, by server and outcome (ok, tool_error, question, error, canceled).",
-		}, []string{"server", "outcome"}),
+		calls: counter("toolfit_calls_total", "Tool calls, by server and outcome (ok, tool_error, question, error, canceled).", "server", "outcome"),
+		fits: counter("toolfit_fit_total",
+			"Arguments of calls that fitted as they were (as_is), after each kind of repair (repaired), or not at all (refused).", "outcome", "repair"),
+		projects: counter("toolfit_project_total", "Results that a rule or budget was for, by rule and what became of them "+
+			"(whole, projected, shape_mismatch, projection_failed, shadow).", "rule", "outcome"),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "toolfit_call_seconds", Help: "How long tool calls took, by server.",
 			Buckets: []float64{.001, .005, .01, .05, .1, .5, 1, 3, 10, 60},
 		}, []string{"server"}),
 	}
-	bytes := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "toolfit_call_bytes_total", Help: "Bytes of tool calls: arguments (in), results as servers gave them (full), results as sent on (sent).",
-	}, []string{"kind"})
-	m.fits = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "toolfit_fit_total", Help: "Arguments of calls that fitted as they were (as_is), after each kind of repair (repaired), or not at all (refused).",
-	}, []string{"outcome", "repair"})
-	m.projects = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "toolfit_project_total", Help: "Results that a rule or budget was for, by rule and what became of them (whole, projected, shape_mismatch, projection_failed, shadow).",
-	}, []string{"rule", "outcome"})
-	tokens := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "toolfit_call_tokens_total", Help: "Estimated tokens of tool calls: arguments (in), results as servers gave them (full), results as sent on (sent).",
-	}, []string{"kind"})
+	const kinds = " of tool calls: arguments (in), results as servers gave them (full), results as sent on (sent)."
+	bytes := counter("toolfit_call_bytes_total", "Bytes"+kinds, "kind")
+	tokens := counter("toolfit_call_tokens_total", "Estimated tokens"+kinds, "kind")
 	reg.MustRegister(m.calls, m.duration, bytes, m.fits, m.projects, tokens)
 	m.bytes, m.tokens, m.asIs = newSizes(bytes), newSizes(tokens), m.fits.WithLabelValues("as_is", "")
 	return m

@@ -9,8 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// Params are the params of a tools/call, split once at the door. The bytes are read-only
-// and go on to the server as they are, but for the tool's name.
+// Params are the params of a tools/call, split once. The bytes are read-only and reach the server unchanged except for the tool's name.
 type Params struct {
 	Raw     json.RawMessage
 	Tool    string          // as the caller named it
@@ -25,16 +24,14 @@ type Params struct {
 
 type span struct{ start, end int }
 
-// The members of _meta by which a caller names the session that a call belongs to, and the
-// agent that it is made for.
+// The members of _meta in which a caller names the session and the agent of a call.
 const (
 	sessionKey = "toolfit/session"
 	agentKey   = "toolfit/agent"
 	maxLabel   = 256 // bytes of either: they are kept with every record
 )
 
-// ParseParams splits raw. A member that decides where the call goes may stand there only
-// once and only in its exact spelling: the server must not read another tool than we do.
+// ParseParams splits raw. Members that decide where the call goes must be there once and spelled exactly: no server may read another tool.
 func ParseParams(raw json.RawMessage) (Params, error) {
 	p := Params{Raw: raw}
 	if !utf8.Valid(raw) {
@@ -81,8 +78,7 @@ func ParseParams(raw json.RawMessage) (Params, error) {
 	return p, nil
 }
 
-// readMeta takes the members of _meta that concern us. Servers get a progress token of
-// ours, so they must not find another one of the caller's: it could be somebody else's.
+// readMeta reads our members of _meta. A second progress token is refused: servers get one of ours, and it could be somebody else's.
 func (p *Params) readMeta(meta json.RawMessage) error {
 	seen := false
 	w := rawjson.Object(meta)
@@ -120,8 +116,7 @@ func NewParams(tool string, args json.RawMessage) (Params, error) {
 	return ParseParams(append(raw, '}'))
 }
 
-// forServer is the params as the server gets them: under its own name for the tool and
-// with the arguments that fit it. It also tells where _meta stands in them.
+// forServer is the params as the server gets them: its own name for the tool, and arguments that fit. It also returns where _meta is.
 func (p Params) forServer(name string, args json.RawMessage) (raw json.RawMessage, meta [2]int) {
 	var room [2]rawjson.Edit
 	edits := append(room[:0], rawjson.Edit{Start: p.name.start, End: p.name.end, New: rawjson.AppendString(nil, name)})

@@ -10,39 +10,38 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
-	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/project"
-	"github.com/toolfit/toolfit/internal/core/project/mask"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Results keeps full results, so that what a model is not sent can be fetched.
+// Results stores full results, so that what was left out can be fetched.
 type Results interface {
 	SaveResult(ctx context.Context, r store.Result) error
 	Result(ctx context.Context, owner, ref string) (store.Result, error)
 }
 
-// project cuts a result to what its reader needs. What is left out is kept first: when that
-// does not work, nothing is left out.
-func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recording) json.RawMessage {
-	full := s.out.Raw
-	res := &s.view.Results
+// project cuts a result to what its reader needs. The full result is stored first; if that fails, nothing is left out.
+func (c *Caller) project(ctx context.Context, s *sent, req *Request, rec *recording, full json.RawMessage) json.RawMessage {
 	if s.entry.Own || req.Whole {
 		return full
 	}
-	shown, usual, how, choice := []byte(full), res.How, project.How{}, project.Choice{}
+	settings := &s.view.Results
+	usual := settings.How
 	if req.Budget > 0 {
 		usual.Budget = req.Budget
 	}
+	shown := full
+	var how project.How
+	var choice project.Choice
 	if req.Reader == Model {
-		shown = cleaned(res, full)
+		shown = cleaned(settings, full)
 		how, choice = howFor(s.view, usual, s.entry.Name, s.fitted.Args)
 	}
-	req.page.ask(&how)
-	if req.Longest > 0 {
-		how.Budget = project.BudgetFor(shown, req.Longest, how.Budget)
+	s.page.applyTo(&how)
+	if req.MaxChars > 0 {
+		how.Budget = project.BudgetFor(shown, req.MaxChars, how.Budget)
 	}
 	if choice.Shadow != nil {
 		cut := project.Plan(ctx, shown, choice.Shadow.How(usual))
@@ -53,38 +52,37 @@ func (c *Caller) project(ctx context.Context, s sent, req *Request, rec *recordi
 		cut.Release()
 	}
 	if how == (project.How{}) {
-		return c.keepWhere(ctx, s, rec, shown, tooLong(shown, req))
+		return c.storeUncut(ctx, s, req, rec, full, shown)
 	}
 	cut := project.Plan(ctx, shown, how)
 	defer cut.Release()
 	c.opts.Metrics.projected(choice.On, cut)
 	c.counts.projected(choice.On, cut)
-	c.unseen(s, choice.On, cut)
+	c.warnUnseen(s.entry.Name, choice.On, cut)
 	if choice.On != nil && cut.Outcome == project.Projected {
 		rec.call.Rule = choice.On.ID
 	}
-	if cut.Outcome == project.Projected && res.Cleaner == nil {
+	if cut.Outcome == project.Projected && settings.Cleaner == nil {
 		rec.full = cut.Full()
 	}
-	if !cut.Leaves() || res.Keep == "none" {
-		out := cut.Apply("")
-		return c.keepWhere(ctx, s, rec, out, tooLong(out, req))
+	if !cut.Leaves() || settings.Keep == "none" {
+		return c.storeUncut(ctx, s, req, rec, full, cut.Apply(""))
 	}
-	if err := c.keep(ctx, s, rec); err != nil {
+	if err := c.storeResult(ctx, s, rec, full); err != nil {
 		rec.call.Rule = ""
-		return c.unkept(rec, shown, err)
+		return c.notStored(rec, shown, err)
 	}
 	return cut.Apply(rec.call.Ref)
 }
 
-// unkept is what is sent of a result that the store did not take.
-func (c *Caller) unkept(rec *recording, shown json.RawMessage, err error) json.RawMessage {
+// notStored is what is sent of a result that the store did not take.
+func (c *Caller) notStored(rec *recording, shown json.RawMessage, err error) json.RawMessage {
 	c.opts.Logger.Error("a result could not be kept; it is given whole", "call", rec.call.ID, "tool", rec.call.Tool, "error", fault.As(err))
 	rec.note("the result could not be kept")
 	return withNote(shown, notKept)
 }
 
-// howFor is what a result is to be cut to: by the rule for the call, else as usual.
+// howFor is how a result is cut: by the rule for the call, else as usual.
 func howFor(v *catalog.View, usual project.How, name tool.Name, args json.RawMessage) (project.How, project.Choice) {
 	choice := v.Results.Rules.Choose(name, v.Profile, args)
 	if choice.On != nil {
@@ -93,7 +91,7 @@ func howFor(v *catalog.View, usual project.How, name tool.Name, args json.RawMes
 	return usual, choice
 }
 
-// cleaned is a result without what the profile keeps from models.
+// cleaned is a result without what the profile hides from models.
 func cleaned(res *catalog.Results, raw []byte) []byte {
 	if res.Cleaner == nil {
 		return raw
@@ -102,7 +100,7 @@ func cleaned(res *catalog.Results, raw []byte) []byte {
 	return clean
 }
 
-// Shown is what a model gets of a kept result by the rules that are in force now.
+// Shown is what a model gets of a stored result by the rules in force now.
 func (c *Caller) Shown(ctx context.Context, r store.Result) ([]byte, error) {
 	view, err := c.tools.View(r.Profile)
 	if err != nil {
@@ -115,8 +113,8 @@ func (c *Caller) Shown(ctx context.Context, r store.Result) ([]byte, error) {
 	return cut.Apply(r.Ref), nil
 }
 
-// Shadowed is what a model would get of a kept result by the rule in shadow that is for its call
-// now; no rule where none is, or where it would not cut.
+// Shadowed is what a model would get of a stored result by the shadow rule for its call; the rule
+// is "" if there is none or it does not cut.
 func (c *Caller) Shadowed(ctx context.Context, r store.Result) (rule string, shown []byte, err error) {
 	view, err := c.tools.View(r.Profile)
 	if err != nil {
@@ -134,33 +132,27 @@ func (c *Caller) Shadowed(ctx context.Context, r store.Result) (rule string, sho
 	return choice.Shadow.ID, cut.Apply(r.Ref), nil
 }
 
-// tooLong tells whether the reader will leave out more than is cut here: an error is never
-// cut, and one long row cannot be.
-func tooLong(out []byte, req *Request) bool {
-	return req.Longest > 0 && len(out) > req.Longest && utf8.RuneCountInString(project.Text(out)) > req.Longest
-}
-
-// keepWhere keeps a result of which nothing was left out here: where all are kept, or where
-// its reader will leave something out. It returns what is sent.
-func (c *Caller) keepWhere(ctx context.Context, s sent, rec *recording, out json.RawMessage, needed bool) json.RawMessage {
-	if keep := s.view.Results.Keep; keep != "all" && (!needed || keep == "none") {
+// storeUncut stores a result that was not cut, if all are stored or the reader will truncate it, and returns what is sent.
+func (c *Caller) storeUncut(ctx context.Context, s *sent, req *Request, rec *recording, full, out json.RawMessage) json.RawMessage {
+	tooLong := req.MaxChars > 0 && len(out) > req.MaxChars && utf8.RuneCountInString(project.Text(out)) > req.MaxChars
+	if keep := s.view.Results.Keep; keep != "all" && (!tooLong || keep == "none") {
 		return out
 	}
-	if err := c.keep(ctx, s, rec); err != nil {
-		return c.unkept(rec, out, err)
+	if err := c.storeResult(ctx, s, rec, full); err != nil {
+		return c.notStored(rec, out, err)
 	}
 	return out
 }
 
-// keep stores the full result and notes where it is.
-func (c *Caller) keep(ctx context.Context, s sent, rec *recording) error {
+// storeResult stores the full result and notes its ref.
+func (c *Caller) storeResult(ctx context.Context, s *sent, rec *recording, full json.RawMessage) error {
 	if c.opts.Results == nil {
 		return nil
 	}
 	call := &rec.call
 	r := store.Result{
 		Owner: call.Principal, Call: call.ID, Server: call.Server, Tool: call.Tool, Profile: call.Profile, Session: call.Session,
-		Rule: call.Rule, Args: c.redacted(s.fitted.Args), Body: s.out.Raw, At: call.At, Expires: call.At.Add(c.opts.Retain()),
+		Rule: call.Rule, Args: c.redacted(s.fitted.Args), Body: full, At: call.At, Expires: call.At.Add(c.opts.Retain()),
 	}
 	for range maxRefs {
 		r.Ref = newRef()
@@ -170,14 +162,13 @@ func (c *Caller) keep(ctx context.Context, s sent, rec *recording) error {
 			return nil
 		}
 		if !fault.Is(err, fault.Conflict) {
-			return fmt.Errorf("keep result of %s: %w", s.entry.Name, err)
+			return fmt.Errorf("store result of %s: %w", s.entry.Name, err)
 		}
 	}
-	return fmt.Errorf("keep result of %s: %d refs in a row are taken", s.entry.Name, maxRefs)
+	return fmt.Errorf("store result of %s: %d refs in a row are taken", s.entry.Name, maxRefs)
 }
 
-// redacted are arguments without secrets: those that the configuration binds are not for
-// the caller, who may read its results.
+// redacted are arguments without secrets: bound values must not reach the caller, who may read its stored results.
 func (c *Caller) redacted(args json.RawMessage) json.RawMessage {
 	text := string(args)
 	clean := c.opts.Redact(text)
@@ -185,107 +176,30 @@ func (c *Caller) redacted(args json.RawMessage) json.RawMessage {
 	case clean == text:
 		return args
 	case !json.Valid([]byte(clean)): // a secret was more than one value
-		return none
+		return noArgs
 	}
 	return json.RawMessage(clean)
 }
 
-// maxRefs is how many handles are tried: they are short, so that one may be taken.
+// maxRefs is how many refs are tried: they are short, so one may be taken.
 const maxRefs = 5
 
 var refAlphabet = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPadding(base32.NoPadding)
 
-// newRef is a handle that is short, because models repeat it, and that is looked up together
-// with its owner, so that it need not be a secret.
+// newRef makes a ref: short, because models repeat it, and not secret, because it is looked up together with its owner.
 func newRef() string {
 	var random [5]byte
 	rand.Read(random[:]) // never fails
 	return "r_" + refAlphabet.EncodeToString(random[:])
 }
 
-// unseen warns once of each name in a rule's mask that no result has had.
-func (c *Caller) unseen(s sent, rule *project.Active, cut *project.Cut) {
+// warnUnseen warns once of each name in a rule's mask that no result has had.
+func (c *Caller) warnUnseen(name tool.Name, rule *project.Active, cut *project.Cut) {
 	if rule == nil || len(cut.Unseen) == 0 || rule.Source == project.Builtin { // ours name what some versions have
 		return
 	}
 	key := rule.ID + "\x00" + strings.Join(cut.Unseen, "\x00")
 	if _, told := c.told.LoadOrStore(key, true); !told {
-		c.opts.Logger.Warn("a rule names fields that the result does not have", "rule", rule.ID, "tool", s.entry.Name, "fields", cut.Unseen)
+		c.opts.Logger.Warn("a rule names fields that the result does not have", "rule", rule.ID, "tool", name, "fields", cut.Unseen)
 	}
-}
-
-// page is what a caller asks to see of a result.
-type page struct {
-	fields        *mask.Mask
-	offset, limit int
-}
-
-// ask puts what the caller asks for in the place of what a rule says.
-func (p *page) ask(how *project.How) {
-	if p.fields != nil {
-		how.Mask, how.JQ = p.fields, nil
-	}
-	how.Offset, how.Limit = p.offset, p.limit
-}
-
-// takePage takes the arguments for paging out of those for the tool. They are checked before
-// anything is sent: a call that was made must not fail for them.
-func takePage(t target) (target, page, error) {
-	var p page
-	if !t.entry.Paged || rawjson.IsNull(t.args) || t.args[0] != '{' {
-		return t, p, nil
-	}
-	kept := []byte{'{'}
-	took := false
-	for w := rawjson.Object(t.args); w.Next(); {
-		var err error
-		switch string(w.Key) {
-		case "_fields":
-			took, err = true, p.readFields(w.Value)
-		case "_limit":
-			took, err = true, readCount(w.Value, "/_limit", &p.limit)
-		case "_offset":
-			took, err = true, readCount(w.Value, "/_offset", &p.offset)
-		default:
-			if len(kept) > 1 {
-				kept = append(kept, ',')
-			}
-			kept = append(append(rawjson.AppendString(kept, string(w.Key)), ':'), w.Value...)
-		}
-		if err != nil {
-			return t, p, err
-		}
-	}
-	if took {
-		t.args = append(kept, '}')
-	}
-	return t, p, nil
-}
-
-func (p *page) readFields(raw json.RawMessage) error {
-	if rawjson.IsNull(raw) {
-		return nil
-	}
-	text, ok := rawjson.String(raw)
-	if !ok {
-		return fault.New(fault.BadArguments, "/_fields: expected text, got %s", kindOf(raw))
-	}
-	m, err := mask.Parse(text)
-	if err != nil {
-		return fault.New(fault.BadArguments, "/_fields: %w", err)
-	}
-	p.fields = m
-	return nil
-}
-
-func readCount(raw json.RawMessage, field string, dst *int) error {
-	if rawjson.IsNull(raw) {
-		return nil
-	}
-	var n int
-	if err := json.Unmarshal(raw, &n); err != nil || n < 0 {
-		return fault.New(fault.BadArguments, "%s: expected a whole number from 0 on", field)
-	}
-	*dst = n
-	return nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/tokens"
-	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
@@ -46,7 +45,7 @@ func TestWhatIsLeftOutIsSaidAndCanBeFetched(t *testing.T) {
 		t.Errorf("%d upstream requests", len(w.sent))
 	}
 	last := w.records[len(w.records)-1]
-	if last.Tool != catalog.FetchResult || last.Rule != "ids" || last.Ref != res.Ref || last.Message != Fetched+"rows(id)" {
+	if last.Tool != FetchResult || last.Rule != "ids" || last.Ref != res.Ref || last.Message != Fetched+"rows(id)" {
 		t.Errorf("%+v", last)
 	}
 	if n := w.RuleCount("ids"); n.Projected != 1 || n.Fetched != 3 || n.TokensSent >= n.TokensFull {

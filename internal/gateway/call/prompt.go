@@ -48,8 +48,7 @@ func (v Variant) check() error {
 	return catalog.CheckDialect(v.Dialect)
 }
 
-// maxPages is for how many sessions it is known what they were sent; a plan of thousands of
-// tools is large. maxVariants is how many texts of one.
+// How many sessions are remembered, and how many texts of each: a plan of thousands of tools is large.
 const (
 	maxPages    = 256
 	maxVariants = 4
@@ -135,14 +134,13 @@ func (c *Caller) recent(v *catalog.View, session string) []string {
 // maxExample bounds the arguments that are shown as an example.
 const maxExample = 500
 
-// examples are arguments of the owner's own calls that went well, of which the results were
-// kept: the newest of each tool.
+// examples are the newest arguments of the owner's successful calls of each tool whose results were stored.
 func (c *Caller) examples(ctx context.Context, v *catalog.View, owner string) (map[string]json.RawMessage, error) {
 	found := map[string]json.RawMessage{}
-	if c.opts.Earlier == nil {
+	if c.opts.PastResults == nil {
 		return found, nil
 	}
-	list, err := c.opts.Earlier(ctx, store.ResultFilter{Owner: owner})
+	list, err := c.opts.PastResults(ctx, store.ResultFilter{Owner: owner})
 	if err != nil {
 		return nil, fmt.Errorf("find examples: %w", err)
 	}

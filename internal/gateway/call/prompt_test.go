@@ -39,7 +39,7 @@ func shop(t testing.TB, tools int, seed uint64) *catalog.Catalog {
 	for _, row := range rows {
 		r.Shuffle(len(row.Tools), func(i, j int) { row.Tools[i], row.Tools[j] = row.Tools[j], row.Tools[i] })
 	}
-	c, err := catalog.New(t.Context(), noLister{}, fakeKeeper{rows}, nil)
+	c, err := catalog.New(t.Context(), noLister{}, fakeKeeper{rows}, &catalog.Options{Own: OwnTools(false)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestExamplesAreOfTheCallersOwnCalls(t *testing.T) {
 			{Tool: "b__do_2", Args: raw(`{"x":"` + strings.Repeat("9", 600) + `"}`), Body: raw(`{}`)},
 		}, nil
 	}
-	c := New(shop(t, 3, 1), fakeSender{}, fakeRecorder{}, &Options{Earlier: earlier})
+	c := New(shop(t, 3, 1), fakeSender{}, fakeRecorder{}, &Options{PastResults: earlier})
 	text := write(t, c, "", Variant{})
 	if strings.Count(text, "// Example: ") != 1 || !strings.Contains(text, `// Example: {"x":42}`) {
 		t.Errorf("got %s", text)

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
-	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/core/tokens"
@@ -45,15 +44,11 @@ func (r *recording) found(e *catalog.Entry) {
 	r.call.Server, r.call.Tool, r.call.Upstream = e.Server, e.Name, e.Definition.Name
 }
 
-// sent notes which tool was called in the end, and what was changed in the arguments.
-func (r *recording) sent(s sent) {
-	if s.entry != nil {
-		r.found(s.entry)
-	}
-	if r.fetch = s.entry != nil && s.entry.Shown == catalog.FetchResult && s.entry.Own; r.fetch {
-		r.call.Ref, _ = rawjson.String(rawjson.Get(s.fitted.Args, "ref"))
-	}
-	if repairs := append(r.outer, s.fitted.Repairs...); len(repairs) > 0 {
+// sent notes which tool was called in the end, and what was repaired in the arguments.
+func (r *recording) sent(s *sent) {
+	r.found(s.entry)
+	repairs := append(r.outer, s.fitted.Repairs...)
+	if len(repairs) > 0 {
 		text, _ := json.Marshal(repairs) // strings only
 		r.call.Repairs = string(text)
 	}
@@ -62,6 +57,12 @@ func (r *recording) sent(s sent) {
 
 // note adds what a reader of the record should know.
 func (r *recording) note(text string) { r.notes = append(r.notes, text) }
+
+// warn is note for what belongs in the log as well.
+func (r *recording) warn(text string) {
+	r.note(text)
+	r.caller.opts.Logger.Warn(text, "call", r.call.ID, "tool", r.call.Tool)
+}
 
 // The outcomes of a call.
 const (
@@ -75,14 +76,13 @@ const (
 // maxReason bounds what is kept of the text in which a tool says why it did not work.
 const maxReason = 1000
 
-// end completes the record and keeps it. When that does not work, the answer says so: the
-// tool has run, and its result is given all the same.
+// end completes the record and stores it. If that fails the answer says so: the tool has run, and its result is returned anyway.
 func (r *recording) end(ctx context.Context, res *Result, err error) error {
 	addErr := r.add(ctx, res, err)
 	switch {
 	case addErr == nil:
 		return err
-	case err != nil || res.Kind() != upstream.Complete:
+	case err != nil || res.Kind != upstream.Complete:
 		return errors.Join(err, addErr)
 	}
 	r.caller.opts.Logger.Error("a call has run and is not on record", "call", r.call.ID, "tool", r.call.Tool, "error", fault.As(addErr))
@@ -98,7 +98,7 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 	if res != nil {
 		isError := r.measure(res) || res.isError
 		switch {
-		case res.Kind() == upstream.InputRequired:
+		case res.Kind == upstream.InputRequired:
 			c.Outcome = outcomeQuestion
 		case isError:
 			c.Outcome, c.Level = outcomeToolError, "error"
@@ -126,11 +126,10 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 	return r.caller.log.Add(context.WithoutCancel(ctx), *c)
 }
 
-// measure notes what the call's arguments and result cost, and tells whether the tool says that
-// it did not work.
+// measure notes the size of the arguments and the result, and tells whether the tool reports an error.
 func (r *recording) measure(res *Result) (isError bool) {
 	c := &r.call
-	c.BytesFull, c.BytesSent = int64(len(res.out.Raw)), int64(len(res.Raw))
+	c.BytesFull, c.BytesSent = int64(len(res.full)), int64(len(res.Raw))
 	sent, isError := project.Measure(res.Raw)
 	full := r.full
 	switch {
@@ -138,7 +137,7 @@ func (r *recording) measure(res *Result) (isError bool) {
 	case c.BytesSent == c.BytesFull:
 		full = sent
 	default:
-		full = project.Tokens(res.out.Raw)
+		full = project.Tokens(res.full)
 	}
 	c.TokensIn, c.TokensFull, c.TokensSent = int64(tokens.Sampled([]byte(res.Fitted.Args))), int64(full), int64(sent)
 	return isError

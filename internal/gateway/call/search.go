@@ -191,9 +191,7 @@ func (c *Caller) describeTool(ctx context.Context, req *Request, args json.RawMe
 // maxNear is how many tools are named in place of one that there is not.
 const maxNear = 3
 
-// unknown says of a name that no tool has which ones may have been meant, of those that the
-// caller may use; nil: all. It is a mistake in the arguments of a tool, which the model is told
-// as its result.
+// unknown is the error for a name that no tool has, with the nearest tools that the caller may use; a nil may means all.
 func unknown(v *catalog.View, name string, may func(*catalog.Entry) bool) error {
 	f := v.Finder()
 	err := fault.New(fault.BadArguments, "/name: there is no tool %.100s", name)
@@ -215,7 +213,11 @@ func ownResult(v any) json.RawMessage {
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(v) // plain structs and valid JSON
-	body := bytes.TrimSpace(buf.Bytes())
+	return textAndStructured(bytes.TrimSpace(buf.Bytes()))
+}
+
+// textAndStructured is a result with the value in both forms.
+func textAndStructured(body []byte) json.RawMessage {
 	out := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), string(body))
 	return append(append(append(out, `}],"structuredContent":`...), body...), '}')
 }

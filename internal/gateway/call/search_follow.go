@@ -44,41 +44,41 @@ func (c *Caller) EndSession(id string) {
 	c.pages.drop(id)
 }
 
-// lately holds a value for each of the keys that were used last.
-type lately[V any] struct {
+// lru holds values for the most recently used keys.
+type lru[V any] struct {
 	mu    sync.Mutex
 	most  int
-	order *list.List // of *kept[V], the last used first
+	order *list.List // of *lruEntry[V], the last used first
 	byKey map[string]*list.Element
 }
 
-type kept[V any] struct {
+type lruEntry[V any] struct {
 	key   string
 	value V
 }
 
-func newLately[V any](most int) *lately[V] {
-	return &lately[V]{most: most, order: list.New(), byKey: map[string]*list.Element{}}
+func newLRU[V any](most int) *lru[V] {
+	return &lru[V]{most: most, order: list.New(), byKey: map[string]*list.Element{}}
 }
 
 // do runs f with the value of a key, which begins as zero. No other f runs meanwhile.
-func (l *lately[V]) do(key string, f func(*V)) {
+func (l *lru[V]) do(key string, f func(*V)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.byKey[key]
 	if e == nil {
-		e = l.order.PushFront(&kept[V]{key: key})
+		e = l.order.PushFront(&lruEntry[V]{key: key})
 		l.byKey[key] = e
 	}
 	l.order.MoveToFront(e)
-	f(&e.Value.(*kept[V]).value)
+	f(&e.Value.(*lruEntry[V]).value)
 	if l.order.Len() > l.most {
 		last := l.order.Back()
-		delete(l.byKey, l.order.Remove(last).(*kept[V]).key)
+		delete(l.byKey, l.order.Remove(last).(*lruEntry[V]).key)
 	}
 }
 
-func (l *lately[V]) drop(key string) {
+func (l *lru[V]) drop(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e := l.byKey[key]; e != nil {

@@ -31,7 +31,7 @@ type memories struct {
 	beside func(func())
 	now    func() time.Time
 	log    *slog.Logger
-	owners *lately[*owned]
+	owners *lru[*owned]
 	writes chan struct{}
 }
 
@@ -43,11 +43,10 @@ type owned struct {
 }
 
 func newMemories(o *Options) *memories {
-	return &memories{uses: o.Uses, beside: o.Beside, now: o.Now, log: o.Logger, owners: newLately[*owned](maxOwners), writes: make(chan struct{}, maxWrites)}
+	return &memories{uses: o.Uses, beside: o.Background, now: o.Now, log: o.Logger, owners: newLRU[*owned](maxOwners), writes: make(chan struct{}, maxWrites)}
 }
 
-// of gives an owner's memory, which is read when it is first asked for. Without one the
-// words of the tools alone decide.
+// of returns an owner's memory, which is loaded on first use. Without one, only the words of the tools count.
 func (m *memories) of(ctx context.Context, owner string) *search.Memory {
 	if m.uses == nil {
 		return nil
@@ -87,8 +86,7 @@ func (m *memories) load(ctx context.Context, owner string) *search.Memory {
 	return search.NewMemory(credits)
 }
 
-// learn remembers that a query led to a tool. It is kept beside the calls, and only so often:
-// it is a hint, and no call waits for it or depends on it.
+// learn remembers that a query led to a tool. It is only a hint: it is stored in the background, and not too often.
 func (m *memories) learn(ctx context.Context, owner string, name tool.Name, query string) {
 	memory := m.of(ctx, owner)
 	if memory == nil {

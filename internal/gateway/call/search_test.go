@@ -88,7 +88,7 @@ func newHall(t testing.TB, uses *memory) *hall {
 	add(&files, `{"name":"secret","description":"Read what nobody may read."}`)
 	add(&mail, `{"name":"send_message","description":"Send a message to a person.","inputSchema":{"type":"object","properties":{"to":{"type":"string"},"text":{"type":"string"}},"required":["to"]}}`)
 	add(&mail, `{"name":"inbox","description":"List messages that came."}`)
-	cat, err := catalog.New(t.Context(), noLister{}, fakeKeeper{[]store.Server{files, mail}}, nil)
+	cat, err := catalog.New(t.Context(), noLister{}, fakeKeeper{[]store.Server{files, mail}}, &catalog.Options{Own: OwnTools(false)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +255,7 @@ func TestArgumentsOfCallToolAreRepaired(t *testing.T) {
 func TestCallToolRefusesWhatIsNoTool(t *testing.T) {
 	h := newHall(t, &memory{})
 	for args, want := range map[string]string{
-		`{"name":"call_tool","arguments":{"name":"files__read"}}`: "call_tool does not call itself",
+		`{"name":"call_tool","arguments":{"name":"files__read"}}`: "call_tool cannot call itself",
 		`{"name":"read_file","arguments":{}}`:                     "did you mean one of these?\nfiles__read(",
 		`{"name":"zzz"}`:                                          "use find_tools. There are tools of: files",
 		`{"arguments":{}}`:                                        "/name: missing",
@@ -421,7 +421,7 @@ func TestSearchesAndCallsSideBySide(t *testing.T) {
 }
 
 func TestLatelyForgetsTheOldest(t *testing.T) {
-	l := newLately[int](3)
+	l := newLRU[int](3)
 	for _, key := range []string{"a", "b", "a", "c", "d"} {
 		l.do(key, func(n *int) { *n++ })
 	}

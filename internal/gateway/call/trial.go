@@ -17,8 +17,7 @@ type Trial struct {
 	Full    int      // tokens of the result as it came
 }
 
-// Try applies a rule to a kept result, whether it is for such calls or not. Nothing is
-// counted. The rule must be one that compiles.
+// Try applies a rule to a stored result, whether it matches such calls or not. Nothing is counted. The rule must compile.
 func (c *Caller) Try(ctx context.Context, r store.Result, rule project.Rule) (Trial, error) {
 	view, err := c.tools.View(r.Profile)
 	if err != nil {

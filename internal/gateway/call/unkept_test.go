@@ -33,7 +33,7 @@ func TestAResultThatCannotBeKeptIsGivenWholeWithANote(t *testing.T) {
 			w := newWorld(t, config, &Options{Results: keeper{func(store.Result) error { return full }}})
 			req := Request{Principal: access.Principal{ID: "ann", Role: access.Caller}, Profile: "default", AsListed: true}
 			if config == "" {
-				req.Longest = 100
+				req.MaxChars = 100
 			}
 			res, err := w.as(req, "cloud__env", `{}`)
 			if err != nil {

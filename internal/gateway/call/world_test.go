@@ -54,7 +54,7 @@ func newWorld(t testing.TB, text string, opts *Options) *world {
 		{Name: "env", Definition: json.RawMessage(envTool)},
 		{Name: "own", Definition: json.RawMessage(`{"name":"own","inputSchema":{"type":"object","properties":{"_limit":{"type":"integer"}}}}`)},
 	}}
-	views, err := catalog.New(t.Context(), noLister{}, fakeKeeper{[]store.Server{row}}, nil)
+	views, err := catalog.New(t.Context(), noLister{}, fakeKeeper{[]store.Server{row}}, &catalog.Options{Own: OwnTools(false)})
 	if err != nil {
 		t.Fatal(err)
 	}

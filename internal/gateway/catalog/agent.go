@@ -9,11 +9,10 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// addForAgents puts fetch_result beside the list of a profile that has agents: what they get
-// of results is bounded, also where no rule cuts anything.
+// addForAgents adds fetch_result, unlisted, to a profile with agents: their results are limited even if no rule cuts them.
 func (v *View) addForAgents(cfg *config.Config, p config.Profile, fetch json.RawMessage) {
 	uses := func(a config.Agent) bool { return a.Profile == p.Name && a.Capabilities.ToolCalling }
-	if v.byShown[FetchResult] != nil || v.Results.Keep == "none" || !slices.ContainsFunc(cfg.Agents, uses) {
+	if v.byShown[textOf(fetch, "name")] != nil || v.Results.Keep == "none" || !slices.ContainsFunc(cfg.Agents, uses) {
 		return
 	}
 	if e := v.addOwn(p, fetch); e != nil {
@@ -24,14 +23,12 @@ func (v *View) addForAgents(cfg *config.Config, p config.Profile, fetch json.Raw
 // Listed tells whether the profile's list shows the tool. The others can be called too.
 func (e *Entry) Listed() bool { return !e.unlisted }
 
-// MeantBy tells whether a word of an agent's lists means the tool: its shown name, its
-// server's own, or a glob on its canonical one.
+// MeantBy tells whether a word of an agent's lists means the tool: its shown name, its server's name, or a glob on its canonical name.
 func (e *Entry) MeantBy(word string) bool {
 	return word == e.Shown || word == e.Definition.Name || tool.Match(word, string(e.Name))
 }
 
-// UsedBy tells whether an agent of the profile has the tool. Lists of available tools name
-// those of servers.
+// UsedBy tells whether an agent of the profile has the tool. Lists of available tools name only those of servers.
 func (e *Entry) UsedBy(a *config.Agent) bool {
 	if !a.Capabilities.ToolCalling || slices.ContainsFunc(a.Denied, e.MeantBy) {
 		return false
@@ -39,8 +36,8 @@ func (e *Entry) UsedBy(a *config.Agent) bool {
 	return len(a.Available) == 0 || !e.Own && slices.ContainsFunc(a.Available, e.MeantBy)
 }
 
-// Lacks are the words of an agent's available_tools that mean no tool of the profile.
-func (v *View) Lacks(a *config.Agent) (words []string) {
+// UnknownTools are the words of an agent's available_tools that mean no tool of the profile.
+func (v *View) UnknownTools(a *config.Agent) (words []string) {
 	for _, word := range a.Available {
 		if a.Capabilities.ToolCalling && !slices.ContainsFunc(v.Entries, func(e *Entry) bool { return e.MeantBy(word) }) {
 			words = append(words, word)
@@ -54,8 +51,7 @@ func (e *Entry) ReadOnly() bool {
 	return string(rawjson.Get(e.Definition.Raw, "annotations", "readOnlyHint")) == "true"
 }
 
-// Acts tells whether the tool says of itself that it changes something, so that the order of
-// its calls counts.
+// Acts tells whether the tool declares that it changes something, so that the order of its calls matters.
 func (e *Entry) Acts() bool {
 	hint := func(name string) string { return string(rawjson.Get(e.Definition.Raw, "annotations", name)) }
 	return hint("readOnlyHint") == "false" || hint("readOnlyHint") != "true" && hint("destructiveHint") == "true"

@@ -28,11 +28,11 @@ func TestAProfileWithAgentsHasFetchResultBesideItsList(t *testing.T) {
 			cfg.Agents, cfg.ResultStore = c.agents, c.keep
 			cat.Apply(cfg)
 			v := viewOf(t, cat)
-			e, err := v.Find(FetchResult)
+			e, err := v.Find("fetch_result")
 			if got := err == nil; got != c.want {
 				t.Fatalf("there: %v, want %v", got, c.want)
 			}
-			if c.want && (e.Listed() || !e.Own || slices.Contains(listed(t, v), FetchResult)) {
+			if c.want && (e.Listed() || !e.Own || slices.Contains(listed(t, v), "fetch_result")) {
 				t.Errorf("it is in the list, which is everybody's: %+v", e)
 			}
 		})
@@ -44,7 +44,7 @@ func TestAProfileWithARuleListsFetchResultOnce(t *testing.T) {
 	cfg.Agents, cfg.ResultStore = []config.Agent{{Profile: "p", Capabilities: config.Capabilities{ToolCalling: true}}}, "cut"
 	cat.Apply(cfg)
 	v := viewOf(t, cat)
-	if e, err := v.Find(FetchResult); err != nil || !e.Listed() || !slices.Contains(listed(t, v), FetchResult) {
+	if e, err := v.Find("fetch_result"); err != nil || !e.Listed() || !slices.Contains(listed(t, v), "fetch_result") {
 		t.Errorf("%+v, %v", e, err)
 	}
 }
@@ -78,7 +78,7 @@ func TestToolsSayWhetherTheyAct(t *testing.T) {
 func TestAnAgentHasTheToolsOfItsLists(t *testing.T) {
 	on := config.Capabilities{ToolCalling: true}
 	read := &Entry{Server: "files", Name: "files__read", Shown: "read", Definition: tool.Definition{Name: "read_file"}}
-	find := &Entry{Own: true, Name: FindTools, Shown: FindTools, Definition: tool.Definition{Name: FindTools}}
+	find := &Entry{Own: true, Name: "find_tools", Shown: "find_tools", Definition: tool.Definition{Name: "find_tools"}}
 	for _, c := range []struct {
 		name       string
 		agent      config.Agent

@@ -8,12 +8,12 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,9 +55,8 @@ type Catalog struct {
 
 	mu       sync.Mutex
 	config   *config.Config
-	plans    *schema.Cache   // of the tools' schemas; outlives the views
-	rules    *project.Rules  // of the configuration
-	fetch    json.RawMessage // the definition of fetch_result
+	plans    *schema.Cache  // of the tools' schemas; outlives the views
+	rules    *project.Rules // of the configuration
 	servers  map[tool.ServerID]*known
 	due      map[tool.ServerID]bool // to be listed as soon as possible
 	wake     chan struct{}
@@ -68,8 +67,7 @@ type Catalog struct {
 type Options struct {
 	Changed func(profile, kind string) // told that a profile's list of "tools", "prompts" or "resources" is another one now
 	Self    json.RawMessage            // who we are, as modern lists say it; nil: they do not
-	JQ      bool                       // models may send jq programs to fetch_result
-	Env     []json.RawMessage          // definitions of the tools of the environment protocol, named with an underscore
+	Own     OwnTools                   // our own tools; those that are not given are in no list
 	Redact  func(string) string        // takes secrets out of reasons before they are kept; nil: none
 	Logger  *slog.Logger               // nil: discard
 	Now     func() time.Time           // nil: time.Now
@@ -105,18 +103,12 @@ func New(ctx context.Context, lister Lister, keeper Keeper, opts *Options) (*Cat
 	if c.opts.Redact == nil {
 		c.opts.Redact = func(s string) string { return s }
 	}
-	if c.opts.Logger == nil {
-		c.opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.opts.Logger = cmp.Or(c.opts.Logger, slog.New(slog.DiscardHandler))
 	if c.opts.Now == nil {
 		c.opts.Now = time.Now
 	}
 	c.views.Store(&map[string]*View{})
 	c.rules, _ = project.Compile(nil)
-	c.fetch = fetchDefinition
-	if c.opts.JQ {
-		c.fetch = json.RawMessage(strings.Replace(string(c.fetch), `"offset":{`, jqProperty+`"offset":{`, 1))
-	}
 	rows, err := keeper.Servers(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("load catalog: %w", err)
@@ -219,7 +211,7 @@ func (c *Catalog) rebuild() (changed []change) {
 	for _, s := range servers {
 		s.recognize(kinds)
 	}
-	made := shared{c.plans, c.rules, c.fetch, c.opts.Env, old, reserved(c.opts.Env)}
+	made := shared{c.plans, c.rules, &c.opts.Own, c.opts.Own.names(), old}
 	for _, p := range c.config.Profiles {
 		v := buildView(c.config, p, servers, made)
 		v.addEras(p, servers, c.opts.Self)

@@ -110,7 +110,7 @@ func drawWorld(t *rapid.T) world {
 }
 
 func (w world) view(t *rapid.T) *View {
-	c, err := New(context.Background(), fakeLister{}, fakeKeeper{rows: w.rows}, nil)
+	c, err := New(context.Background(), fakeLister{}, fakeKeeper{rows: w.rows}, &Options{Own: ownTools})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestServerCannotTakeAnothersPrefixedName(t *testing.T) {
 			w.rows = append(w.rows, store.Server{ID: tool.ServerID(id), ListedAt: time.Unix(1, 0), Tools: []store.Tool{{Name: name, Definition: definition(name, "")}}})
 		}
 		w.profile = config.Profile{Name: "p", All: true, Names: "bare"}
-		c, _ := New(t.Context(), fakeLister{}, fakeKeeper{rows: w.rows}, nil)
+		c, _ := New(t.Context(), fakeLister{}, fakeKeeper{rows: w.rows}, &Options{Own: ownTools})
 		c.Apply(&config.Config{Servers: w.servers, Profiles: []config.Profile{w.profile}})
 		v, _ := c.View("p")
 		if e, err := v.Find("a__t"); err != nil || e.Server != "a" || len(v.Entries) != 3 {
@@ -218,7 +218,7 @@ func TestServerCannotTakeAnothersPrefixedName(t *testing.T) {
 
 func newCatalog(t *testing.T, approve string, list func(tool.ServerID) (upstream.Listing, error), save func(store.Server) error) *Catalog {
 	t.Helper()
-	c, err := New(t.Context(), fakeLister{list}, fakeKeeper{save: save}, nil)
+	c, err := New(t.Context(), fakeLister{list}, fakeKeeper{save: save}, &Options{Own: ownTools})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,7 +397,7 @@ func TestReadyReturnsAfterTheFirstAttempts(t *testing.T) {
 
 func TestStoredListIsServedBeforeAnyServerIsUp(t *testing.T) {
 	row := store.Server{ID: "s", ListedAt: time.Unix(1, 0), Tools: []store.Tool{{Name: "a", Definition: definition("a", "1")}, {Name: "bad", Definition: json.RawMessage(`{}`)}}}
-	c, err := New(t.Context(), fakeLister{}, fakeKeeper{rows: []store.Server{row, {ID: "gone", ListedAt: time.Unix(1, 0), Tools: row.Tools}}}, nil)
+	c, err := New(t.Context(), fakeLister{}, fakeKeeper{rows: []store.Server{row, {ID: "gone", ListedAt: time.Unix(1, 0), Tools: row.Tools}}}, &Options{Own: ownTools})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -560,7 +560,7 @@ func TestAToolOfAServerThatWasNeverListedSaysWhyItIsUnknown(t *testing.T) {
 	lister := fakeLister{func(tool.ServerID) (upstream.Listing, error) {
 		return upstream.Listing{}, fault.New(fault.UpstreamDown, "server s is down")
 	}}
-	c, _ := New(t.Context(), lister, fakeKeeper{}, nil)
+	c, _ := New(t.Context(), lister, fakeKeeper{}, &Options{Own: ownTools})
 	c.Apply(&config.Config{Servers: []config.Server{{ID: "s"}}, Approve: "auto", Profiles: []config.Profile{{Name: "p", All: true}, {Name: "other"}}})
 	c.Refresh(t.Context(), "s")
 	for profile, want := range map[string]string{"p": "the tools of s are not known: server s is down", "other": ""} {
@@ -572,7 +572,7 @@ func TestAToolOfAServerThatWasNeverListedSaysWhyItIsUnknown(t *testing.T) {
 }
 
 func TestOnlyWhoMayUseEveryProfileIsToldWhichThereAre(t *testing.T) {
-	c, _ := New(t.Context(), fakeLister{}, fakeKeeper{}, nil)
+	c, _ := New(t.Context(), fakeLister{}, fakeKeeper{}, &Options{Own: ownTools})
 	var profiles []config.Profile
 	for i := range 30 {
 		profiles = append(profiles, config.Profile{Name: fmt.Sprintf("p%02d", i)})

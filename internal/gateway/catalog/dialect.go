@@ -64,25 +64,20 @@ func (f *Fitting) fill(v *View, d schema.Dialect) {
 // Tool is the tool that the view shows under the name; nil without one.
 func (f *Fitting) Tool(shown string) *schema.Fitted { return f.byShown[shown] }
 
-// renderTools makes the list of tools, in the profile's dialect where it has one: only the
-// schema of the arguments changes.
+// renderTools renders the list of tools, with input schemas in the profile's dialect if it has one.
 func (v *View) renderTools() []byte {
 	l := newList("tools")
-	if v.Dialect == "" {
-		for _, e := range v.Entries {
-			if !e.unlisted {
-				l.add(v.promised(e, e.Raw()))
-			}
-		}
-		return l.bytes()
-	}
-	f, err := v.For(v.Dialect)
-	if err != nil {
+	fitting, err := v.For(v.Dialect)
+	if err != nil && v.Dialect != "" {
 		return l.bytes() // the configuration was checked: there is such a dialect
 	}
 	for i, e := range v.Entries {
-		if plan := f.Tools[i].Plan; plan != nil && !e.unlisted {
-			l.add(v.promised(e, e.withSchema(plan.Parameters)))
+		switch {
+		case e.unlisted:
+		case v.Dialect == "":
+			l.add(v.promised(e, e.Raw()))
+		case fitting.Tools[i].Plan != nil:
+			l.add(v.promised(e, e.withSchema(fitting.Tools[i].Plan.Parameters)))
 		}
 	}
 	return l.bytes()
@@ -107,8 +102,7 @@ func (v *View) refuse(name, why string) {
 	v.refused[name] = why
 }
 
-// setAside are the reasons why some tools are not shown: their override cannot be applied,
-// the profile's dialect cannot carry them, or their server lists too much.
+// setAside are the reasons why some tools are missing: a bad override, a dialect that cannot carry them, or a server that lists too much.
 func (v *View) setAside() map[string]string {
 	if v.Dialect == "" {
 		return v.refused

@@ -23,7 +23,7 @@ func dialectView(t *testing.T, dialect string) *View {
 	} {
 		row.Tools = append(row.Tools, store.Tool{Definition: json.RawMessage(raw)})
 	}
-	c, err := New(t.Context(), fakeLister{}, fakeKeeper{rows: []store.Server{row}}, nil)
+	c, err := New(t.Context(), fakeLister{}, fakeKeeper{rows: []store.Server{row}}, &Options{Own: ownTools})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,9 +30,8 @@ type environment struct {
 	readingView    *View
 }
 
-// Environment is the view with the tools of the environment protocol in it. A caller that
-// may only read has those of them that change nothing, and no others. It is made when it is
-// first asked for.
+// Environment is the view with the tools of the environment protocol, made on first use. Callers
+// who may only read get just the read-only ones.
 func (v *View) Environment(mayCall bool) *View {
 	x := &v.environment
 	switch {
@@ -79,8 +78,7 @@ func (v *View) withoutServers() *View {
 	return none
 }
 
-// addEnvironment puts the tools of the environment protocol in. Each can be called under two
-// names; the profile says which of them are listed.
+// addEnvironment adds the tools of the environment protocol. Each has two names; the profile says which are listed.
 func (v *View) addEnvironment(p config.Profile, tools []json.RawMessage) {
 	for _, raw := range tools {
 		def, err := tool.ParseDefinition(raw)
@@ -141,14 +139,4 @@ func (p protocol) first(raw string) bool {
 	first := !p.taken[name]
 	p.taken[name] = true
 	return first
-}
-
-// reserved are the names that no server's tool may be shown under.
-func reserved(env []json.RawMessage) map[string]bool {
-	names := maps.Clone(reservedTools)
-	for _, def := range env {
-		name, _ := rawjson.String(rawjson.Get(def, "name"))
-		names[name] = true
-	}
-	return names
 }

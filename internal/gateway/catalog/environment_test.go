@@ -26,7 +26,7 @@ func environmentView(t *testing.T, p config.Profile) *View {
 	l.Resources = []json.RawMessage{json.RawMessage(`{"uri":"a://b","name":"b"}`)}
 	l.Templates = []json.RawMessage{json.RawMessage(`{"uriTemplate":"a://{x}","name":"x"}`)}
 	l.Instructions, l.Era = "Be kind.", mcp.Modern
-	c, err := New(t.Context(), fakeLister{func(tool.ServerID) (upstream.Listing, error) { return l, nil }}, fakeKeeper{}, &Options{Env: envTools, Self: json.RawMessage(`{"name":"self"}`)})
+	c, err := New(t.Context(), fakeLister{func(tool.ServerID) (upstream.Listing, error) { return l, nil }}, fakeKeeper{}, &Options{Own: OwnTools{Env: envTools}, Self: json.RawMessage(`{"name":"self"}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -31,8 +30,7 @@ type eras struct {
 	legacyLists, modernLists Lists
 }
 
-// keepFor is how long a client may keep a list when no server says: a client that wants to
-// hear of changes at once can listen.
+// keepFor is how long a client may cache a list if no server says: a client that wants changes at once can listen.
 const keepFor = time.Minute
 
 // addEras notes which of the profile's servers are modern and what follows.
@@ -74,8 +72,7 @@ func (v *View) Lists(era mcp.Era) *Lists {
 	return &x.legacyLists
 }
 
-// inLegacy takes out of modern definitions what legacy clients cannot take: they repeat no
-// arguments, and a result that is no object has no schema there.
+// inLegacy removes from modern definitions what legacy clients cannot take: mirrored arguments, and output schemas that are not objects.
 func (v *View) inLegacy() Lists {
 	l := Lists{v.List, v.PromptList, v.ResourceList, v.TemplateList}
 	if len(v.eras.modern) > 0 {
@@ -92,8 +89,7 @@ func (v *View) inLegacy() Lists {
 	return l
 }
 
-// inModern adds what every modern list has, and takes out what only legacy tools say: that
-// they run as tasks, and keywords that their era did not define.
+// inModern adds what every modern list has, and removes what only legacy tools have.
 func (v *View) inModern() Lists {
 	tools := v.eachTool(v.List, func(e *Entry, def json.RawMessage) json.RawMessage {
 		def = mcp.Without(def, "execution")
@@ -105,8 +101,7 @@ func (v *View) inModern() Lists {
 	return Lists{v.complete(tools), v.complete(v.PromptList), v.complete(v.ResourceList), v.complete(v.TemplateList)}
 }
 
-// complete makes a list a complete result. What a profile sees depends on who asks, so no
-// list may be kept for others.
+// complete makes a list a complete result. It depends on who asks, so it must not be cached for others.
 func (v *View) complete(list []byte) []byte {
 	meta := rawjson.Get(list, "_meta")
 	if meta == nil {
@@ -122,33 +117,21 @@ func (v *View) complete(list []byte) []byte {
 	return append(append(b, meta...), '}')
 }
 
-// eachTool renders a list of tools anew, with each server's tools changed by f; nil leaves
-// one out.
+// eachTool renders a list of tools again, with each changed by f; nil leaves one out.
 func (v *View) eachTool(list []byte, f func(*Entry, json.RawMessage) json.RawMessage) []byte {
-	w := rawjson.Object(list)
-	for w.Next() {
-		if string(w.Key) != "tools" {
-			continue
-		}
+	return mcp.Edit(list, "tools", func(tools []byte) []byte {
 		out := []byte{'['}
-		for t := rawjson.Array(w.Value); t.Next(); {
+		for t := rawjson.Array(tools); t.Next(); {
 			def := json.RawMessage(t.Value)
-			name, _ := rawjson.String(rawjson.Get(def, "name"))
-			if e := v.byShown[name]; e != nil {
+			if e := v.byShown[textOf(def, "name")]; e != nil {
 				def = f(e, def)
 			}
-			if def == nil {
-				continue
+			if def != nil {
+				out = append(mcp.Comma(out), def...)
 			}
-			if len(out) > 1 {
-				out = append(out, ',')
-			}
-			out = append(out, def...)
 		}
-		edit := rawjson.Edit{Start: w.Start, End: w.End, New: append(out, ']')}
-		return rawjson.AppendSplice(make([]byte, 0, len(list)), list, edit)
-	}
-	return list
+		return append(out, ']')
+	})
 }
 
 // ToolsFor is the list of tools in an era, of those that an agent may use.
@@ -162,20 +145,10 @@ func (v *View) ToolsFor(era mcp.Era, may func(*Entry) bool) []byte {
 }
 
 func withoutMirror(def json.RawMessage) json.RawMessage {
-	w := rawjson.Object(def)
-	for w.Next() {
-		if string(w.Key) != "inputSchema" {
-			continue
-		}
-		if schema := mcp.WithoutMirror(w.Value); !bytes.Equal(schema, w.Value) {
-			return rawjson.AppendSplice(nil, def, rawjson.Edit{Start: w.Start, End: w.End, New: schema})
-		}
-	}
-	return def
+	return mcp.Edit(def, "inputSchema", func(schema []byte) []byte { return mcp.WithoutMirror(schema) })
 }
 
-// credentials is a digest of who we are to a server. A list that is for us alone must not
-// be served when we come as somebody else.
+// credentials is a digest of who we are to a server: a private list must not be served once that changes.
 func credentials(cfg config.Server) string {
 	who, _ := json.Marshal([]any{cfg.URL, cfg.Headers, cfg.Command, cfg.Args, cfg.Env}) // strings only
 	sum := sha256.Sum256(who)
@@ -206,8 +179,7 @@ func servable(servers []*known) []*known {
 	return slices.DeleteFunc(servers, (*known).foreign)
 }
 
-// freshFor is how long the server's list may be kept. One that does not tell of changes
-// says how long, but is not asked more than once a minute.
+// freshFor is how long a server's list stays fresh. One without change notifications says, but is asked at most once a minute.
 func (k *known) freshFor() time.Duration {
 	if k.offer.Era != mcp.Modern || k.offer.TTL < 0 || string(rawjson.Get(k.offer.Capabilities, "tools", "listChanged")) == "true" {
 		return k.cfg.Refresh

@@ -89,7 +89,7 @@ func TestPrivateListIsNotServedToOtherCredentials(t *testing.T) {
 		return l, nil
 	}}
 	open := func(rows ...store.Server) *Catalog {
-		c, err := New(t.Context(), lister, fakeKeeper{rows: rows, save: func(s store.Server) error { saved = s; return nil }}, nil)
+		c, err := New(t.Context(), lister, fakeKeeper{rows: rows, save: func(s store.Server) error { saved = s; return nil }}, &Options{Own: ownTools})
 		if err != nil {
 			t.Fatal(err)
 		}

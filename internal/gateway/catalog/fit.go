@@ -12,8 +12,7 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// fitters make arguments fit a tool: one for arguments as the tool takes them, one for each
-// dialect that they were asked for in.
+// fitters fit arguments to a tool: as the tool itself takes them, and for each dialect in use.
 type fitters struct {
 	own       *fit.Tool
 	byDialect sync.Map // schema.Dialect → *fit.Tool
@@ -35,14 +34,15 @@ func (k *known) recognize(kinds []*fit.Known) {
 	k.like = fit.Recognize(kinds, names)
 }
 
-// addTool puts a tool in as the profile's callers see it. One whose override cannot be
-// applied is left out: what was to be bound or hidden must not be open.
+// addTool adds a tool as the profile's callers see it. If its override cannot be applied it is left
+// out: what it binds or hides must not leak.
 func (v *View) addTool(cfg *config.Config, e *Entry, like *fit.Server) {
 	opts := v.fit
 	opts.Known = like.Tool(e.Definition.Name)
 	own, err := fit.Compile(e.Definition.InputSchema(), &opts)
 	if e.Override = cfg.OverrideFor(v.Profile, e.Name); err == nil && e.Override != nil {
 		if e.Override.Hidden {
+			v.leaveOut(e.Server, e.Definition.Name, Hidden)
 			return
 		}
 		if e.changed, err = e.Override.Apply(e.Definition, own.Schema()); err == nil {
@@ -52,6 +52,7 @@ func (v *View) addTool(cfg *config.Config, e *Entry, like *fit.Server) {
 	}
 	if err != nil {
 		v.refuse(string(e.Name), err.Error())
+		v.leaveOut(e.Server, e.Definition.Name, BadOverride)
 		return
 	}
 	e.fitters.own = own
@@ -107,8 +108,7 @@ func same(a, b json.RawMessage) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// Fit makes arguments that the tool takes from those that a caller sent: for the tool as
-// the view shows it, or for what was shown of it in a dialect.
+// Fit turns a caller's arguments into those that the tool takes; they were written for the view's own schema or for a dialect.
 func (v *View) Fit(ctx context.Context, e *Entry, d schema.Dialect, args json.RawMessage) (fit.Result, error) {
 	t, err := v.fitter(e, d)
 	if err != nil {
@@ -150,8 +150,7 @@ func (v *View) like(e *Entry) *fit.KnownTool {
 	return nil
 }
 
-// CheckOutput tells what a structured result has that its tool does not promise. A tool
-// that promises nothing keeps its word.
+// CheckOutput checks a structured result against the tool's output schema, if it has one.
 func (e *Entry) CheckOutput(ctx context.Context, structured json.RawMessage) error {
 	if e.fitters.output == nil {
 		return nil
@@ -159,8 +158,7 @@ func (e *Entry) CheckOutput(ctx context.Context, structured json.RawMessage) err
 	return e.fitters.output.Check(ctx, structured)
 }
 
-// Route finds the tool that is meant by a name which the view does not show: that of
-// another version of a server that is known. The arguments are those that it takes.
+// Route finds the tool for a name from another version of a known server, and its arguments.
 func (v *View) Route(shown string, args json.RawMessage) (*Entry, json.RawMessage, bool) {
 	var found *Entry
 	var fitted json.RawMessage

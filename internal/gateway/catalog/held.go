@@ -34,8 +34,7 @@ type pin struct {
 	name string // the server's own: of a resource the URI, of the instructions ""
 }
 
-// String is what people call it: a tool by its name, all else by kind and name. No two things
-// of a server are called the same.
+// String is the name for people: a tool by its name, everything else by kind and name. It is unique within a server.
 func (p pin) String() string {
 	before, _, ok := strings.Cut(p.name, ":")
 	_, taken := kinds[Kind(before)]
@@ -67,33 +66,27 @@ type hold struct {
 // offers are all that a server offers, each with its definition.
 func offers(l upstream.Listing) iter.Seq2[pin, json.RawMessage] {
 	return func(yield func(pin, json.RawMessage) bool) {
-		if text := strings.TrimSpace(l.Instructions); text != "" && !yield(pin{kind: InstructionsKind}, rawjson.AppendString(nil, text)) {
-			return
+		on := true
+		add := func(kind Kind, name string, def json.RawMessage) {
+			on = on && yield(pin{kind, name}, def)
+		}
+		if text := strings.TrimSpace(l.Instructions); text != "" {
+			add(InstructionsKind, "", rawjson.AppendString(nil, text))
 		}
 		for _, def := range l.Tools {
-			if !yield(pin{ToolKind, def.Name}, def.Raw) {
-				return
-			}
+			add(ToolKind, def.Name, def.Raw)
 		}
 		for _, def := range l.Prompts {
-			if !yield(pin{PromptKind, def.Name}, def.Raw) {
-				return
-			}
+			add(PromptKind, def.Name, def.Raw)
 		}
 		for _, raw := range l.Resources {
-			if !yield(pin{ResourceKind, textOf(raw, "uri")}, raw) {
-				return
-			}
+			add(ResourceKind, textOf(raw, "uri"), raw)
 		}
 		for _, raw := range l.Templates {
-			if !yield(pin{TemplateKind, textOf(raw, "uriTemplate")}, raw) {
-				return
-			}
+			add(TemplateKind, textOf(raw, "uriTemplate"), raw)
 		}
 		for _, host := range l.Hosts {
-			if !yield(pin{HostKind, host}, rawjson.AppendString(nil, host)) {
-				return
-			}
+			add(HostKind, host, rawjson.AppendString(nil, host))
 		}
 	}
 }
@@ -103,21 +96,15 @@ func textOf(raw json.RawMessage, name string) string {
 	return text
 }
 
-// letThrough is what callers are shown of something: the definition that was approved. nil:
-// nothing. A tool must be called as its server takes it now, so a held one is not shown at all.
-func (k *known) letThrough(p pin, now json.RawMessage) json.RawMessage {
-	h, held := k.held[p]
-	switch {
-	case !held:
-		return now
-	case p.kind == ToolKind:
-		return nil
+// approved is what callers see of a prompt or resource: the definition approved last; nil: nothing. Held tools are not shown at all.
+func (k *known) approved(p pin, now json.RawMessage) json.RawMessage {
+	if h, held := k.held[p]; held {
+		return h.was
 	}
-	return h.was
+	return now
 }
 
-// keptHosts are the hosts of a new listing, and the approved ones that it lacks: else a
-// description that names none for a while would start anew. The caller holds mu.
+// keptHosts are the hosts of a new listing and the approved ones that it lacks: a host may come back. The caller holds mu.
 func (k *known) keptHosts(listed []string) []string {
 	hosts := slices.Clone(listed)
 	for _, host := range k.trusted().Hosts {
@@ -128,8 +115,7 @@ func (k *known) keptHosts(listed []string) []string {
 	return hosts
 }
 
-// trusted is what the pool is told of a server: its offer, with the hosts that are approved.
-// The caller holds mu.
+// trusted is what the pool is told of a server: its offer, with approved hosts only. The caller holds mu.
 func (k *known) trusted() upstream.Listing {
 	l := k.offer
 	l.Hosts = slices.DeleteFunc(slices.Clone(l.Hosts), func(host string) bool {
@@ -191,8 +177,7 @@ func (c *Catalog) Approve(ctx context.Context, id tool.ServerID, names ...string
 	})
 }
 
-// KeepOut decides that the named ones, which are held, stay so and wait for nobody. Approve
-// can still let them through, by their names.
+// KeepOut decides that the named held ones stay out and no longer wait. Approve can still let them in by name.
 func (c *Catalog) KeepOut(ctx context.Context, id tool.ServerID, names ...string) (int, error) {
 	return c.decide(ctx, id, func(held map[pin]hold, p pin) bool {
 		kept := !held[p].out && slices.Contains(names, p.String())
@@ -203,8 +188,7 @@ func (c *Catalog) KeepOut(ctx context.Context, id tool.ServerID, names ...string
 	})
 }
 
-// decide changes what is held of a server, and tells of how many things. It is stored first: a
-// restart decides nothing else.
+// decide changes what is held of a server and returns how many things changed. It is stored first.
 func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(held map[pin]hold, p pin) bool) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -238,10 +222,9 @@ func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(held
 // maxNews bounds how many changes of one listing are logged.
 const maxNews = 20
 
-// pin compares a new listing with the one that is pinned and decides what is held back until
-// somebody approves it. After the first listing, what is new counts as a change as well:
-// otherwise a renamed tool would pass. What is again as it was let through is free. The caller
-// holds mu.
+// pin compares a new listing with the stored one and decides what is held until approved. After the
+// first listing, new things count as changes too: otherwise a renamed tool would pass. What is back
+// to its approved form is free. The caller holds mu.
 func (c *Catalog) pin(k *known, l upstream.Listing) (held map[pin]hold, news []string) {
 	held = map[pin]hold{}
 	first, auto := k.listedAt.IsZero(), c.config.Approve == "auto"

@@ -2,39 +2,61 @@ package catalog
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// FetchResult is the tool of ours by which a model gets what was left out of a result.
-const FetchResult = "fetch_result"
+// OwnTools are the definitions of our own tools, given by the packages that carry them out. The catalog decides which profiles list them.
+type OwnTools struct {
+	Fetch  json.RawMessage                         // fetches what was left out of a result
+	Search func(overview string) []json.RawMessage // find tools among those in the overview, and call them
+	Tests  []json.RawMessage                       // for browser tests
+	Env    []json.RawMessage                       // the environment protocol, named with an underscore
+}
 
-var fetchDefinition = json.RawMessage(`{"name":"fetch_result","title":"Fetch the rest of a result",` +
-	`"description":"Get what was left out of an earlier result. A result that leaves something out says so in _omitted, with a ref. Give fields to choose, such as items(id,name), or offset and limit to page through rows. Without them: the beginning, and next_offset.",` +
-	`"inputSchema":{"type":"object","properties":{` +
-	`"ref":{"type":"string","description":"The ref of _omitted, such as r_7f3kq2."},` +
-	`"fields":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"},"maxItems":64}],"description":"Names as _omitted gives them, [\"Databases\",\"Tags\"], or a mask: a,b(c,d/e),items[:20](id), !secret to leave out."},` +
-	`"offset":{"type":"integer","minimum":0,"description":"The first row, or character of a text."},` +
-	`"limit":{"type":"integer","minimum":1,"description":"How many rows or characters at most."}},` +
-	`"required":["ref"],"additionalProperties":false},` +
-	`"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}`)
+// names are the names of all own tools. A server's tool of such a name is prefixed.
+func (o *OwnTools) names() map[string]bool {
+	names := map[string]bool{}
+	all := slices.Concat([]json.RawMessage{o.Fetch}, o.Tests, o.Env)
+	if o.Search != nil {
+		all = append(all, o.Search("")...)
+	}
+	for _, def := range all {
+		names[textOf(def, "name")] = true
+	}
+	return names
+}
 
-// jqProperty lets a model choose by a program, where programs of models can be run apart.
-var jqProperty = `"jq":{"type":"string","description":"A jq program in place of fields."},`
-
-// addOwn puts a tool of ours in; nil where that is not wanted. The profile's deny holds for it, its allow is about servers.
+// addOwn adds one of our own tools; nil if the profile denies it. The profile's allow list is about servers only.
 func (v *View) addOwn(p config.Profile, raw json.RawMessage) *Entry {
 	def, err := tool.ParseDefinition(raw)
 	if err != nil || matches(p.Deny, def.Name) {
-		return nil // a test reads every definition
+		return nil // tests parse every definition
 	}
 	e := &Entry{Shown: def.Name, Name: tool.Name(def.Name), Definition: def, Own: true}
-	if e.fitters.own, err = fit.Compile(def.InputSchema(), nil); err != nil {
+	e.fitters.own, err = fit.Compile(def.InputSchema(), nil)
+	if err != nil {
 		return nil
 	}
 	v.Entries = append(v.Entries, e)
-	v.byShown[e.Shown], v.byName[e.Name] = e, e
+	v.byShown[e.Shown] = e
+	v.byName[e.Name] = e
 	return e
+}
+
+// addTests adds the tools for browser tests if the profile wants them.
+func (v *View) addTests(p config.Profile, tools []json.RawMessage) {
+	if !p.Tests {
+		return
+	}
+	for _, e := range v.Entries {
+		e.Browser = !e.Own && strings.HasPrefix(e.Definition.Name, "browser_")
+	}
+	for _, def := range tools {
+		v.addOwn(p, def)
+	}
 }

@@ -37,8 +37,7 @@ func resultsOf(cfg *config.Config, p config.Profile, rules *project.Rules) Resul
 	return r
 }
 
-// cuts tells whether something may be left out of the results of the view's tools, so that
-// there is something to fetch.
+// cuts tells whether results of the view's tools may be cut, so that there is something to fetch.
 func (v *View) cuts() bool {
 	if v.Results.Keep == "none" {
 		return false
@@ -54,8 +53,7 @@ func (v *View) cuts() bool {
 	return false
 }
 
-// promised is a definition with the output schema that holds for what is sent: results may
-// be cut, and then they are not what the server promises.
+// promised is a definition with the output schema of what is sent: a cut result may not match the server's schema.
 func (v *View) promised(e *Entry, def []byte) []byte {
 	output := rawjson.Get(def, "outputSchema")
 	if output == nil || e.Own {
@@ -72,19 +70,7 @@ func (v *View) promised(e *Entry, def []byte) []byte {
 	if told == nil {
 		return mcp.Without(def, "outputSchema")
 	}
-	return withOutput(def, told)
-}
-
-// withOutput is a definition with another output schema in the place of its own: of two
-// members of one name most readers take the last.
-func withOutput(def, output []byte) []byte {
-	var edits []rawjson.Edit
-	for w := rawjson.Object(def); w.Next(); {
-		if string(w.Key) == "outputSchema" {
-			edits = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: output})
-		}
-	}
-	return rawjson.AppendSplice(make([]byte, 0, len(def)+len(output)), def, edits...)
+	return mcp.Edit(def, "outputSchema", func([]byte) []byte { return told })
 }
 
 // The arguments by which callers choose fields and pages.
@@ -94,15 +80,16 @@ var pagingArguments = []struct{ name, schema string }{
 	{"_offset", `{"type":"integer","minimum":0,"description":"Begin at this row of the result."}`},
 }
 
-// withPaging is a schema of arguments with those for paging. A tool that has such an
-// argument itself, or whose arguments are not known by name, stays as it is.
+// withPaging adds the paging arguments to a schema, unless the tool has such an argument itself or its properties are not known.
 func withPaging(schema json.RawMessage) (json.RawMessage, bool) {
 	var at rawjson.Walk
 	found, end := false, 0
 	for w := rawjson.Object(schema); w.Next(); {
 		switch string(w.Key) {
 		case "properties":
-			if at, found = w, w.Value[0] == '{'; !found {
+			at = w
+			found = w.Value[0] == '{'
+			if !found {
 				return schema, false
 			}
 		case "$ref", "allOf", "anyOf", "oneOf": // which name them elsewhere

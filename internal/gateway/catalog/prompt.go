@@ -32,8 +32,7 @@ func (v *View) addPrompt(p config.Profile) {
 	v.byPrompt[e.Shown] = e
 }
 
-// PromptTools are the view's tools for a prompt, in the order of the list: all that may be
-// called by their own name.
+// PromptTools are the view's tools for a prompt, in list order: all that can be called by their own name.
 func (v *View) PromptTools() []prompt.Tool {
 	list := make([]prompt.Tool, 0, len(v.Entries))
 	for _, e := range v.Entries {

@@ -13,8 +13,7 @@ import (
 // firstList is how long a request waits for servers that were never listed.
 const firstList = 20 * time.Second
 
-// Listed is what the profile sees, after the first lists of all its servers or firstList. A
-// client that lists in the first second after the first start gets what it came for.
+// Listed is what the profile sees once all its servers were listed for the first time, or after firstList.
 func (c *Catalog) Listed(ctx context.Context, profile string) (*View, error) {
 	ctx, cancel := context.WithTimeout(ctx, firstList)
 	defer cancel()
@@ -29,8 +28,7 @@ func (c *Catalog) Ready(ctx context.Context, profile string) {
 	})
 }
 
-// ServerReady waits until one server has been asked, or firstList, for those who know whose
-// tool they want.
+// ServerReady waits until one server has been listed for the first time, or for firstList.
 func (c *Catalog) ServerReady(ctx context.Context, server tool.ServerID) {
 	ctx, cancel := context.WithTimeout(ctx, firstList)
 	defer cancel()

@@ -13,8 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Refresh asks the server for its list now and serves it. When that does not work, the
-// last good list stays and the reason is kept.
+// Refresh lists the server now and serves the result. On an error the last good list stays and the reason is stored.
 func (c *Catalog) Refresh(ctx context.Context, id tool.ServerID) error {
 	c.mu.Lock()
 	k := c.servers[id]
@@ -54,8 +53,7 @@ func (c *Catalog) checkFailed(ctx context.Context, k *known, err error) error {
 	return err
 }
 
-// listed stores a new list first and then serves it. A list that was asked for before one
-// that is served already is old: it may even be of another server of the same name.
+// listed stores a new list and then serves it. A list requested before the one being served is stale and dropped.
 func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn int) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -120,9 +118,7 @@ func toRow(id tool.ServerID, l upstream.Listing, held map[pin]hold) store.Server
 }
 
 func (k *known) triedOnce() {
-	select {
-	case <-k.tried:
-	default:
+	if !isClosed(k.tried) {
 		close(k.tried)
 	}
 }

@@ -17,13 +17,13 @@ type ownedTemplate struct {
 	server tool.ServerID
 }
 
-// addResources takes a server's resources. URIs stay as they are, so the first server that
-// lists one is its owner.
+// addResources adds a server's resources. URIs stay unchanged, so the first server that lists one owns it.
 func (v *View) addResources(p config.Profile, s *known, resources, templates *list) {
 	id := s.cfg.ID
 	for _, raw := range s.offer.Resources {
 		uri := textOf(raw, "uri")
-		if raw = s.letThrough(pin{ResourceKind, uri}, raw); raw == nil {
+		raw = s.approved(pin{ResourceKind, uri}, raw)
+		if raw == nil {
 			v.withheld = append(v.withheld, uri)
 			continue
 		}
@@ -34,7 +34,8 @@ func (v *View) addResources(p config.Profile, s *known, resources, templates *li
 	}
 	for _, raw := range s.offer.Templates {
 		text := textOf(raw, "uriTemplate")
-		if raw = s.letThrough(pin{TemplateKind, text}, raw); raw == nil {
+		raw = s.approved(pin{TemplateKind, text}, raw)
+		if raw == nil {
 			v.withheld = append(v.withheld, text)
 			continue
 		}
@@ -66,7 +67,7 @@ func (v *View) addInstructions(p config.Profile, s *known) {
 // prompts are those of a server that its callers are shown.
 func (k *known) prompts() (list []tool.Definition) {
 	for _, def := range k.offer.Prompts {
-		raw := k.letThrough(pin{PromptKind, def.Name}, def.Raw)
+		raw := k.approved(pin{PromptKind, def.Name}, def.Raw)
 		if raw == nil {
 			continue
 		}
@@ -85,8 +86,7 @@ func (v *View) FindPrompt(shown string) (*Entry, error) {
 	return nil, fault.New(fault.NotFound, "unknown prompt: %s", shown)
 }
 
-// Owner finds the server that has a resource: the one that lists it, else the one whose
-// template fits best, else the only one that has resources at all. What is held has no owner.
+// Owner finds the server of a resource: the one that lists it, else the best matching template's, else the only one with resources.
 func (v *View) Owner(uri string) (tool.ServerID, error) {
 	if id, ok := v.owners[uri]; ok {
 		return id, nil
@@ -125,9 +125,10 @@ func fits(template, uri string) bool {
 			return strings.HasSuffix(uri, fixed)
 		}
 		at := strings.Index(uri, fixed)
-		if ok = at >= 0; ok {
-			uri = uri[at+len(fixed):]
+		if at < 0 {
+			return false
 		}
+		uri = uri[at+len(fixed):]
 	}
 	return false
 }

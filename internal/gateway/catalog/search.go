@@ -1,9 +1,7 @@
 package catalog
 
 import (
-	"cmp"
 	"crypto/sha256"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -15,13 +13,6 @@ import (
 	"github.com/toolfit/toolfit/internal/core/search"
 	"github.com/toolfit/toolfit/internal/core/tokens"
 	"github.com/toolfit/toolfit/internal/state/config"
-)
-
-// The tools of ours by which a model finds others and calls them.
-const (
-	FindTools    = "find_tools"
-	DescribeTool = "describe_tool"
-	CallTool     = "call_tool"
 )
 
 // offer is how agents get at the tools of a view: by its list, or by a search.
@@ -38,9 +29,8 @@ type offer struct {
 // overviewBudget is how many tokens the names of the servers and of the kinds of their tools may take.
 const overviewBudget = 300
 
-// chooseOffer decides what the list shows. Where the size of the list decides, the tools for
-// a search are there in either mode: a client that saw the other list is still served.
-func (v *View) chooseOffer(p config.Profile, before *View) {
+// chooseOffer decides what the list shows. In auto mode the search tools always work: a client may have seen the other list.
+func (v *View) chooseOffer(p config.Profile, own *OwnTools, before *View) {
 	o := &v.offer
 	for _, e := range v.Entries {
 		e.pinned = matches(p.Search.Pinned, string(e.Name))
@@ -61,7 +51,10 @@ func (v *View) chooseOffer(p config.Profile, before *View) {
 	for _, e := range v.Entries {
 		e.unlisted = o.mode == prompt.Search && !e.Own && !e.pinned
 	}
-	for _, def := range searchTools(v.Overview()) {
+	if own.Search == nil {
+		return
+	}
+	for _, def := range own.Search(v.Overview()) {
 		if e := v.addOwn(p, def); e != nil {
 			e.unlisted = o.mode == prompt.List
 		}
@@ -86,30 +79,6 @@ func (v *View) Overview() string {
 	return prompt.Overview(list, overviewBudget, tokens.Estimate[[]byte])
 }
 
-// searchTools are the definitions of the tools for a search among what the overview names.
-func searchTools(overview string) []json.RawMessage {
-	find := rawjson.AppendString([]byte(`{"name":"find_tools","title":"Find tools","description":`),
-		"Find tools by what they do, and get their signatures; then use call_tool. There are tools of: "+cmp.Or(overview, "no server yet")+
-			". Search here before you take another way or say that something cannot be done. Ask for one thing at a time.")
-	find = append(find, `,"inputSchema":{"type":"object","properties":{`+
-		`"query":{"type":"string","minLength":1,"description":"What is to be done, in a few words, or a tool's name."},`+
-		`"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"How many tools at most."},`+
-		`"detail":{"type":"string","enum":["name","sig","full"],"default":"sig","description":"What is told of each: its name, its signature, or all."}},`+
-		`"required":["query"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}`...)
-	return []json.RawMessage{find, describeDefinition, callDefinition}
-}
-
-var describeDefinition = json.RawMessage(`{"name":"describe_tool","title":"Describe a tool",` +
-	`"description":"Get all about one tool: its description and the schema of its arguments. Needed only where the signature that find_tools gives does not say enough.",` +
-	`"inputSchema":{"type":"object","properties":{"name":{"type":"string","minLength":1,"description":"The tool's name, as find_tools gives it."}},` +
-	`"required":["name"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}`)
-
-var callDefinition = json.RawMessage(`{"name":"call_tool","title":"Call a tool",` +
-	`"description":"Call a tool that find_tools has found. The result is the tool's own.",` +
-	`"inputSchema":{"type":"object","properties":{"name":{"type":"string","minLength":1,"description":"The tool's name, as find_tools gives it."},` +
-	`"arguments":{"type":"object","description":"The tool's arguments, as its signature names them."}},` +
-	`"required":["name"],"additionalProperties":false}}`)
-
 // Finder finds the tools of a view. It is never changed.
 type Finder struct {
 	Index   *search.Index
@@ -129,8 +98,7 @@ func NewText(text string) Text { return Text{text, sha256.Sum256([]byte(text))} 
 // maxMeaning bounds the bytes of a tool that a model of meaning reads.
 const maxMeaning = 2000
 
-// Finder gives what finds the view's tools, and none but those. It is made when it is first
-// asked for.
+// Finder finds the view's tools. It is made on first use.
 func (v *View) Finder() *Finder {
 	v.offer.once.Do(func() {
 		f := &Finder{}

@@ -33,7 +33,7 @@ func manyTools(id string, n int) store.Server {
 // shelves is a catalog of one server, box, with n tools.
 func shelves(t testing.TB, n int, p config.Profile) (*Catalog, *config.Config) {
 	t.Helper()
-	c, err := New(context.Background(), fakeLister{}, fakeKeeper{rows: []store.Server{manyTools("box", n)}}, nil)
+	c, err := New(context.Background(), fakeLister{}, fakeKeeper{rows: []store.Server{manyTools("box", n)}}, &Options{Own: ownTools})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,20 +161,9 @@ func TestWhatIsFoundMayBeCalledAndNothingElse(t *testing.T) {
 	})
 }
 
-func TestOurDefinitionsCanBeRead(t *testing.T) {
-	for _, overview := range []string{"", `a "b" (c), 服务 \`, strings.Repeat("x", 5000)} {
-		for _, raw := range append(searchTools(overview), fetchDefinition, promptDefinition) {
-			def, err := tool.ParseDefinition(raw)
-			if err != nil || def.Description() == "" || !reservedTools[def.Name] && !reservedPrompts[def.Name] {
-				t.Errorf("%s: %v", raw, err)
-			}
-		}
-	}
-}
-
 func TestDescriptionOfTheSearchNamesTheServers(t *testing.T) {
 	c, _ := shelves(t, 3, config.Profile{Search: config.Search{Mode: "on"}})
-	e, err := viewOf(t, c).Find(FindTools)
+	e, err := viewOf(t, c).Find("find_tools")
 	if err != nil || !strings.Contains(e.Description(), "There are tools of: box (item).") {
 		t.Errorf("%v, %v", e, err)
 	}
@@ -202,7 +191,7 @@ func TestTagsAndLanguagesAreSearched(t *testing.T) {
 		{Name: "b", Definition: json.RawMessage(`{"name":"b"}`)},
 		{Name: "c", Definition: json.RawMessage(`{"name":"c","_meta":{"toolfit/operation":{"method":"GET","path":"/stores/{id}","tags":["pets"]}}}`)},
 	}}
-	c, err := New(t.Context(), fakeLister{}, fakeKeeper{rows: []store.Server{row}}, nil)
+	c, err := New(t.Context(), fakeLister{}, fakeKeeper{rows: []store.Server{row}}, &Options{Own: ownTools})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/core/project"
+	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/schema"
 )
 
-// View is what one profile sees. List and look-up are made from the same entries, so what
-// may not be called is never shown, and the other way round. It is never changed.
+// View is what one profile sees; it never changes. List and lookup use the same entries: what is shown can be called, and nothing else.
 type View struct {
 	Profile      string
 	Dialect      schema.Dialect // whose schemas List shows; "" for those of the servers
@@ -47,7 +47,8 @@ type View struct {
 	// recognized are the servers of which more is known than their schemas say.
 	recognized []recognized
 	refused    map[string]string // tools whose override cannot be applied, and why
-	fittings   sync.Map          // schema.Dialect → *Fitting, each made when it is first asked for
+	notShown   []NotShown
+	fittings   sync.Map // schema.Dialect → *Fitting, each made when it is first asked for
 	eras       eras
 	offer      offer
 
@@ -76,8 +77,7 @@ type Entry struct {
 	pinned   bool   // the profile wants it to be seen
 }
 
-// ViewFor is what the caller sees in the profile that it names; "" is its own. Only who may
-// use every profile is told which there are.
+// ViewFor is what the caller sees in the named profile; "" is its own. Only callers with access to all profiles are told which exist.
 func (c *Catalog) ViewFor(who access.Principal, profile string) (*View, error) {
 	profile, err := who.ProfileFor(profile)
 	if err != nil {
@@ -95,11 +95,6 @@ func (c *Catalog) ViewFor(who access.Principal, profile string) (*View, error) {
 	return v, err
 }
 
-// reservedTools are the names of our own tools. An upstream tool of such a name is prefixed.
-var reservedTools = map[string]bool{
-	"fetch_result": true, "find_tools": true, "describe_tool": true, "call_tool": true, "run_steps": true, "find_element": true,
-}
-
 // Find returns the tool that the profile shows under the name.
 func (v *View) Find(shown string) (*Entry, error) {
 	if e := v.byShown[shown]; e != nil {
@@ -111,8 +106,7 @@ func (v *View) Find(shown string) (*Entry, error) {
 // maxNear is how many tools the answer about an unknown one names.
 const maxNear = 3
 
-// Unknown says that there is no tool of the name, and which come nearest to it of those that
-// the caller may use; nil: all of the profile.
+// Unknown is the error for a name that no tool has, with the nearest tools that the caller may use; a nil may means all.
 func (v *View) Unknown(shown string, may func(*Entry) bool) *fault.Error {
 	err := fault.New(fault.UnknownTool, "unknown tool: %.100s", shown)
 	server, _, _ := strings.Cut(shown, "__")
@@ -144,11 +138,9 @@ func (v *View) has(id tool.ServerID) bool {
 type shared struct {
 	plans *schema.Cache
 	rules *project.Rules
-	fetch json.RawMessage   // the definition of fetch_result
-	env   []json.RawMessage // the definitions of the environment protocol
-	old   map[string]*View  // by profile, as they were
-
-	reserved map[string]bool // the names of our own tools
+	own   *OwnTools
+	names map[string]bool  // of our own tools
+	old   map[string]*View // by profile, as they were
 }
 
 // buildView decides once, for lists and look-ups alike, what a profile has.
@@ -167,13 +159,7 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 		if len(s.offer.Notes) > 0 && access.SeesServer(p, id) {
 			v.refuse(string(id), "some of what the server lists was left out; toolfit servers says what") // in words of ours alone
 		}
-		seen := s.protocol(made.reserved)
-		for _, def := range s.offer.Tools {
-			name := tool.Canonical(id, def.Name)
-			if s.letThrough(pin{ToolKind, def.Name}, def.Raw) != nil && !def.NeedsTask() && access.Sees(p, id, name) && seen.first(def.Name) {
-				v.addTool(cfg, &Entry{Name: name, Server: id, Definition: def, twin: seen.twin(def.Name)}, s.like)
-			}
-		}
+		v.addTools(cfg, p, s, made.names)
 		for _, def := range s.prompts() {
 			if name := tool.Canonical(id, def.Name); access.Sees(p, id, name) {
 				v.Prompts = append(v.Prompts, &Entry{Name: name, Server: id, Definition: def})
@@ -184,22 +170,22 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 		v.offer.about[id] = about(s)
 	}
 	bare := p.Names == "bare"
-	v.Entries, v.byShown = named(v.Entries, bare, made.reserved)
+	v.Entries, v.byShown = named(v.Entries, bare, made.names)
 	v.Prompts, v.byPrompt = named(v.Prompts, bare, reservedPrompts)
 	v.byName = make(map[tool.Name]*Entry, len(v.Entries))
 	for _, e := range v.Entries {
 		v.byName[e.Name] = e
 	}
 	if v.cuts() {
-		v.addOwn(p, made.fetch)
+		v.addOwn(p, made.own.Fetch)
 	}
-	v.environment.tools, v.environment.of, v.environment.failed = made.env, p, missing(p, servers)
+	v.environment.tools, v.environment.of, v.environment.failed = made.own.Env, p, missing(p, servers)
 	if p.Environment.Listed {
-		v.addEnvironment(p, made.env)
+		v.addEnvironment(p, made.own.Env)
 	}
-	v.addTests(p)
-	v.chooseOffer(p, made.old[p.Name])
-	v.addForAgents(cfg, p, made.fetch)
+	v.addTests(p, made.own.Tests)
+	v.chooseOffer(p, made.own, made.old[p.Name])
+	v.addForAgents(cfg, p, made.own.Fetch)
 	v.addPrompt(p)
 	v.List, v.PromptList = v.renderTools(), render("prompts", v.Prompts)
 	v.tools = len(v.List) - 1
@@ -210,8 +196,7 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 
 // named gives every entry the name it is shown under, and drops none but those whose hashes are equal.
 func named(entries []*Entry, bare bool, reserved map[string]bool) ([]*Entry, map[string]*Entry) {
-	// A bare name must be nobody else's, neither bare nor prefixed: server b must not
-	// take the name of a's tool by calling its own a__tool.
+	// A bare name must be unique among bare and prefixed names: server b must not take over a's tool by calling its own a__tool.
 	count := map[string]int{}
 	for _, e := range entries {
 		count[e.prefixed()]++
@@ -244,8 +229,7 @@ func (e *Entry) prefixed() string {
 	return tool.Shown(string(tool.Canonical(e.Server, e.listedAs())), e.Server, e.Definition.Name)
 }
 
-// listedAs is the server's own name for it, of the two of the environment protocol that which
-// every provider takes.
+// listedAs is the server's name for the tool; of the two names in the environment protocol, the one that every provider takes.
 func (e *Entry) listedAs() string {
 	if e.twin != "" {
 		return envPrefix + strings.TrimPrefix(e.twin, envSlash)
@@ -277,17 +261,11 @@ type list struct{ out []byte }
 
 func newList(member string) *list { return &list{out: []byte(`{"` + member + `":[`)} }
 
-func (l *list) add(item []byte) {
-	if l.out[len(l.out)-1] != '[' {
-		l.out = append(l.out, ',')
-	}
-	l.out = append(l.out, item...)
-}
+func (l *list) add(item []byte) { l.out = append(mcp.Comma(l.out), item...) }
 
 func (l *list) bytes() []byte { return append(l.out, "]}"...) }
 
-// addNotes names, beside the tools, the servers that were not there when they were last
-// asked and the tools that the dialect cannot carry: a client can see what is missing and why.
+// addNotes adds the servers that were unavailable and the tools that were set aside to a list, with the reasons.
 func addNotes(list []byte, missing, aside map[string]string) []byte {
 	notes := map[string]map[string]string{}
 	if len(missing) > 0 {

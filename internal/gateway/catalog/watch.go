@@ -43,8 +43,7 @@ func (c *Catalog) poke() {
 	}
 }
 
-// Run keeps the lists fresh until ctx ends: servers never listed, lists that have changed
-// or grown old, and servers that were down.
+// Run keeps the lists fresh until ctx ends: of new servers, of changed or old lists, and of servers that were down.
 func (c *Catalog) Run(ctx context.Context) {
 	slots := make(chan struct{}, parallel)
 	tick := time.NewTicker(5 * time.Second)
@@ -107,8 +106,7 @@ func (c *Catalog) takeDue() map[tool.ServerID]*known {
 	return due
 }
 
-// isDue tells whether time alone is a reason to list the server. A process is not started
-// for that: its list is renewed when it next runs.
+// isDue tells whether it is time to list the server. No process is started for that: its list is refreshed when it next runs.
 func (k *known) isDue(now time.Time) bool {
 	switch {
 	case now.Before(k.retryAt):

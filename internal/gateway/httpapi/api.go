@@ -10,6 +10,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,12 +41,13 @@ type API struct {
 
 // Options change an API. The zero value is usable.
 type Options struct {
-	MaxAnswer int64                    // most bytes of an answer, unpacked; 0: 16 MiB
-	Trusted   func(origin string) bool // whether requests may go where a remote description says; nil: they may
-	Now       func() time.Time         // nil: time.Now
+	MaxAnswer   int64                    // most bytes of an answer, unpacked; 0: 16 MiB
+	Trusted     func(origin string) bool // whether requests may go where a remote description says; nil: they may
+	Credentials Credentials              // beside those that the description asks for; nil: the configured headers
+	Now         func() time.Time         // nil: time.Now
 }
 
-// tools is one description, ready to be used. It is never changed.
+// tools is one description, ready to be used; the zero value before the first is read. It is never changed.
 type tools struct {
 	doc      *openapi.Document
 	byName   map[string]*openapi.Operation
@@ -61,12 +63,14 @@ func New(cfg config.Server, opts *Options) (*API, error) {
 	if opts != nil {
 		a.opts = *opts
 	}
-	if a.opts.MaxAnswer == 0 {
-		a.opts.MaxAnswer = 16 << 20
+	a.opts.MaxAnswer = cmp.Or(a.opts.MaxAnswer, 16<<20)
+	if a.opts.Credentials == nil {
+		a.opts.Credentials = Static(cfg.Headers)
 	}
 	if a.opts.Now == nil {
 		a.opts.Now = time.Now
 	}
+	a.tools.Store(&tools{})
 	g := newGuard(cfg.API)
 	transport, err := g.transport(cfg.Proxy)
 	if err != nil {
@@ -82,21 +86,10 @@ func New(cfg config.Server, opts *Options) (*API, error) {
 func (a *API) Close() { a.client.CloseIdleConnections() }
 
 // Problems are what is wrong in the description that is in use.
-func (a *API) Problems() []openapi.Problem {
-	if t := a.tools.Load(); t != nil {
-		return t.problems
-	}
-	return nil
-}
+func (a *API) Problems() []openapi.Problem { return a.tools.Load().problems }
 
-// Notes say which credentials of the configuration the description does not ask for, and which
-// that it asks for are missing.
-func (a *API) Notes() []string {
-	if t := a.tools.Load(); t != nil {
-		return t.notes
-	}
-	return nil
-}
+// Notes say which configured credentials the description does not use, and which required ones are missing.
+func (a *API) Notes() []string { return a.tools.Load().notes }
 
 // Count is the number of tools.
 func (a *API) Count(ctx context.Context) (int, error) {
@@ -131,7 +124,7 @@ func (a *API) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage, err
 		if err != nil {
 			return nil, err
 		}
-		return a.call(ctx, op, args)
+		return a.call(ctx, req.Caller, op, args)
 	case "ping":
 		return json.RawMessage("{}"), nil
 	}
@@ -140,7 +133,7 @@ func (a *API) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage, err
 
 // current is the description in use; it is read when there is none.
 func (a *API) current(ctx context.Context) (*tools, error) {
-	if t := a.tools.Load(); t != nil {
+	if t := a.tools.Load(); t.doc != nil {
 		return t, nil
 	}
 	return a.refresh(ctx)
@@ -209,14 +202,14 @@ func (a *API) find(ctx context.Context, params json.RawMessage) (*openapi.Operat
 	return op, args, nil
 }
 
-// prepare makes the request of a call, without credentials.
-func (a *API) prepare(op *openapi.Operation, args json.RawMessage) (*openapi.Request, error) {
+// prepare makes the request of a call, without the credentials that the description asks for.
+func (a *API) prepare(op *openapi.Operation, args json.RawMessage, header http.Header) (*openapi.Request, error) {
 	req, err := op.Request(args)
 	if err != nil {
 		return nil, err
 	}
-	for name, value := range a.cfg.Headers {
-		req.SetHeader(name, value)
+	for name := range header {
+		req.SetHeader(name, header.Get(name))
 	}
 	return req, nil
 }
@@ -227,7 +220,11 @@ func (a *API) Curl(ctx context.Context, params json.RawMessage) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	req, err := a.prepare(op, args)
+	header, err := a.opts.Credentials.Header(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	req, err := a.prepare(op, args, *header)
 	if err != nil {
 		return "", err
 	}
@@ -240,12 +237,38 @@ func (a *API) Curl(ctx context.Context, params json.RawMessage) (string, error) 
 	return req.Curl(), nil
 }
 
-// call carries one call out: one request, one answer.
-func (a *API) call(ctx context.Context, op *openapi.Operation, args json.RawMessage) (json.RawMessage, error) {
+// call makes one request. If the API refuses credentials that can be renewed, it is sent once more.
+func (a *API) call(ctx context.Context, caller string, op *openapi.Operation, args json.RawMessage) (json.RawMessage, error) {
 	if err := a.trusts(op.Origin); err != nil {
 		return nil, err
 	}
-	req, err := a.prepare(op, args)
+	for again := true; ; again = false {
+		header, err := a.opts.Credentials.Header(ctx, caller)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := a.send(ctx, op, args, *header)
+		if err != nil {
+			return nil, err
+		}
+		if resp.StatusCode == http.StatusUnauthorized {
+			a.wallet.forget()
+			if again && a.opts.Credentials.Refused(ctx, caller, header, resp.Header) {
+				resp.Body.Close()
+				continue
+			}
+		}
+		defer resp.Body.Close()
+		body, err := readLimited(resp.Body, a.opts.MaxAnswer)
+		if err != nil {
+			return nil, explain(ctx, a.who, err)
+		}
+		return op.Result(resp.StatusCode, resp.Header, body), nil
+	}
+}
+
+func (a *API) send(ctx context.Context, op *openapi.Operation, args json.RawMessage, header http.Header) (*http.Response, error) {
+	req, err := a.prepare(op, args, header)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +277,7 @@ func (a *API) call(ctx context.Context, op *openapi.Operation, args json.RawMess
 	}
 	out, err := http.NewRequestWithContext(ctx, req.Method, req.URL, bytes.NewReader(req.Body))
 	if err != nil {
-		return nil, fault.New(fault.BadConfig, "%s: the request's address is none", a.who).WithHint("check base of %s", a.who)
+		return nil, fault.New(fault.BadConfig, "%s: the request's address is not valid", a.who).WithHint("check base of %s", a.who)
 	}
 	out.Header = req.Header
 	if out.Header.Get("User-Agent") == "" {
@@ -264,13 +287,5 @@ func (a *API) call(ctx context.Context, op *openapi.Operation, args json.RawMess
 	if err != nil {
 		return nil, explain(ctx, a.who, err)
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode == http.StatusUnauthorized {
-		a.wallet.forget()
-	}
-	body, err := readLimited(resp.Body, a.opts.MaxAnswer)
-	if err != nil {
-		return nil, explain(ctx, a.who, err)
-	}
-	return op.Result(resp.StatusCode, resp.Header, body), nil
+	return resp, nil
 }

@@ -37,8 +37,7 @@ type token struct {
 	err     error
 }
 
-// authorise puts credentials into the request: those of the first alternative of the
-// operation's that the configuration can serve.
+// authorise adds the credentials of the operation's first alternative that the configuration can satisfy.
 func (w *wallet) authorise(ctx context.Context, op *openapi.Operation, req *openapi.Request) error {
 	schemes, missing := w.choose(op)
 	if missing != "" {
@@ -56,8 +55,7 @@ func (w *wallet) authorise(ctx context.Context, op *openapi.Operation, req *open
 	return nil
 }
 
-// choose is the first alternative of the operation's that the configuration can serve. Where
-// there is none, it says what is missing.
+// choose is the operation's first alternative that the configuration can satisfy; if there is none, it names what is missing.
 func (w *wallet) choose(op *openapi.Operation) (schemes []openapi.Scheme, missing string) {
 	var names []string
 	for _, schemes := range op.Security() {
@@ -137,8 +135,7 @@ func (w *wallet) secret(ctx context.Context, s openapi.Scheme) (string, error) {
 // early is how long before its end a token is replaced.
 const early = 30 * time.Second
 
-// token gives a token that holds a while longer. Calls that need a new one wait for the
-// same request.
+// token returns a token that is still valid for a while. Calls that need a new one share one request.
 func (w *wallet) token(ctx context.Context, c config.Credential, address, scopes string) (string, error) {
 	key := address + " " + c.ClientID + " " + scopes
 	w.mu.Lock()
@@ -188,7 +185,7 @@ func (w *wallet) ask(ctx context.Context, t *token, c config.Credential, address
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
-		t.err = fault.New(fault.BadConfig, "%s: the token's address is none", w.who)
+		t.err = fault.New(fault.BadConfig, "%s: the token's address is not valid", w.who)
 		return
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")

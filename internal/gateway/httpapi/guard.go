@@ -18,13 +18,11 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// guard decides which addresses may be dialed. It is asked for the address itself, after
-// names are resolved and for every connection, so that neither DNS nor a redirect can lead
-// elsewhere.
+// guard decides which addresses may be dialed. It checks the resolved address of every connection,
+// so neither DNS nor a redirect gets around it.
 type guard struct{ allowed []netip.Prefix }
 
-// newGuard allows what is public, what the configuration allows, and the addresses that it
-// spells out in base and spec: somebody meant those.
+// newGuard allows public addresses, those of the configuration's allow, and those spelled out in base and spec.
 func newGuard(cfg *config.API) guard {
 	g := guard{slices.Clone(cfg.Allow)}
 	for _, address := range []string{cfg.Base, cfg.Spec} {
@@ -49,8 +47,7 @@ var special = prefixes(
 	"240.0.0.0/4", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "5f00::/16", "fec0::/10",
 )
 
-// carriers are the networks of IPv6 in whose addresses an IPv4 address is wrapped, with the
-// place where it begins.
+// carriers are IPv6 networks whose addresses contain an IPv4 address, with its offset.
 var carriers = []struct {
 	prefix netip.Prefix
 	at     int
@@ -99,9 +96,7 @@ func (g guard) control(_, address string, _ syscall.RawConn) error {
 		WithHint("if it is meant, add its network to allow")
 }
 
-// transport carries requests to public addresses. A proxy of the configuration is the
-// operator's own: it is reached whatever its address, and the guard then sees only names
-// that are addresses.
+// transport carries requests to public addresses. A configured proxy is trusted; behind it the guard can only check literal addresses.
 func (g guard) transport(proxy string) (*http.Transport, error) {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Control: g.control}
 	t := &http.Transport{
@@ -131,8 +126,7 @@ func (g guard) transport(proxy string) (*http.Transport, error) {
 	return t, nil
 }
 
-// follow decides about a redirect. Only reading requests are sent on: another one would be
-// done twice, or as something else.
+// follow decides about a redirect. Only reading requests are redirected: others could be done twice, or as something else.
 func follow(r *http.Request, via []*http.Request) error {
 	if method := via[0].Method; method != http.MethodGet && method != http.MethodHead {
 		return http.ErrUseLastResponse

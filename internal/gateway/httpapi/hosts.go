@@ -11,15 +11,8 @@ import (
 	"github.com/toolfit/toolfit/internal/core/openapi"
 )
 
-// Hosts are the origins that a remote description in use sends calls or client credentials
-// to, in order. Those that the configuration names itself, and those of a description in a
-// file, are the operator's own word and not among them.
-func (a *API) Hosts() []string {
-	if t := a.tools.Load(); t != nil {
-		return t.hosts
-	}
-	return nil
-}
+// Hosts are the sorted origins that a remote description sends calls or client credentials to, without those that the configuration names.
+func (a *API) Hosts() []string { return a.tools.Load().hosts }
 
 func (a *API) hosts(doc *openapi.Document, ops []*openapi.Operation) []string {
 	found := map[string]bool{}

@@ -93,8 +93,7 @@ func (s *source) readFile(who string) ([]byte, error) {
 	return data, nil
 }
 
-// readLimited reads all of r, which must not be larger than the limit: a small body may
-// unfold to a huge one.
+// readLimited reads all of r, up to the limit: a small compressed body may unfold to a huge one.
 func readLimited(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(data)) > limit {

@@ -9,6 +9,7 @@
 package meaning
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -55,19 +56,14 @@ type Options struct {
 	Now    func() time.Time // nil: time.Now
 }
 
-// New makes a Model that asks as the settings say, which may change. Without a URL it knows
-// nothing. Close ends it.
+// New makes a Model with settings that may change. Without a URL it does nothing. Close ends it.
 func New(settings func() config.Embeddings, opts *Options) *Model {
 	m := &Model{settings: settings, wait: wait}
 	if opts != nil {
 		m.opts = *opts
 	}
-	if m.opts.HTTP == nil {
-		m.opts.HTTP = &http.Client{CheckRedirect: origin.Redirect}
-	}
-	if m.opts.Logger == nil {
-		m.opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	m.opts.HTTP = cmp.Or(m.opts.HTTP, &http.Client{CheckRedirect: origin.Redirect})
+	m.opts.Logger = cmp.Or(m.opts.Logger, slog.New(slog.DiscardHandler))
 	if m.opts.Now == nil {
 		m.opts.Now = time.Now
 	}
@@ -85,16 +81,14 @@ func (m *Model) Close() {
 	m.opts.HTTP.CloseIdleConnections()
 }
 
-// use forgets the vectors of other settings: they cannot be compared. The caller holds mu, or
-// has the Model for itself.
+// use drops the vectors of other settings: they cannot be compared. The caller holds mu.
 func (m *Model) use(s config.Embeddings) {
 	if m.of != s || m.tools == nil {
 		m.of, m.tools, m.queries, m.after = s, map[[sha256.Size]byte][]float32{}, map[string][]float32{}, time.Time{}
 	}
 }
 
-// Tools gives the vectors of tools, beside their texts; nil while too many are missing, since
-// a tool must not come first for being known alone. The missing ones are asked for meanwhile.
+// Tools returns the vectors of the texts; nil while too many are missing. Missing ones are requested in the background.
 func (m *Model) Tools(texts []catalog.Text) [][]float32 {
 	s := m.settings()
 	if s.URL == "" || len(texts) == 0 || len(texts) > maxVectors {
@@ -106,7 +100,8 @@ func (m *Model) Tools(texts []catalog.Text) [][]float32 {
 	list := make([][]float32, len(texts))
 	var missing []catalog.Text
 	for i, t := range texts {
-		if list[i] = m.tools[t.Digest]; list[i] == nil {
+		list[i] = m.tools[t.Digest]
+		if list[i] == nil {
 			missing = append(missing, t)
 		}
 	}

@@ -8,8 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// maxMessage bounds what an upstream's error can make us store, maxRepairs and maxArguments
-// what a model's arguments can.
+// Limits of what an upstream's error and a model's arguments can make us store.
 const maxMessage, maxRepairs, maxArguments = 4096, 4096, 16 << 10
 
 // complete fills in what the record lacks and makes its message fit to be kept.
@@ -31,8 +30,7 @@ func (l *Log) complete(c *store.Call) {
 	}
 }
 
-// argument is a copy of arguments that is fit to be kept: their room belongs to the call. Half
-// of them would be no JSON, so too long ones are left out, and those that redacting breaks.
+// argument is a redacted copy of arguments for the record; nil if they are too long or redacting breaks the JSON.
 func (l *Log) argument(raw json.RawMessage) json.RawMessage {
 	if raw == nil || len(raw) > maxArguments {
 		return nil
@@ -63,8 +61,7 @@ func cut(text string, n int) string {
 	return text[:n] + "…"
 }
 
-// cutList leaves out the last items of a JSON list that is longer than n bytes, and all of
-// what is no list.
+// cutList drops the last items of a JSON list that is longer than n bytes. What is not a list is dropped whole.
 func cutList(list string, n int) string {
 	var items []json.RawMessage
 	if err := json.Unmarshal([]byte(list), &items); err != nil {

@@ -31,8 +31,7 @@ func (d *ids) start(random io.Reader) {
 	}
 }
 
-// next gives each id a microsecond of its own, later than all before, whatever the
-// clock does: no other counter is needed.
+// next gives each id its own microsecond, later than all before, whatever the clock does.
 func (d *ids) next(now time.Time) string {
 	us := now.UnixMicro()
 	for {

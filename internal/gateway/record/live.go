@@ -24,8 +24,7 @@ type subscriber struct {
 	lost int64 // since the last event that it got
 }
 
-// Last returns up to n of the last records, the newest first. When durable, only
-// committed ones are among them.
+// Last returns up to n of the last records, newest first. In durable mode only committed ones count.
 func (l *Log) Last(n int) []store.Call {
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
@@ -37,11 +36,9 @@ func (l *Log) Last(n int) []store.Call {
 	return out
 }
 
-// Subscribe returns a channel that gets every record from now on, and a function that
-// ends it; both that and Close close the channel. Nobody waits for a subscriber: when
-// its buffer is full, records pass it by. It sees that as a gap: before the next
-// record that it gets, or once it says Drained, there is an event of which Lost tells
-// the number.
+// Subscribe returns a channel that gets every record from now on, and a function that ends it; both
+// that and Close close the channel. If the buffer is full, records are lost: before the next
+// record, or after Drained, comes an event whose number Lost tells.
 func (l *Log) Subscribe(buffer int) (<-chan store.Call, func()) {
 	s := &subscriber{ch: make(chan store.Call, max(buffer, 2))} // a gap and a record must fit
 	l.live.mu.Lock()
@@ -57,8 +54,7 @@ func (l *Log) Subscribe(buffer int) (<-chan store.Call, func()) {
 	return s.ch, func() { l.live.remove(s) }
 }
 
-// Drained is said by a subscriber that has taken all it was sent: what has passed it by since
-// is an event at once, because there may be no next record for long.
+// Drained is called by a subscriber that has read everything: lost records are reported at once instead of before the next record.
 func (l *Log) Drained(ch <-chan store.Call) {
 	if len(ch) > 0 {
 		return
@@ -73,8 +69,7 @@ func (l *Log) Drained(ch <-chan store.Call) {
 	}
 }
 
-// Lost tells of an event from Subscribe whether it is a gap, and how many records are
-// missing there.
+// Lost tells whether an event of Subscribe is a gap, and how many records are missing.
 func Lost(c store.Call) (n int64, gap bool) {
 	if c.Outcome != outcomeGap || c.ID != "" {
 		return 0, false
@@ -97,8 +92,7 @@ func (v *live) publish(c *store.Call) {
 	}
 }
 
-// send is the only sender, so that room seen here stays. A gap and the record after
-// it go together, or neither.
+// send is the only sender, so room seen here stays. A gap and the record after it are sent together or not at all.
 func (s *subscriber) send(c *store.Call) {
 	room := cap(s.ch) - len(s.ch)
 	switch {

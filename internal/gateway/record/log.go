@@ -11,6 +11,7 @@
 package record
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -27,8 +28,7 @@ import (
 const (
 	// queueBatches is how many batches may wait in the queue before Add waits.
 	queueBatches = 16
-	// keepBatches is how many batches an outage of the sink may collect before the
-	// oldest records are dropped.
+	// keepBatches is how many batches may pile up while the sink is down before the oldest records are dropped.
 	keepBatches = 64
 	maxBackoff  = 10 * time.Second
 )
@@ -36,8 +36,7 @@ const (
 // ErrClosed is what Add returns after Close.
 var ErrClosed = errors.New("the record log is closed")
 
-// Sink is where records are written. A batch that is given again after an error may
-// have been written already; it must not be stored twice.
+// Sink is where records are written. A batch repeated after an error may have been written already and must not be stored twice.
 type Sink interface {
 	AppendCalls(ctx context.Context, calls []store.Call) error
 }
@@ -105,23 +104,15 @@ func New(sink Sink, opts *Options) *Log {
 }
 
 func (o *Options) setDefaults() {
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	o.Batch = cmp.Or(max(o.Batch, 0), 256)
+	o.Delay = cmp.Or(max(o.Delay, 0), 200*time.Millisecond)
+	o.Keep = cmp.Or(max(o.Keep, 0), 50)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	if o.Rand == nil {
 		o.Rand = rand.Reader
-	}
-	if o.Batch <= 0 {
-		o.Batch = 256
-	}
-	if o.Delay <= 0 {
-		o.Delay = 200 * time.Millisecond
-	}
-	if o.Keep <= 0 {
-		o.Keep = 50
 	}
 }
 
@@ -134,8 +125,7 @@ func (l *Log) newGroup(calls []store.Call) *group {
 	return g
 }
 
-// Close writes what is left and ends the writer and all subscriptions. An error says
-// how many records could not be written.
+// Close writes what is left and ends the writer and all subscriptions. The error says how many records were lost.
 func (l *Log) Close(ctx context.Context) error {
 	l.mu.Lock()
 	if !l.closed {
@@ -154,8 +144,7 @@ func (l *Log) Close(ctx context.Context) error {
 	return l.lost
 }
 
-// Flush returns when what was added before it has been written, so that who reads the sink
-// finds it. While the sink is out, it does not wait.
+// Flush returns once everything added before has been written. It does not wait while the sink is down.
 func (l *Log) Flush(ctx context.Context) {
 	if l.opts.Durable {
 		return // Add waited already
@@ -177,8 +166,7 @@ func (l *Log) Flush(ctx context.Context) {
 // Dropped tells how many records were dropped because the sink was out for too long.
 func (l *Log) Dropped() int64 { return l.dropped.Load() }
 
-// Refuses says why no call that changes something should be made now: its record could not be
-// committed. It is nil while records are, and always unless the Log is durable.
+// Refuses says why calls that change something should not be made now: their record could not be committed. nil: they may.
 func (l *Log) Refuses() error {
 	if err := l.down.Load(); err != nil {
 		return *err
@@ -186,8 +174,8 @@ func (l *Log) Refuses() error {
 	return nil
 }
 
-// Settle notes whether the sink takes records, as whoever tried it found: nil that it does.
-func (l *Log) Settle(err error) {
+// ReportSink notes whether the sink takes records, as whoever tried it found: nil that it does.
+func (l *Log) ReportSink(err error) {
 	if !l.opts.Durable {
 		return
 	}
@@ -205,31 +193,26 @@ func (l *Log) Settle(err error) {
 	}
 }
 
-// NewID makes a call's id. Ids sort as text by the time they were made; those of one
-// Log strictly so.
+// NewID makes a call's id. Ids sort as text by time, and strictly so within one Log.
 func (l *Log) NewID() string { return l.ids.next(l.opts.Now()) }
 
-// Add takes the record of one call. An empty ID or zero At is filled in.
-//
-// When durable, it returns once the record is committed, or with the sink's error; the
-// end of ctx ends the waiting, not the writing. Otherwise it hands the record over and
-// waits only while the queue is full; then the end of ctx returns an error, and the
-// record is not taken.
+// Add takes the record of one call; an empty ID or zero At is filled in. In durable mode it returns
+// once the record is committed, or with the sink's error. Otherwise it waits only while the queue
+// is full, and an error says that the record was not taken.
 func (l *Log) Add(ctx context.Context, c store.Call) error {
 	l.complete(&c)
 	g, err := l.enqueue(ctx, &c)
-	if err != nil {
-		return fmt.Errorf("record call %s: %w", c.ID, err)
-	}
-	if g == nil {
+	switch {
+	case err != nil:
+	case g == nil:
 		l.live.publish(&c)
-		return nil
-	}
-	select {
-	case <-g.done:
-		err = g.err
-	case <-ctx.Done():
-		err = ctx.Err()
+	default:
+		select {
+		case <-g.done:
+			err = g.err
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("record call %s: %w", c.ID, err)
@@ -264,8 +247,7 @@ func (l *Log) enqueue(ctx context.Context, c *store.Call) (*group, error) {
 	}
 }
 
-// push is called with the lock held. It signals only at the first record and at a
-// whole batch, so that most calls cost no switch of goroutine.
+// push is called with the lock held. It signals only the first record and a full batch, so that most calls switch no goroutine.
 func (l *Log) push(c *store.Call) *group {
 	l.queue.calls = append(l.queue.calls, *c)
 	n := len(l.queue.calls)
@@ -288,8 +270,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// take gives the queue to the writer and puts an empty one in its place, in the room
-// of a group that was written.
+// take gives the queue to the writer and starts an empty one in the spare slice.
 func (l *Log) take(spare []store.Call) *group {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -238,11 +238,11 @@ func TestDurableAddReturnsTheSinksError(t *testing.T) {
 	if err := l.Refuses(); err != nil {
 		t.Errorf("after a commit, calls are refused for %v", err)
 	}
-	l.Settle(down)
+	l.ReportSink(down)
 	if err := l.Refuses(); !errors.Is(err, down) {
 		t.Errorf("after a probe found it down, calls are refused for %v", err)
 	}
-	l.Settle(nil)
+	l.ReportSink(nil)
 	if err := l.Refuses(); err != nil {
 		t.Errorf("after a probe found it up, calls are refused for %v", err)
 	}
@@ -258,7 +258,7 @@ func TestOnlyADurableLogRefusesCalls(t *testing.T) {
 	l := record.New(s, nil)
 	add(t, l, 1, 1)
 	l.Flush(t.Context())
-	l.Settle(s.err)
+	l.ReportSink(s.err)
 	if err := l.Refuses(); err != nil {
 		t.Errorf("refused for %v", err)
 	}

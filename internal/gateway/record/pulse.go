@@ -61,8 +61,7 @@ func (b *beat) quantile(share float64) time.Duration {
 	return 0
 }
 
-// Pulse is how many calls there were in each of the last 60 minutes, the oldest first, as
-// far as this process has seen them. The last minute is not over.
+// Pulse counts the calls of each of the last 60 minutes, oldest first, as far as this process has seen them.
 func (l *Log) Pulse() []Minute {
 	now := l.opts.Now().Truncate(time.Minute)
 	l.live.mu.Lock()

@@ -17,8 +17,7 @@ func (l *Log) write() {
 	l.writeBatches()
 }
 
-// writeDurable commits one group after the other. It waits for no batch to fill:
-// whoever comes while one group is committed makes up the next.
+// writeDurable commits one group after the other. Records that arrive during a commit make up the next group.
 func (l *Log) writeDurable() {
 	var spare []store.Call
 	for closing := false; !closing; {
@@ -30,7 +29,7 @@ func (l *Log) writeDurable() {
 		g := l.take(spare)
 		if len(g.calls) > 0 {
 			g.err = l.sink.AppendCalls(l.ctx, g.calls)
-			l.Settle(g.err)
+			l.ReportSink(g.err)
 		}
 		if g.err == nil { // durable first, memory second
 			for i := range g.calls {
@@ -77,43 +76,34 @@ type due struct {
 	tried   chan struct{} // to be closed then; nil when nobody waits
 }
 
-// await waits until a batch is due. In an outage that is when the pause is over; a
-// queue that fills meanwhile is to be taken, so that no call waits for the sink.
+// await waits until a batch is due: during an outage after the backoff, but a full queue is taken so that no call waits for the sink.
 func (l *Log) await(out *outage) due {
+	wake := l.wake
+	var late <-chan time.Time
 	if out.err != nil {
+		wake = nil
+		late = out.pause.C
+	}
+	for {
 		select {
-		case <-out.pause.C:
+		case <-wake: // the first record of a batch
+			timer := time.NewTimer(l.opts.Delay)
+			defer timer.Stop()
+			wake = nil
+			late = timer.C
+		case <-late:
 			return due{write: true}
 		case <-l.full:
-			return due{}
+			return due{write: out.err == nil}
 		case tried := <-l.asked:
-			return due{tried: tried}
+			return due{write: out.err == nil, tried: tried}
 		case <-l.closing:
 			return due{write: true, closing: true}
 		}
 	}
-	select {
-	case <-l.wake:
-	case tried := <-l.asked:
-		return due{write: true, tried: tried}
-	case <-l.closing:
-		return due{write: true, closing: true}
-	}
-	timer := time.NewTimer(l.opts.Delay)
-	defer timer.Stop()
-	select {
-	case <-l.full:
-	case <-timer.C:
-	case tried := <-l.asked:
-		return due{write: true, tried: tried}
-	case <-l.closing:
-		return due{write: true, closing: true}
-	}
-	return due{write: true}
 }
 
-// join puts the taken records behind the pending ones, drops the oldest over the
-// bound, and returns the room that is now unused.
+// join appends the taken records to the pending ones, drops the oldest over the limit, and returns the slice that is free now.
 func (l *Log) join(pending, taken []store.Call, out *outage) (all, unused []store.Call) {
 	if len(pending) == 0 {
 		return taken, pending

@@ -77,7 +77,7 @@ func (j *Judge) use(ctx context.Context, row store.Document) (suggest.Use, error
 		}
 		for _, c := range page {
 			h := handle{c.Principal, c.Ref}
-			if c.Tool == catalog.FetchResult {
+			if c.Tool == call.FetchResult {
 				fetched[h] = true
 				continue
 			}

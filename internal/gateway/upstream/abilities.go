@@ -8,9 +8,8 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// askable is the part of a client's capabilities that lets a server ask it something, in a
-// form of ours: clients of equal abilities share a session, and no client can make us open
-// one session after the other by writing its abilities in ever new ways.
+// askable is what a server may ask the client, in canonical form: clients with equal capabilities
+// share a session, and none can open ever more of them.
 func askable(capabilities json.RawMessage) json.RawMessage {
 	out := []byte{'{'}
 	for _, ability := range []struct {
@@ -22,16 +21,16 @@ func askable(capabilities json.RawMessage) json.RawMessage {
 		{"sampling", []string{"context", "tools"}},
 	} {
 		value := rawjson.Get(capabilities, ability.name)
-		if len(value) == 0 || value[0] != '{' {
+		if !isObject(value) {
 			continue
 		}
-		out = append(append(out, separator(out)...), `"`+ability.name+`":{`...)
+		out = append(mcp.Comma(out), `"`+ability.name+`":{`...)
 		for _, part := range ability.parts {
-			switch set := rawjson.Get(value, part); {
-			case string(set) == "true":
-				out = append(append(out, separator(out)...), `"`+part+`":true`...)
-			case len(set) > 0 && set[0] == '{':
-				out = append(append(out, separator(out)...), `"`+part+`":{}`...)
+			switch declared := rawjson.Get(value, part); {
+			case string(declared) == "true":
+				out = append(mcp.Comma(out), `"`+part+`":true`...)
+			case isObject(declared):
+				out = append(mcp.Comma(out), `"`+part+`":{}`...)
 			}
 		}
 		out = append(out, '}')
@@ -39,16 +38,7 @@ func askable(capabilities json.RawMessage) json.RawMessage {
 	return append(out, '}')
 }
 
-// separator is what stands before the next member.
-func separator(out []byte) string {
-	if out[len(out)-1] == '{' {
-		return ""
-	}
-	return ","
-}
-
-// everything is what we declare where a server is only asked what it has: some show a tool
-// only to clients that can be asked what the tool needs.
+// everything is what we declare for our own requests: some servers list a tool only to clients with the capabilities it needs.
 var everything = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true},"sampling":{"tools":{},"context":{}}}`)
 
 // everythingModern is the same for a server of the modern era, which has no news of roots.
@@ -71,13 +61,10 @@ func withoutTasks(capabilities json.RawMessage) json.RawMessage {
 	if !bytes.Contains(capabilities, []byte("tasks")) {
 		return capabilities
 	}
-	capabilities = mcp.Without(capabilities, "tasks")
-	w := rawjson.Object(capabilities)
-	for w.Next() {
-		if string(w.Key) == "extensions" && w.Value[0] == '{' {
-			edit := rawjson.Edit{Start: w.Start, End: w.End, New: mcp.Without(w.Value, mcp.ExtensionTasks)}
-			return rawjson.AppendSplice(nil, capabilities, edit)
+	return mcp.Edit(mcp.Without(capabilities, "tasks"), "extensions", func(extensions []byte) []byte {
+		if extensions[0] != '{' {
+			return extensions
 		}
-	}
-	return capabilities
+		return mcp.Without(extensions, mcp.ExtensionTasks)
+	})
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/gateway/httpapi"
-	"github.com/toolfit/toolfit/internal/mcp"
 )
 
 // apiConn is an HTTP API, spoken to as if it were a server of tools.
@@ -18,7 +17,7 @@ type apiConn struct {
 }
 
 func (s *server) dialAPI(h hooks) (conn, error) {
-	api, err := httpapi.New(s.cfg, &httpapi.Options{MaxAnswer: s.pool.opts.MaxMessage, Trusted: s.trusts})
+	api, err := httpapi.New(s.cfg, &httpapi.Options{MaxAnswer: s.pool.opts.MaxMessage, Trusted: s.trusts, Credentials: s.credentials})
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +36,7 @@ func (c *apiConn) close() {
 	c.api.Close()
 }
 
-// trusts tells whether a host of the API's description is approved. Where it is not, the
-// list is asked for again, for people to hear of the host.
+// trusts tells whether a host of the API's description is approved. If not, the list is refreshed so that people learn of it.
 func (s *server) trusts(host string) bool {
 	hosts := s.trusted.Load()
 	if hosts != nil && slices.Contains(*hosts, host) {
@@ -50,11 +48,11 @@ func (s *server) trusts(host string) bool {
 	return false
 }
 
-// apiHosts are the hosts that the description of the server's API names, where it is one.
-func (s *server) apiHosts() []string {
+// api is the server's API; nil if it is not one, or not open.
+func (s *server) api() *httpapi.API {
 	for _, sess := range s.live() {
 		if c, ok := sess.conn.(*apiConn); ok {
-			return c.api.Hosts()
+			return c.api
 		}
 	}
 	return nil
@@ -63,22 +61,15 @@ func (s *server) apiHosts() []string {
 // maxNotes bounds how much of what is wrong with a description is said.
 const maxNotes = 20
 
-// apiNotes are what is wrong with the credentials and the description of the server's API,
-// where it is one.
-func (s *server) apiNotes() (notes []string) {
-	for _, sess := range s.live() {
-		c, ok := sess.conn.(*apiConn)
-		if !ok {
-			continue
+// apiNotes are the problems with the credentials and the description of an API.
+func apiNotes(api *httpapi.API) []string {
+	notes := slices.Clone(api.Notes())
+	problems := api.Problems()
+	for i, p := range problems {
+		if i == maxNotes {
+			return append(notes, fmt.Sprintf("and %d more problems of the description", len(problems)-i))
 		}
-		notes = append(notes, c.api.Notes()...)
-		problems := c.api.Problems()
-		for i, p := range problems {
-			if i == maxNotes {
-				return append(notes, fmt.Sprintf("and %d more problems of the description", len(problems)-i))
-			}
-			notes = append(notes, fmt.Sprintf("%s: %s", p.Pointer, p.Message))
-		}
+		notes = append(notes, fmt.Sprintf("%s: %s", p.Pointer, p.Message))
 	}
 	return notes
 }
@@ -103,5 +94,3 @@ func (p *Pool) Curl(ctx context.Context, c Call) (string, error) {
 	}
 	return api.api.Curl(ctx, c.Params)
 }
-
-var _ mcp.Handler = (*httpapi.API)(nil)

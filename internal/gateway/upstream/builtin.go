@@ -65,8 +65,7 @@ func (b *builtin) close() {
 	})
 }
 
-// patient is the caller of a server inside our own process: while it is asked something, the
-// call's clock stands still.
+// patient is the caller of a built-in server: while it is asked something, the call's clock stands still.
 type patient struct {
 	mcp.Peer
 	clock  *deadline

@@ -68,17 +68,15 @@ type Outcome struct {
 // buffers are room for answers. A large result costs more to make room for than to carry.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// Release lets the room that Raw takes be used again. Raw must not be used afterwards. It
-// need not be called.
-func (o Outcome) Release() {
+// Release allows the buffer of Raw to be used again; Raw must not be used afterwards. Calling it is optional.
+func (o *Outcome) Release() {
 	const largest = 1 << 20
 	if o.buf != nil && o.buf.Cap() <= largest {
 		buffers.Put(o.buf)
 	}
 }
 
-// Call sends one request to the server and waits for the answer, at most as long as the
-// server's settings allow for this tool.
+// Call sends one request to the server and waits for the answer, at most as long as the server's settings allow.
 func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
 	s, err := p.server(c.Server)
 	if err != nil {

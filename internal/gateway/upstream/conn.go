@@ -12,8 +12,7 @@ import (
 
 // conn is one open session with an upstream server, whatever carries it.
 type conn interface {
-	// request sends one request and waits for its raw result. An error of the server's
-	// own is an *mcp.Error; everything else that may be seen is a *fault.Error.
+	// request sends one request and waits for its raw result. The server's own errors are *mcp.Error, others a *fault.Error.
 	request(ctx context.Context, out outgoing) (json.RawMessage, error)
 	// notify sends a notification; it does not wait for anything.
 	notify(method string, params json.RawMessage)
@@ -76,8 +75,30 @@ func cancelParams(id int64, reason string) json.RawMessage {
 // maxAsks bounds the questions of one server that are open at once.
 const maxAsks = 16
 
-// answerServer is the answer to a request of the server's own: what the caller says, for
-// the questions that a caller can be asked.
+// questions are the requests of a server's own that are being answered, at most maxAsks.
+type questions chan struct{}
+
+// answer answers one beside the calls, since a person may be asked. Run starts the work, send sends.
+func (q questions) answer(h hooks, to asked, session context.Context, m mcp.Message, run func(func()), send func([]byte)) {
+	select {
+	case q <- struct{}{}:
+	default:
+		run(func() { send(mcp.AppendError(nil, m.ID, mcp.Errorf(mcp.CodeInternal, "too many open questions"))) })
+		return
+	}
+	run(func() {
+		defer func() { <-q }()
+		ctx, cancel := context.WithCancel(to.ctx)
+		defer cancel()
+		defer context.AfterFunc(session, cancel)()
+		to.out.clock.asked()
+		answer := h.answerServer(ctx, to.out.peer, m)
+		to.out.clock.answered()
+		send(answer)
+	})
+}
+
+// answerServer answers a request of the server's: questions that a caller can be asked go to the caller.
 func (h hooks) answerServer(ctx context.Context, caller mcp.Peer, m mcp.Message) []byte {
 	switch m.Method {
 	case "ping":

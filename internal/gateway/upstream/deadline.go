@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// deadline ends a call that takes too long. It stands still while the caller is asked
-// something: that a person is slow says nothing about the server.
+// deadline ends a call that takes too long. It stands still while the caller is asked something: a
+// slow person says nothing about the server.
 type deadline struct {
 	cancel context.CancelCauseFunc
 
@@ -47,7 +47,8 @@ func (c *deadline) asked() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ever = true
-	if c.open++; c.open == 1 && !c.ended {
+	c.open++
+	if c.open == 1 && !c.ended {
 		c.left -= time.Since(c.since)
 		c.timer.Reset(askLimit)
 	}
@@ -60,7 +61,8 @@ func (c *deadline) answered() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.open--; c.open == 0 && !c.ended {
+	c.open--
+	if c.open == 0 && !c.ended {
 		c.since = time.Now()
 		c.timer.Reset(max(c.left, 0))
 	}

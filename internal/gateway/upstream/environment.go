@@ -15,8 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// inherited are the variables of ours that every server gets: what programs need to run, to
-// find their files, and to reach the network. All else may be a credential of somebody else.
+// inherited are the variables that every server gets: what programs need to run. Any other may be somebody's credential.
 var inherited = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_*", "TZ", "TMPDIR", "TMP", "TEMP", "XDG_*",
 	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS",
@@ -24,8 +23,7 @@ var inherited = []string{
 	"SSL_CERT_*", "NODE_EXTRA_CA_CERTS",
 }
 
-// ofKnown are the variables by which known servers find their files. Every server gets them:
-// a server is recognized by its tools, after it has been started.
+// ofKnown are the variables by which known servers find their files. All servers get them: recognition comes after the start.
 var ofKnown = sync.OnceValue(func() (names []string) {
 	for _, k := range knownServers() {
 		names = append(names, k.Inherit...)
@@ -40,8 +38,7 @@ var ofWindows = []string{
 	"PROGRAMFILES", "PROGRAMFILES(X86)", "PROGRAMW6432", "PROGRAMDATA", "COMMONPROGRAMFILES", "COMMONPROGRAMFILES(X86)", "COMMONPROGRAMW6432",
 }
 
-// ofRunners are the settings of the programs that servers are started by. A registry of one's
-// own is among them, and so are its passwords.
+// ofRunners are the settings of the programs that start servers, which include private registries and their passwords.
 var ofRunners = []string{"npm_config_*", "NPM_CONFIG_*", "UV_*"}
 
 // usualName is a variable that a program may look for; shells keep others for themselves.
@@ -50,8 +47,7 @@ var usualName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 // ofShells are those with usual names.
 var ofShells = []string{"PWD", "OLDPWD", "SHLVL"}
 
-// environment is what a server's process gets: those of our variables that it may have, and
-// on top what the configuration gives it. Withheld are the names of the others.
+// environment is what a server's process gets: inherited variables and those of its configuration. It also returns the withheld names.
 func environment(cfg config.Server) (env, withheld []string) {
 	for _, kv := range os.Environ() {
 		name, value, _ := strings.Cut(kv, "=")
@@ -94,8 +90,7 @@ func passes(name, value string, inherit []string, windows bool) bool {
 // maxWithheld bounds how many variables a server's end is explained with.
 const maxWithheld = 5
 
-// withheldHint says which variables a server that could not start was not given, the likeliest
-// reason first: what it said itself, what has its name, what looks like a credential.
+// withheldHint names the variables that a failed server did not get, the likeliest first: mentioned by it, like its name, secret.
 func withheldHint(cfg config.Server, withheld []string, said string) string {
 	if len(withheld) == 0 {
 		return ""

@@ -12,8 +12,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// quiet is how long a server may leave the question for its era unanswered before it is
-// greeted in the legacy way as well: some never answer what they do not know.
+// quiet is how long a server may ignore the modern greeting before it gets the legacy one too: some never answer unknown methods.
 const quiet = 3 * time.Second
 
 // learn remembers how the server is spoken to; "" forgets it.
@@ -29,12 +28,6 @@ func (s *server) knownEra() mcp.Era {
 	return s.era
 }
 
-// fixedEra tells that there is nothing to find out: what we made ourselves and the oldest
-// transport are of the legacy era.
-func (s *server) fixedEra(transport string) bool {
-	return s.cfg.Builtin != "" || s.cfg.API != nil || transport == "sse"
-}
-
 // greeting is what a server said when a session with it was opened.
 type greeting struct {
 	hello json.RawMessage
@@ -42,12 +35,11 @@ type greeting struct {
 	err   error
 }
 
-// greet opens a session in the era that the server is known by, else in the one that it
-// turns out to speak. A verdict that no longer fits is learned anew.
+// greet opens a session in the server's known era, else in the one it turns out to speak. A wrong memory is corrected.
 func (s *server) greet(ctx context.Context, c conn, sess *session, transport string) greeting {
 	var g greeting
 	switch era := s.knownEra(); {
-	case s.fixedEra(transport):
+	case s.cfg.Builtin != "", s.cfg.API != nil, transport == "sse": // these are legacy
 		return s.legacy(ctx, c, sess)
 	case era == mcp.Legacy:
 		g = s.legacy(ctx, c, sess)
@@ -68,8 +60,7 @@ func (s *server) greet(ctx context.Context, c conn, sess *session, transport str
 // refused tells whether a server answered a greeting, and did not like it.
 func refused(err error) bool { return fault.Is(err, fault.UpstreamProtocol) }
 
-// findOut asks for the era. When the server stays silent, the legacy greeting follows, and
-// the first answer that says something decides.
+// findOut asks for the era. If the server stays silent, the legacy greeting follows, and the first useful answer decides.
 func (s *server) findOut(ctx context.Context, c conn, sess *session) greeting {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -111,8 +102,7 @@ func (s *server) findOut(ctx context.Context, c conn, sess *session) greeting {
 	}
 }
 
-// modern asks the server what it is. A greeting without an error whose era is legacy says
-// that the server did not understand.
+// modern sends the modern greeting. A legacy greeting without an error says that the server did not understand.
 func (s *server) modern(ctx context.Context, c conn) greeting {
 	ask := own(discoverMethod, nothing)
 	ask.era, ask.from.Info = mcp.Modern, s.pool.self
@@ -144,7 +134,7 @@ func speaks(versions json.RawMessage) bool {
 	return false
 }
 
-// legacy shakes hands in the way of the revisions with sessions.
+// legacy sends the greeting of the revisions with sessions.
 func (s *server) legacy(ctx context.Context, c conn, sess *session) greeting {
 	hello, err := s.handshake(ctx, c, sess)
 	return greeting{hello: hello, era: mcp.Legacy, err: err}

@@ -11,8 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// gate is where calls to one server wait for their turn, and are turned away while the
-// server does not work: a caller is told at once what it would else learn after a timeout.
+// gate is where calls to one server queue, and are refused at once while the server does not work.
 type gate struct {
 	server tool.ServerID
 	limit  int // most calls at once; 0: any number
@@ -74,8 +73,7 @@ func (g *gate) wait(n int) bool {
 	return true
 }
 
-// allowed turns calls away while the server does not work. After the pause one call at a
-// time finds out whether it does again.
+// allowed refuses calls while the server does not work. After the pause one call at a time tries again.
 func (g *gate) allowed() error {
 	if g.rule.Failures <= 0 {
 		return nil
@@ -108,18 +106,18 @@ func (g *gate) leave(ctx context.Context, err error) {
 	switch {
 	case counts(ctx, err):
 		g.last = err
-		if g.failures++; g.failures >= g.rule.Failures {
+		g.failures++
+		if g.failures >= g.rule.Failures {
 			g.openedAt = g.now()
 		}
-	case !errors.Is(err, errNoVerdict) && (err == nil || ctx.Err() == nil):
+	case !hasMark(err, noVerdict) && (err == nil || ctx.Err() == nil):
 		g.failures, g.openedAt, g.last = 0, time.Time{}, nil
 	}
 }
 
-// counts tells whether the server is to blame: it gave no answer that could be used. An
-// error of its own is an answer, and a caller that left says nothing about the server.
+// counts tells whether the server is to blame. An error of its own is an answer, and a canceled call says nothing.
 func counts(ctx context.Context, err error) bool {
-	if errors.Is(err, errNoVerdict) {
+	if hasMark(err, noVerdict) {
 		return false
 	}
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {

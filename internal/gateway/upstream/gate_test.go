@@ -3,7 +3,6 @@ package upstream
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +54,7 @@ func TestBreakerDoesNotCountWhatIsNotTheServersFault(t *testing.T) {
 		err error
 	}{
 		"a caller that left":              {gone, context.Canceled},
-		"a person who was slow to answer": {late, fmt.Errorf("%w%w", context.DeadlineExceeded, errNoVerdict)},
+		"a person who was slow to answer": {late, marked(context.DeadlineExceeded, noVerdict)},
 		"an error of the server's own":    {t.Context(), errors.New("unknown tool")},
 		"a limit of ours that is reached": {t.Context(), fault.New(fault.UpstreamBusy, "busy")},
 	} {

@@ -14,8 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// link carries many requests at once over a pair of pipes. Each has an id of ours, so a
-// late, doubled or invented answer can only be dropped, never reach another call.
+// link carries many requests at once over a pair of pipes. Each has an id of ours, so stray answers are dropped.
 type link struct {
 	server  tool.ServerID
 	hooks   hooks
@@ -24,7 +23,7 @@ type link struct {
 	ctx     context.Context // ends with the link
 	cancel  context.CancelFunc
 	done    <-chan struct{} // of ctx
-	asks    chan struct{}   // holds one for each open question of the server's
+	asks    questions
 
 	mu      sync.Mutex
 	last    int64
@@ -47,8 +46,7 @@ type notification struct {
 // saidQueue bounds what a caller that reads slowly can fall behind.
 const saidQueue = 32
 
-// queued is a message that waits to be sent. When its sender no longer waits, it is not
-// sent: what was reported as not done must not be done later.
+// queued is a message to be sent. It is dropped if its sender has given up: what was reported as not done must not be done later.
 type queued struct {
 	ctx     context.Context
 	message []byte
@@ -62,7 +60,7 @@ type answer struct {
 func newLink(server tool.ServerID, h hooks, garbage func([]byte)) *link {
 	l := &link{
 		server: server, hooks: h, garbage: garbage,
-		out: make(chan queued, 64), asks: make(chan struct{}, maxAsks), pending: map[int64]*waiter{},
+		out: make(chan queued, 64), asks: make(questions, maxAsks), pending: map[int64]*waiter{},
 	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.done = l.ctx.Done()
@@ -110,10 +108,14 @@ func (l *link) request(ctx context.Context, out outgoing) (json.RawMessage, erro
 	}
 }
 
-// notify queues a notification. When the server does not read, it is dropped rather than waited for.
 func (l *link) notify(method string, params json.RawMessage) {
+	l.say(mcp.AppendNotification(nil, method, params))
+}
+
+// say queues a message. If the server does not read, it is dropped.
+func (l *link) say(message []byte) {
 	select {
-	case l.out <- queued{l.ctx, rawjson.OneLine(mcp.AppendNotification(nil, method, params))}:
+	case l.out <- queued{l.ctx, rawjson.OneLine(message)}:
 	default:
 	}
 }
@@ -206,8 +208,7 @@ func (l *link) take(line []byte) {
 	}
 }
 
-// tell hands a notification to the caller's own goroutine: a caller that reads slowly
-// loses some of it, and holds up nobody else.
+// tell hands a notification to the caller's goroutine. A slow caller loses some, and delays nobody else.
 func (w *waiter) tell(m mcp.Message) {
 	if w == nil {
 		return
@@ -218,8 +219,7 @@ func (w *waiter) tell(m mcp.Message) {
 	}
 }
 
-// current is the call that something unasked for belongs to. Nothing on a pipe says so: it
-// can only be told when the session belongs to one caller, or one call is open.
+// current is the call that an unsolicited message belongs to: known only if the session has one caller, or one call is open.
 func (l *link) current() *waiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()

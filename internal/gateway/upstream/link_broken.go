@@ -9,8 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// unreadable fails the call that a line answers which is no JSON, or is nested too deep: its
-// server will not answer again. A line that is nobody's answer is words between messages.
+// unreadable fails the call that a broken line answers. A line that answers nothing is output between messages.
 func (l *link) unreadable(line []byte, why error) {
 	var w *waiter
 	if id, err := strconv.ParseInt(string(mcp.BrokenAnswer(line)), 10, 64); err == nil {
@@ -32,8 +31,7 @@ func unreadableAnswer(server tool.ServerID, why error) error {
 		WithHint("the tool may have run; what it returns must be JSON in UTF-8, without NaN and not nested too deep")
 }
 
-// tooLong fails the call whose answer was over the limit. When it cannot be told which
-// one that was, all that wait fail: better a clear error than a silent wait.
+// tooLong fails the call whose answer was over the limit. If it is not known which, all pending calls fail.
 func (l *link) tooLong(long *mcp.LongLineError) {
 	err := tooLarge(l.server, long.Size, int64(long.Limit))
 	id, known := answerOf(long)
@@ -59,8 +57,7 @@ func tooLarge(server tool.ServerID, size, limit int64) error {
 		WithHint("ask for less, or raise limits.message")
 }
 
-// answerOf finds the request that a message answers of which only the two ends are known;
-// 0 says that it is no answer.
+// answerOf finds the request that a too long message answers; 0 says that it is not an answer.
 func answerOf(long *mcp.LongLineError) (id int64, known bool) {
 	raw, hasMethod := long.ID()
 	if hasMethod {

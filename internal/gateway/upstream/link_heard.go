@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"context"
 	"encoding/json"
 	"strconv"
 
@@ -20,8 +19,7 @@ func (l *link) acked(params json.RawMessage) {
 	}
 }
 
-// ended takes that a server no longer serves one of our streams. One that no longer waits
-// for an answer of ours says the same, and may drop it.
+// ended handles a server that ends one of our streams. It may also have given up on an answer of ours.
 func (l *link) ended(params json.RawMessage) {
 	id, err := strconv.ParseInt(string(rawjson.Get(params, "requestId")), 10, 64)
 	if err != nil {
@@ -32,39 +30,14 @@ func (l *link) ended(params json.RawMessage) {
 	}
 }
 
-// asked answers a request of the server's own. Only the caller to whom the session belongs
-// is asked anything.
+// asked answers a request of the server's. Only a caller who owns the session is asked anything.
 func (l *link) asked(m mcp.Message) {
-	ctx, caller := l.ctx, mcp.Deaf
-	var watch *deadline
+	to := asked{l.ctx, outgoing{peer: mcp.Deaf}}
 	if l.hooks.home != nil {
-		caller = l.hooks.home
+		to.out.peer = l.hooks.home
 		if w := l.current(); w != nil {
-			ctx, caller, watch = w.ctx, w.out.peer, w.out.clock
+			to = asked{w.ctx, w.out}
 		}
 	}
-	select {
-	case l.asks <- struct{}{}:
-	default:
-		l.say(mcp.AppendError(nil, m.ID, mcp.Errorf(mcp.CodeInternal, "too many open questions")))
-		return
-	}
-	go func() {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(l.ctx, cancel)()
-		watch.asked()
-		l.say(l.hooks.answerServer(ctx, caller, m))
-		watch.answered()
-		<-l.asks
-	}()
-}
-
-// say queues an answer of ours. When the server does not read, it is dropped rather than waited for.
-func (l *link) say(message []byte) {
-	select {
-	case l.out <- queued{l.ctx, rawjson.OneLine(message)}:
-	case <-l.done:
-	default:
-	}
+	l.asks.answer(l.hooks, to, l.ctx, m, func(work func()) { go work() }, l.say)
 }

@@ -74,7 +74,10 @@ func (p *Pool) List(ctx context.Context, id tool.ServerID) (Listing, error) {
 	switch {
 	case err == nil:
 		s.listed.Store(true)
-		l.Notes, l.Hosts = append(l.Notes, s.apiNotes()...), s.apiHosts()
+		if api := s.api(); api != nil {
+			l.Notes = append(l.Notes, apiNotes(api)...)
+			l.Hosts = api.Hosts()
+		}
 		if l.unsaid > 0 {
 			l.Notes = append(l.Notes, fmt.Sprintf("and %d more of that kind", l.unsaid))
 		}
@@ -121,8 +124,7 @@ func (l *Listing) about(hello json.RawMessage, path ...string) json.RawMessage {
 	return raw
 }
 
-// without lets a listing go on when the server answered one of its lesser lists with an
-// error or with nonsense: its tools work all the same.
+// without lets a listing go on if the server fails to list prompts or resources: its tools still work.
 func (l *Listing) without(what string, err error) error {
 	var rpc *mcp.Error
 	if errors.As(err, &rpc) || fault.Is(err, fault.UpstreamProtocol) {
@@ -132,8 +134,7 @@ func (l *Listing) without(what string, err error) error {
 	return err
 }
 
-// definitions takes what is called by name. Over HTTP a modern tool may want headers to
-// repeat its arguments; one that wants it in a way that is not allowed must be left alone.
+// definitions takes tools or prompts. A modern tool over HTTP with invalid header annotations must be left out.
 func (l *Listing) definitions(list *[]tool.Definition, what string, headers bool) func(json.RawMessage) {
 	seen := map[string]bool{}
 	return func(raw json.RawMessage) {
@@ -178,8 +179,7 @@ func (l *Listing) raw(list *[]json.RawMessage, what, key string) func(json.RawMe
 	}
 }
 
-// pages reads a list to its last page, as far as there is room for it. A server that does not
-// know the method has nothing to list.
+// pages reads a list to its last page, within the limits. A server that does not know the method has nothing to list.
 func (s *server) pages(ctx context.Context, l *Listing, method, member string, take func(json.RawMessage)) error {
 	params := json.RawMessage("{}")
 	in := intake{l: l, member: member, take: take}
@@ -254,7 +254,8 @@ func (l *Listing) replaced(what string, result json.RawMessage) {
 
 // fresh takes what a page says about how long and for whom it holds.
 func (l *Listing) fresh(page json.RawMessage, era mcp.Era) {
-	if l.Era = era; era != mcp.Modern {
+	l.Era = era
+	if era != mcp.Modern {
 		return
 	}
 	ms, err := strconv.ParseInt(string(rawjson.Get(page, "ttlMs")), 10, 32)
@@ -275,10 +276,9 @@ func (s *server) hello() json.RawMessage {
 	return nil
 }
 
-// Recognize tells the pool what is known of a server: the era in which it is spoken to, its
-// tools, by which a stateful one is treated as such before it is listed again, and of an API
-// the hosts that are approved. Before it is told, the pool trusts no host of a remote
-// description.
+// Recognize tells the pool what is known of a server: its era, its tools, which say whether it
+// needs isolation, and the approved hosts of an API. Until then no host of a remote description is
+// trusted.
 func (p *Pool) Recognize(id tool.ServerID, known Listing) {
 	s, err := p.server(id)
 	if err != nil {
@@ -291,8 +291,7 @@ func (p *Pool) Recognize(id tool.ServerID, known Listing) {
 	}
 }
 
-// recognize gives each caller's session its own process of a server that keeps state for one
-// caller, such as a browser: it is known by its tools.
+// recognize isolates the sessions of a server that is known to hold state for one caller, such as a browser.
 func (s *server) recognize(tools []tool.Definition) {
 	names := make([]string, len(tools))
 	for i, t := range tools {
@@ -301,7 +300,8 @@ func (s *server) recognize(tools []tool.Definition) {
 	needs := fit.Recognize(knownServers(), names).Session()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.needs = needs; s.cfg.Isolation == "" {
+	s.needs = needs
+	if s.cfg.Isolation == "" {
 		s.isolated = needs != nil
 	}
 }

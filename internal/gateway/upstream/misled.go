@@ -14,9 +14,12 @@ import (
 	"github.com/toolfit/toolfit/internal/base/visible"
 )
 
-// unreachable says why there is no answer: because of the proxy, the scheme, the certificate,
-// or a server that does not run.
+// unreachable says why there is no answer: the proxy, the scheme, the certificate, or a server that does not run.
 func (r *remote) unreachable(err error) error {
+	var own *fault.Error
+	if errors.As(err, &own) { // of the credentials
+		return err
+	}
 	if scheme := fault.SpokenScheme(err); scheme != "" {
 		return r.otherScheme(scheme)
 	}
@@ -70,14 +73,15 @@ var bearer = regexp.MustCompile(`(?i)(^|,)\s*bearer(\s|,|$)`)
 // unauthorized says what a server wants that answers 401.
 func (r *remote) unauthorized(header http.Header) error {
 	oauth := bearer.MatchString(strings.Join(header.Values("WWW-Authenticate"), ", "))
-	switch _, given := (*r.header.Load())["Authorization"]; {
+	sent := *r.last.Load().credentials
+	switch _, given := sent["Authorization"]; {
 	case oauth && given:
 		return fault.New(fault.LoginRequired, "server %s needs sign-in: it refused the token in Authorization (HTTP 401)", r.server).
 			WithHint("renew the token in the headers of %s; it may have expired", r.server)
 	case oauth:
 		return fault.New(fault.LoginRequired, "server %s needs sign-in: it takes OAuth tokens and has none (HTTP 401)", r.server).
 			WithHint(`if you have a token, add to %s: headers: {Authorization: "Bearer ${TOKEN}"}`, r.server)
-	case !r.known:
+	case len(sent) == 0:
 		return fault.New(fault.UpstreamDown, "server %s wants credentials and has none (HTTP 401)", r.server).
 			WithHint("add them to %s: headers: {…}", r.server)
 	}

@@ -14,9 +14,8 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// news holds a stream open on which a modern server says what has changed. What a stream is
-// to say cannot be changed, so for another subscription another one is opened, and the old
-// one ends when the new one stands.
+// news holds a stream open on which a modern server reports changes. For other subscriptions a new
+// stream is opened before the old one is closed.
 type news struct {
 	server *server
 	conn   conn
@@ -97,8 +96,7 @@ func (n *news) current(turn int) bool {
 	return n.turn == turn
 }
 
-// pause waits until something is to be done: the stream has ended, the time is over (0: it
-// never is), or, which it tells, the subscriptions have changed.
+// pause waits until the stream ends, the limit is over (0: none) or, reported as woken, the subscriptions change.
 func (n *news) pause(ctx context.Context, ended <-chan struct{}, limit time.Duration) (woken bool) {
 	var late <-chan time.Time
 	if limit > 0 {
@@ -142,7 +140,7 @@ func (n *news) open(ctx context.Context) *stream {
 	}
 	n.mu.Unlock()
 	if filter == "" {
-		n.settle(turn, nil, nil)
+		n.report(turn, nil, nil)
 		return nil
 	}
 	ask := own(listenMethod, json.RawMessage(`{"notifications":{`+filter[1:]+`}}`))
@@ -175,10 +173,11 @@ func (s *stream) stands(ctx context.Context, n *news) bool {
 			uri, _ := rawjson.String(w.Value)
 			heard[uri] = true
 		}
-		n.settle(s.turn, heard, nil)
+		n.report(s.turn, heard, nil)
 		return true
 	case <-s.ended:
-		if err = s.err; err == nil {
+		err = s.err
+		if err == nil {
 			err = errors.New("it ended the stream")
 		}
 	case <-timer.C:
@@ -186,12 +185,12 @@ func (s *stream) stands(ctx context.Context, n *news) bool {
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	n.settle(s.turn, nil, fault.New(fault.UpstreamError, "server %s does not tell of changes: %w", n.server.cfg.ID, err))
+	n.report(s.turn, nil, fault.New(fault.UpstreamError, "server %s does not tell of changes: %w", n.server.cfg.ID, err))
 	return false
 }
 
-// settle notes what became of a turn.
-func (n *news) settle(turn int, heard map[string]bool, err error) {
+// report notes what became of a turn.
+func (n *news) report(turn int, heard map[string]bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.served, n.err, n.heard = turn, err, heard
@@ -203,7 +202,8 @@ func (n *news) settle(turn int, heard map[string]bool, err error) {
 func (n *news) subscribe(ctx context.Context, uri string, on bool) error {
 	n.mu.Lock()
 	if n.uris[uri] != on {
-		if n.turn++; on {
+		n.turn++
+		if on {
 			n.uris[uri] = true
 		} else {
 			delete(n.uris, uri)
@@ -240,8 +240,7 @@ func (n *news) subscribe(ctx context.Context, uri string, on bool) error {
 	return nil
 }
 
-// listenTo subscribes at a modern server, which has no method for it. It tells whether the
-// server is one.
+// listenTo subscribes at a modern server, which has no method for it; false if the server is a legacy one.
 func (s *server) listenTo(ctx context.Context, method string, params json.RawMessage) (bool, error) {
 	sess, err := s.acquire(ctx, caller{})
 	if err != nil {

@@ -13,20 +13,17 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// What Node.js says of code that it cannot run: of syntax that it does not know, and of what
-// newer versions bring along.
+// What Node.js prints about code that it cannot run: unknown syntax, or modules and functions of newer versions.
 var (
 	nodeTrace   = regexp.MustCompile(`(?m)^\s+at .*\b(node:)?internal/(modules|main|process)/|^Node\.js v\d`)
 	nodeCannot  = regexp.MustCompile(`^SyntaxError: |^ReferenceError: (fetch|crypto|File|Blob|WebSocket|ReadableStream|structuredClone|AbortController) is not defined|^TypeError: .*\b(hasOwn|replaceAll|at|findLast|toSorted|withResolvers|styleText) is not a function|\bNo such built-in module: node:|^Error: Cannot find module 'node:`)
 	nodeVersion = regexp.MustCompile(`(?m)^(?:Node\.js )?v((\d+)\.\d+\.\d+)\s*$`)
 )
 
-// oldNode is the newest major version of Node.js that is no longer maintained, and that most
-// servers do not run on.
+// oldNode is the newest major version of Node.js that is no longer maintained.
 const oldNode = 18
 
-// nodeHint is what to do about a server whose own code Node.js cannot run; "" when that is not
-// why it ended. The version is asked for where Node.js does not say it itself.
+// nodeHint is what to do about a server whose code this Node.js cannot run; "" if that is not why it ended.
 func (p *process) nodeHint() string {
 	said := strings.Join(p.tail.all(), "\n")
 	if !nodeCannot.MatchString(p.tail.last()) || !nodeTrace.MatchString(said) {

@@ -20,7 +20,7 @@ func (s *server) open(sess *session) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.cfg.Start)
 	defer cancel()
 	c, err := s.connect(ctx, sess, s.cfg.Type)
-	if errors.Is(err, errNotStreamable) && s.cfg.Type == "" {
+	if hasMark(err, notStreamable) && s.cfg.Type == "" {
 		// What refuses the newer transport may know the older one.
 		if older, olderErr := s.connect(ctx, sess, "sse"); olderErr == nil {
 			c, err = older, nil
@@ -49,8 +49,7 @@ func (s *server) open(sess *session) {
 	}
 }
 
-// connect dials and greets. A process that ends of the question for its era is started
-// again and asked nothing.
+// connect dials and greets. A process that dies of the modern greeting is started again and gets only the legacy one.
 func (s *server) connect(ctx context.Context, sess *session, transport string) (conn, error) {
 	for again := false; ; again = true {
 		c, err := s.dial(ctx, sess.seat, transport)
@@ -74,8 +73,7 @@ func (s *server) connect(ctx context.Context, sess *session, transport string) (
 	}
 }
 
-// share makes the session of one kind of callers everybody's when its server turns out to be
-// modern: there each request says who asks.
+// share makes a session everybody's once its server turns out to be modern: there each request says who asks.
 func (s *server) share(sess *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,8 +85,7 @@ func (s *server) share(sess *session) {
 	}
 }
 
-// listen hears what a server says outside of calls, where there is a way to. Some servers ask
-// there whether a session is still wanted, and end one that does not answer.
+// listen opens a stream for what a server says outside of calls. Some servers send pings there and end sessions that do not answer.
 func (s *server) listen(sess *session, c conn) {
 	ours := sess.seat.key == ""
 	switch r, remote := c.(*remote); {
@@ -97,7 +94,8 @@ func (s *server) listen(sess *session, c conn) {
 		sess.news = newNews(s, c, sess.hello)
 		s.work.Go(sess.news.run)
 	case sess.era != mcp.Modern && remote:
-		if sess.listen = ours; ours {
+		sess.listen = ours
+		if ours {
 			r.listen()
 			return
 		}
@@ -154,14 +152,15 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 		return s.startBuiltin(h)
 	case s.cfg.API != nil:
 		return s.dialAPI(h)
-	case transport == "sse":
-		return dialSSE(ctx, s.cfg, s.http, int(s.pool.opts.MaxMessage), h)
 	case s.cfg.URL != "":
-		r, err := newRemote(s.cfg, s.http, s.pool.opts.MaxMessage, h)
+		r, err := newRemote(s.cfg, s.credentials, s.http, s.pool.opts.MaxMessage, h)
 		if err != nil {
 			return nil, err
 		}
-		r.last = &s.ids
+		if transport == "sse" {
+			return dialSSE(ctx, r)
+		}
+		r.ids = &s.ids
 		return r, nil
 	}
 	if err := s.pool.makeRoom(seat.owner); err != nil {
@@ -191,8 +190,7 @@ func (s *server) handshake(ctx context.Context, c conn, sess *session) (json.Raw
 	return bytes.Clone(result), nil
 }
 
-// setLevel tells a server that has logs which ones to send. It may refuse, and is not
-// waited for long: the client that set the level waits too.
+// setLevel tells a server with logging which messages to send. It is not waited for long: the client waits too.
 func setLevel(ctx context.Context, c conn, hello json.RawMessage, level string) {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()

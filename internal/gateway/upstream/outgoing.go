@@ -35,8 +35,7 @@ func (o outgoing) message(id int64) []byte {
 	return mcp.AppendRequest(buf, id, o.method, params)
 }
 
-// paramsFor is the params as the server's era writes them. Tokens of different callers may be
-// equal, so the server gets one of ours for progress: the request's id.
+// paramsFor is the params in the server's era. The progress token becomes the request's id, since callers' tokens may be equal.
 func (o outgoing) paramsFor(id int64) []byte {
 	switch {
 	case o.era == mcp.Modern:
@@ -88,10 +87,7 @@ func (o outgoing) appendMeta(b []byte, id int64) []byte {
 		if mcp.IsReserved(w.Key) && (o.era != mcp.Modern || isOwn(w.Key)) {
 			continue
 		}
-		if b[len(b)-1] != '{' {
-			b = append(b, ',')
-		}
-		b = append(rawjson.AppendString(b, string(w.Key)), ':')
+		b = append(rawjson.AppendString(mcp.Comma(b), string(w.Key)), ':')
 		if string(w.Key) == "progressToken" && !rawjson.IsNull(w.Value) {
 			b = strconv.AppendInt(b, id, 10)
 			continue
@@ -138,6 +134,5 @@ func (o outgoing) progress(ctx context.Context, params json.RawMessage) {
 	}
 }
 
-// endless tells whether the server must not be told that nobody waits any more: a handshake
-// may not be canceled.
+// endless tells whether the request must not be canceled: handshakes may not.
 func (o outgoing) endless() bool { return o.method == helloMethod || o.method == discoverMethod }

@@ -8,6 +8,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/httpapi"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -50,7 +52,9 @@ type Options struct {
 	Changed  func(tool.ServerID) // told that a server says its list has changed; it must not block
 	Opened   func(tool.ServerID) // told that a session was opened; it must not block
 	// Updated is told that a resource, which somebody subscribed to, has changed; it must not block.
-	Updated      func(id tool.ServerID, params json.RawMessage)
+	Updated func(id tool.ServerID, params json.RawMessage)
+	// Credentials are those for a server; nil: the headers of its configuration.
+	Credentials  func(config.Server) httpapi.Credentials
 	MaxMessage   int64               // most bytes of one message from a server; 0: 16 MiB
 	MaxProcesses int                 // most processes at once, of which no caller has more than its share; 0: 64
 	Redact       func(string) string // takes secrets out of what servers say about themselves; nil: there are none
@@ -99,8 +103,12 @@ func (p *Pool) transport(proxy string) *http.Transport {
 }
 
 func (o *Options) fill() {
-	if o.Version == "" {
-		o.Version = "dev"
+	o.Version = cmp.Or(o.Version, "dev")
+	o.MaxMessage = cmp.Or(o.MaxMessage, 16<<20)
+	o.MaxProcesses = cmp.Or(o.MaxProcesses, 64)
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
+	if o.Credentials == nil {
+		o.Credentials = func(cfg config.Server) httpapi.Credentials { return httpapi.Static(cfg.Headers) }
 	}
 	if o.Changed == nil {
 		o.Changed = func(tool.ServerID) {}
@@ -111,25 +119,15 @@ func (o *Options) fill() {
 	if o.Updated == nil {
 		o.Updated = func(tool.ServerID, json.RawMessage) {}
 	}
-	if o.MaxMessage == 0 {
-		o.MaxMessage = 16 << 20
-	}
-	if o.MaxProcesses == 0 {
-		o.MaxProcesses = 64
-	}
 	if o.Redact == nil {
 		o.Redact = func(s string) string { return s }
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 }
 
-// Apply makes the pool hold exactly these servers. Those whose settings are unchanged keep
-// their sessions; the others are ended, and start again when they are next needed.
+// Apply makes the pool hold exactly these servers. Unchanged ones keep their sessions; others are closed and start when next needed.
 func (p *Pool) Apply(servers []config.Server) {
 	var ended []*server
 	p.mu.Lock()
@@ -174,8 +172,7 @@ func (p *Pool) all() []*server {
 	return all
 }
 
-// clean takes secrets out of what a caller will read: servers like to say with which
-// token they could not start.
+// clean removes secrets from what a caller will read: some servers print the token they could not start with.
 func (p *Pool) clean(err error) error {
 	var f *fault.Error
 	if !errors.As(err, &f) {

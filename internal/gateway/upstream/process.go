@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -31,15 +30,15 @@ type process struct {
 	listed   func() bool // whether the server has listed its tools before
 }
 
-// grace is how long a process may take to end by itself: after its input was closed, and
-// again after it was asked to.
+// grace is how long a process may take to exit after its input is closed, and again after it is asked to.
 const grace = 2 * time.Second
 
 // startProcess starts the server's command.
 func startProcess(cfg config.Server, limit int, tail *tail, listed func() bool, h hooks) (*process, error) {
-	path, err := findCommand(cfg)
+	path, err := cfg.Program()
 	if err != nil {
-		return nil, err
+		return nil, fault.New(fault.UpstreamDown, "server %s cannot be started: command \"%s\" does not exist", cfg.ID, cfg.Command).
+			WithHint("%s", cfg.CommandHint())
 	}
 	cmd := exec.Command(path, cfg.Args...)
 	p := &process{tail: tail, exited: make(chan struct{}), cfg: cfg, path: path, listed: listed}
@@ -81,21 +80,14 @@ func closeAll(files ...io.Closer) {
 	}
 }
 
-// findCommand looks the command up before anything is started, for a clear error.
-func findCommand(cfg config.Server) (string, error) {
-	path, err := cfg.Program()
-	if err != nil {
-		return "", fault.New(fault.UpstreamDown, "server %s cannot be started: command \"%s\" does not exist", cfg.ID, cfg.Command).
-			WithHint("%s", cfg.CommandHint())
-	}
-	return path, nil
-}
-
 // run moves messages until the process has ended, then clears up after it.
 func (p *process) run(stdout, stderr *os.File, limit int) {
 	defer close(p.exited)
 	readers := make(chan struct{}, 2)
-	go func() { p.tail.copy(stderr); readers <- struct{}{} }()
+	go func() {
+		p.tail.copy(stderr)
+		readers <- struct{}{}
+	}()
 	go func() {
 		p.link.read(stdout, limit)
 		readers <- struct{}{}
@@ -104,21 +96,19 @@ func (p *process) run(stdout, stderr *os.File, limit int) {
 	go p.link.write(p.stdin)
 
 	err := p.program.Wait() // what the server itself started is gone too
-	p.settle(stdout, stderr, readers)
+	p.drainOutput(stdout, stderr, readers)
 	p.link.end(p.why(err))
 }
 
-// mute ends the link of a server that has closed its output and lives on: it can never
-// answer again. One that is about to exit gets the time to do so, as its exit says more.
+// mute ends the link of a server that closed its output and lives on. One that is exiting gets time: its exit says more.
 func (p *process) mute() {
 	if !p.wait(grace) {
 		p.link.end(fault.New(fault.UpstreamDown, "server %s closed its output", p.server))
 	}
 }
 
-// settle lets the readers take what is still in the pipes. Where the system cannot find all
-// that the server started, somebody may still hold them; then they are closed under the readers.
-func (p *process) settle(stdout, stderr *os.File, readers <-chan struct{}) {
+// drainOutput reads what is still in the pipes. A process that could not be found may hold them; then they are closed.
+func (p *process) drainOutput(stdout, stderr *os.File, readers <-chan struct{}) {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
 	for range 2 {
@@ -133,8 +123,7 @@ func (p *process) settle(stdout, stderr *os.File, readers <-chan struct{}) {
 	closeAll(stdout, stderr)
 }
 
-// why says in one sentence how the process ended, with the last thing it said, and what it
-// may have lacked from the start.
+// why says how the process ended, with the last thing it said and what it may have lacked.
 func (p *process) why(err error) error {
 	var notStarted *keeper.StartError
 	if errors.As(err, &notStarted) {
@@ -181,12 +170,10 @@ func (p *process) close() {
 }
 
 func (p *process) wait(limit time.Duration) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
 	select {
 	case <-p.exited:
 		return true
-	case <-ctx.Done():
+	case <-time.After(limit):
 		return false
 	}
 }

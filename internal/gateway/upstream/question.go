@@ -12,8 +12,7 @@ import (
 
 const elicitMethod = "elicitation/create"
 
-// signed puts the server's name before the message of a question to a person, so that no
-// server asks in another's name: "[server mail] Which folder?". All other bytes stay.
+// signed puts the server's name before a question to a person: "[server mail] Which folder?". No server can ask in another's name.
 func signed(id tool.ServerID, method string, params json.RawMessage) json.RawMessage {
 	if method != elicitMethod {
 		return params
@@ -64,8 +63,7 @@ func signedError(id tool.ServerID, err error) error {
 	return &own
 }
 
-// edited is an object whose members of a name, in any case and however many, are edited; with
-// the name "" all members of an object or elements of a list are.
+// edited edits all members of the name, in any case; "" means all members of an object or elements of a list.
 func edited(raw []byte, name string, edit func(value []byte) []byte) []byte {
 	w := rawjson.Object(raw)
 	if w.Err() != nil && name == "" {

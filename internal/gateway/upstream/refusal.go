@@ -58,17 +58,13 @@ func (r *remote) statusError(resp *http.Response, id int64, era mcp.Era) error {
 		err = r.protocolError("answered HTTP %d: %s", resp.StatusCode, oneLine(body))
 	}
 	if era == mcp.Modern && resp.StatusCode < 500 {
-		err = fmt.Errorf("%w%w", err, errOtherEra) // a legacy server does not understand such a request
+		err = marked(err, otherEra) // a legacy server does not understand such a request
 	}
 	if resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed {
-		return fmt.Errorf("%w%w", err, errNotStreamable)
+		return marked(err, notStreamable)
 	}
 	return err
 }
-
-// errOtherEra adds to an error that the server may be one of the legacy era by now. It has
-// not acted on the request.
-var errOtherEra = errors.New("")
 
 // refusesVersion tells whether a server says that it does not serve our revision.
 func refusesVersion(err error) bool {
@@ -87,9 +83,6 @@ func (s *server) stale(err error) {
 func isModernCode(code int) bool {
 	return code == mcp.CodeHeaderMismatch || code == mcp.CodeMissingCapability || code == mcp.CodeUnsupportedVersion
 }
-
-// errNotStreamable adds to an error that the URL may still be one of the older transport.
-var errNotStreamable = errors.New("")
 
 func (r *remote) protocolError(format string, args ...any) error {
 	return fault.New(fault.UpstreamProtocol, "server %s %s", r.server, fmt.Sprintf(format, args...)).

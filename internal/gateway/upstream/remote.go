@@ -17,6 +17,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/httpapi"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -25,14 +26,17 @@ import (
 type remote struct {
 	server tool.ServerID
 	url    *url.URL
-	header atomic.Pointer[http.Header] // what every request carries; replaced, never changed
 	http   http.RoundTripper
 	limit  int64
 	hooks  hooks
-	known  bool          // the configuration gives headers, which may be credentials
-	asks   chan struct{} // holds one for each open question of the server's
 
-	last *atomic.Int64   // the newest id
+	credentials httpapi.Credentials
+	protocol    atomic.Pointer[http.Header] // what the protocol wants in every request; replaced, never changed
+	last        atomic.Pointer[carried]     // what the last request carried
+
+	asks questions
+
+	ids  *atomic.Int64   // the newest id
 	ctx  context.Context // ends with the session
 	end  context.CancelFunc
 	once sync.Once
@@ -50,22 +54,72 @@ type asked struct {
 	out outgoing
 }
 
-func newRemote(cfg config.Server, rt http.RoundTripper, limit int64, h hooks) (*remote, error) {
+func newRemote(cfg config.Server, credentials httpapi.Credentials, rt http.RoundTripper, limit int64, h hooks) (*remote, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil {
 		return nil, fault.New(fault.BadConfig, "server %s: %w", cfg.ID, err)
 	}
-	r := &remote{server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, known: len(cfg.Headers) > 0, asks: make(chan struct{}, maxAsks), last: new(atomic.Int64)}
-	header := http.Header{}
-	for k, v := range cfg.Headers {
-		header.Set(k, v)
+	r := &remote{
+		server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, credentials: credentials, asks: make(questions, maxAsks), ids: new(atomic.Int64),
 	}
-	header.Set("Content-Type", "application/json")
-	header.Set("Accept", "application/json, text/event-stream")
-	header.Set("User-Agent", "toolfit")
-	r.header.Store(&header)
+	r.protocol.Store(&http.Header{
+		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "User-Agent": {"toolfit"},
+	})
 	r.ctx, r.end = context.WithCancel(context.Background())
 	return r, nil
+}
+
+// carried is what a request carries, and what that was put together from.
+type carried struct {
+	header                http.Header // read-only
+	credentials, protocol *http.Header
+}
+
+// carry puts together what a request of the caller's carries. While nothing changes, that is the last one's.
+func (r *remote) carry(ctx context.Context, caller string) (*carried, error) {
+	credentials, err := r.credentials.Header(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
+	protocol := r.protocol.Load()
+	last := r.last.Load()
+	if last != nil && last.credentials == credentials && last.protocol == protocol {
+		return last, nil
+	}
+	next := &carried{credentials.Clone(), credentials, protocol}
+	maps.Copy(next.header, *protocol)
+	r.last.Store(next)
+	return next, nil
+}
+
+// exchange sends a request for out, whose own headers come on top. If the server refuses the
+// credentials and they can be renewed, it is sent once more.
+func (r *remote) exchange(ctx context.Context, out outgoing, req *http.Request) (*http.Response, error) {
+	req.URL = r.url
+	req.Host = r.url.Host
+	own := req.Header
+	for again := true; ; again = false {
+		c, err := r.carry(ctx, out.caller)
+		if err != nil {
+			return nil, err
+		}
+		req.Header = headerFor(out, c.header)
+		if own != nil {
+			req.Header = maps.Clone(req.Header)
+			maps.Copy(req.Header, own)
+		}
+		resp, err := r.http.RoundTrip(req.WithContext(ctx))
+		if err != nil || resp.StatusCode != http.StatusUnauthorized || !again {
+			return resp, err
+		}
+		if !r.credentials.Refused(ctx, out.caller, c.credentials, resp.Header) {
+			return resp, nil
+		}
+		resp.Body.Close()
+		if req.GetBody != nil {
+			req.Body, _ = req.GetBody() // bytes in memory
+		}
+	}
 }
 
 // errSessionLost says that the server no longer knows our session. The request was not acted on.
@@ -73,33 +127,33 @@ var errSessionLost = errors.New("the server no longer knows the session")
 
 // adopt takes over what the handshake decided.
 func (r *remote) adopt(resp http.Header, version string) {
-	header := r.header.Load().Clone()
+	header := r.protocol.Load().Clone()
 	if id := resp.Get("Mcp-Session-Id"); id != "" {
 		header.Set("Mcp-Session-Id", id)
 	}
 	header.Set("Mcp-Protocol-Version", version)
-	r.header.Store(&header)
+	r.protocol.Store(&header)
 }
 
 // session is the id that the server gave the session; "" when it gave none.
-func (r *remote) session() string { return r.header.Load().Get("Mcp-Session-Id") }
+func (r *remote) session() string { return r.protocol.Load().Get("Mcp-Session-Id") }
 
-// listening is the header of a request for a stream of events.
-func (r *remote) listening() http.Header {
-	header := r.header.Load().Clone()
-	header.Set("Accept", "text/event-stream")
-	header.Del("Content-Type")
-	return header
+// get opens a stream of events: the session's own, or the rest of one whose last event is named.
+func (r *remote) get(ctx context.Context, lastEvent string) (*http.Response, error) {
+	header := http.Header{"Accept": {"text/event-stream"}, "Content-Type": nil}
+	if lastEvent != "" {
+		header.Set("Last-Event-ID", lastEvent)
+	}
+	return r.exchange(ctx, outgoing{}, &http.Request{Method: http.MethodGet, Header: header})
 }
 
 func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
-	id := r.last.Add(1)
+	id := r.ids.Add(1)
 	defer r.enter(ctx, id, out)()
-	// The exchange outlives the call by a moment: a stream must be read to its end for the
-	// connection to be used again.
+	// The exchange outlives the call briefly: a stream must be read to its end for the connection to be reused.
 	exchange, end := context.WithCancel(context.WithoutCancel(ctx))
 	unlink := context.AfterFunc(ctx, end)
-	resp, err := r.post(exchange, r.headerFor(out), out.message(id))
+	resp, err := r.post(exchange, out, out.message(id))
 	if err != nil {
 		end()
 		return nil, r.given(ctx, id, out, err)
@@ -143,8 +197,7 @@ func (r *remote) given(ctx context.Context, id int64, out outgoing, err error) e
 	return ctx.Err()
 }
 
-// finish ends an exchange. A stream whose answer has come is read to its end beside the
-// calls, for a short time only: a server may keep it open.
+// finish ends an exchange. The rest of a stream is read in the background, for a short time only.
 func (r *remote) finish(resp *http.Response, err error, end context.CancelFunc) {
 	if err != nil || !isStream(resp) {
 		resp.Body.Close()
@@ -168,9 +221,8 @@ func isStream(resp *http.Response) bool {
 	return strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
 }
 
-// headerFor is what a request carries. A modern one repeats parts of its body.
-func (r *remote) headerFor(out outgoing) http.Header {
-	base := *r.header.Load()
+// headerFor is the header of a message. A modern one repeats parts of its body.
+func headerFor(out outgoing, base http.Header) http.Header {
 	if out.era != mcp.Modern {
 		return base
 	}
@@ -188,14 +240,12 @@ func (r *remote) headerFor(out outgoing) http.Header {
 var modernVersion = []string{mcp.ModernVersion}
 
 // post sends one message. A connection that breaks gives a typed error.
-func (r *remote) post(ctx context.Context, header http.Header, message []byte) (*http.Response, error) {
-	req := &http.Request{
-		Method: http.MethodPost, URL: r.url, Host: r.url.Host, Header: header,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+func (r *remote) post(ctx context.Context, out outgoing, message []byte) (*http.Response, error) {
+	resp, err := r.exchange(ctx, out, &http.Request{
+		Method: http.MethodPost, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Body: io.NopCloser(bytes.NewReader(message)), ContentLength: int64(len(message)),
 		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(message)), nil },
-	}
-	resp, err := r.http.RoundTrip(req.WithContext(ctx))
+	})
 	switch {
 	case err == nil:
 		return resp, nil
@@ -205,19 +255,15 @@ func (r *remote) post(ctx context.Context, header http.Header, message []byte) (
 	return nil, r.unreachable(err)
 }
 
+// notify posts a notification in the background, for a short time only.
 func (r *remote) notify(method string, params json.RawMessage) {
-	r.send(mcp.AppendNotification(nil, method, params))
-}
-
-// send posts a message that wants no answer, in the background and for a short time only.
-func (r *remote) send(message []byte) {
-	r.background(func() { r.deliver(message) })
+	r.background(func() { r.deliver(mcp.AppendNotification(nil, method, params)) })
 }
 
 func (r *remote) deliver(message []byte) {
 	ctx, cancel := context.WithTimeout(r.ctx, grace)
 	defer cancel()
-	if resp, err := r.post(ctx, *r.header.Load(), message); err == nil {
+	if resp, err := r.post(ctx, outgoing{}, message); err == nil {
 		resp.Body.Close()
 	}
 }
@@ -247,8 +293,8 @@ func (r *remote) close() {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), grace)
 		defer cancel()
-		req := &http.Request{Method: http.MethodDelete, URL: r.url, Host: r.url.Host, Header: *r.header.Load()}
-		if resp, err := r.http.RoundTrip(req.WithContext(ctx)); err == nil {
+		resp, err := r.exchange(ctx, outgoing{}, &http.Request{Method: http.MethodDelete})
+		if err == nil {
 			resp.Body.Close()
 		}
 	})

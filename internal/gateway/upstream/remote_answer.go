@@ -68,8 +68,8 @@ func split(m mcp.Message) (json.RawMessage, error) {
 	return m.Result, nil
 }
 
-// kept is split for a message whose bytes do not last.
-func kept(m mcp.Message, buf *bytes.Buffer) (json.RawMessage, error) {
+// copyAnswer is split for a message whose bytes are used again.
+func copyAnswer(m mcp.Message, buf *bytes.Buffer) (json.RawMessage, error) {
 	result, err := split(m)
 	if err != nil || buf == nil {
 		return bytes.Clone(result), err

@@ -18,9 +18,8 @@ const (
 	maxWaits  = 3  // times in a row that it only wants to be called again
 )
 
-// converse carries a call to its end. A modern server may answer with questions: a modern
-// client gets them as they are, any other is asked, and the call is made again with what it
-// said.
+// converse carries a call to its end. Questions of a modern server go to a modern client as they
+// are; another client is asked, and the call repeated.
 func (s *server) converse(ctx context.Context, who caller, out outgoing) (Outcome, error) {
 	talk := rounds{server: s, first: out.params}
 	for {
@@ -74,13 +73,14 @@ type rounds struct {
 // next asks the client what the result asks, and returns the params of the next round.
 func (r *rounds) next(ctx context.Context, out outgoing, raw json.RawMessage) (json.RawMessage, error) {
 	questions, state := rawjson.Get(raw, "inputRequests"), rawjson.Get(raw, "requestState")
-	answers, err := r.answers(ctx, out, questions)
+	answers, asks, err := r.answers(ctx, out, questions)
 	if err != nil {
 		return nil, err
 	}
 	r.waits++
-	if len(answers) > 2 {
-		r.asked, r.waits = r.asked+1, 0
+	if asks {
+		r.asked++
+		r.waits = 0
 	}
 	id := r.server.cfg.ID
 	switch {
@@ -101,39 +101,38 @@ func (r *rounds) next(ctx context.Context, out outgoing, raw json.RawMessage) (j
 	if state != nil {
 		params = mcp.With(params, "requestState", state)
 	}
-	if len(answers) > 2 {
+	if asks {
 		params = mcp.With(params, "inputResponses", answers)
 	}
 	return params, nil
 }
 
-// answers asks one question after the other and returns the object of what was said.
-func (r *rounds) answers(ctx context.Context, out outgoing, questions json.RawMessage) (json.RawMessage, error) {
-	said := []byte{'{'}
+// answers asks one question after the other and returns the object of the answers, and whether
+// there was a question at all, or would have been within the limit.
+func (r *rounds) answers(ctx context.Context, out outgoing, questions json.RawMessage) (said json.RawMessage, asks bool, err error) {
+	said = []byte{'{'}
+	asks = r.asked >= maxRounds
 	w := rawjson.Object(questions)
 	for questions != nil && w.Next() {
 		method, _ := rawjson.String(rawjson.Get(w.Value, "method"))
 		if mcp.Ability(method) == "" {
-			return nil, fault.New(fault.UpstreamProtocol, "server %s asks %.40q, which no client can be asked", r.server.cfg.ID, method)
+			return nil, false, fault.New(fault.UpstreamProtocol, "server %s asks %.40q, which no client can be asked", r.server.cfg.ID, method)
 		}
 		if r.asked >= maxRounds {
 			continue // nobody is asked for nothing
 		}
 		answer, err := r.ask(ctx, out, method, rawjson.Get(w.Value, "params"))
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		said = append(said, separator(said)...)
-		said = append(rawjson.AppendString(said, string(w.Key)), ':')
+		asks = true
+		said = append(rawjson.AppendString(mcp.Comma(said), string(w.Key)), ':')
 		said = append(said, answer...)
 	}
 	if questions != nil && w.Err() != nil {
-		return nil, fault.New(fault.UpstreamProtocol, "server %s sent questions that are none: %w", r.server.cfg.ID, w.Err())
+		return nil, false, fault.New(fault.UpstreamProtocol, "server %s sent questions that are none: %w", r.server.cfg.ID, w.Err())
 	}
-	if r.asked >= maxRounds {
-		said = append(said, ' ') // still a round
-	}
-	return append(said, '}'), nil
+	return append(said, '}'), asks, nil
 }
 
 func (r *rounds) ask(ctx context.Context, out outgoing, method string, params json.RawMessage) (json.RawMessage, error) {

@@ -8,8 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// caller is on whose behalf a request is made. The zero caller is ourselves: lists,
-// subscriptions, settings.
+// caller is who a request is made for. The zero caller is the gateway itself: lists, subscriptions, settings.
 type caller struct {
 	owner   string          // the principal; "" for ourselves
 	session string          // of the caller; "" for none
@@ -29,10 +28,9 @@ type seat struct {
 // nothing is the capability of a client that cannot be asked anything.
 var nothing = json.RawMessage("{}")
 
-// seatOf gives a caller its session. A server that keeps state has one for each caller's
-// session. Over HTTP a question comes with the call that it belongs to, so callers of equal
-// abilities can share; over one pipe it does not, so a shared one declares nothing. The
-// caller holds mu.
+// seatOf picks the session for a caller. A server that holds state has one per session of the
+// caller. Over HTTP questions come with their call, so callers with equal capabilities share one;
+// over a pipe they do not, so a shared one declares none. The caller holds mu.
 func (s *server) seatOf(c caller) seat {
 	switch {
 	case s.era == mcp.Modern && !(s.isolated && c.session != ""):
@@ -56,8 +54,7 @@ func (s *server) seatOf(c caller) seat {
 // maxSeats bounds the sessions with one server: a caller may name ever new sessions of its own.
 const maxSeats = 1000
 
-// makeSeat closes the session that has been idle for longest when there are too many, or one
-// of the owner's own when it has its share. The caller holds mu.
+// makeSeat closes the session idle for longest if there are too many, or one of the owner's if it has its share. The caller holds mu.
 func (s *server) makeSeat(owner string) error {
 	all, own := s.count("", sparable), tally{}
 	if owner != "" {
@@ -109,8 +106,7 @@ func (s *server) processes(owner string) tally {
 	return s.count(owner, func(*session) bool { return true })
 }
 
-// makeRoom closes the process that has been idle for longest when the limit is reached, or
-// one of the owner's own when it has its share. The one about to start is counted.
+// makeRoom closes the process idle for longest at the limit, or one of the owner's at its share. The one about to start counts.
 func (p *Pool) makeRoom(owner string) error {
 	own := tally{}
 	if owner != "" {

@@ -1,10 +1,10 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
 	"sync"
@@ -14,18 +14,20 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/gateway/httpapi"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // server is one configured server and the sessions open with it.
 type server struct {
-	cfg  config.Server
-	pool *Pool
-	gate *gate
-	http *http.Transport
-	ids  atomic.Int64 // of requests over HTTP: no two are the same, in whichever session
-	tail tail
+	cfg         config.Server
+	pool        *Pool
+	gate        *gate
+	http        *http.Transport
+	credentials httpapi.Credentials
+	ids         atomic.Int64 // of requests over HTTP: no two are the same, in whichever session
+	tail        tail
 
 	listed  atomic.Bool              // it has listed its tools since it was configured
 	trusted atomic.Pointer[[]string] // hosts of a remote description that are approved; nil: none
@@ -67,6 +69,7 @@ type session struct {
 func newServer(p *Pool, cfg config.Server) *server {
 	s := &server{cfg: withLimits(cfg), pool: p, sessions: map[string]*session{}, isolated: cfg.Isolation == "session", since: p.opts.Now()}
 	s.gate, s.http = newGate(s.cfg, p.opts.Now), p.transport(cfg.Proxy)
+	s.credentials = p.opts.Credentials(cfg)
 	s.tail.redact = p.opts.Redact
 	if cfg.Missing != "" {
 		s.reason = fault.New(fault.UpstreamDown, "server %s is out of service: %s", cfg.ID, cfg.Missing)
@@ -77,12 +80,8 @@ func newServer(p *Pool, cfg config.Server) *server {
 
 // withLimits fills in what a configuration that was not read from a file may lack.
 func withLimits(cfg config.Server) config.Server {
-	if cfg.Start == 0 {
-		cfg.Start = 30 * time.Second
-	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = time.Minute
-	}
+	cfg.Start = cmp.Or(cfg.Start, 30*time.Second)
+	cfg.Timeout = cmp.Or(cfg.Timeout, time.Minute)
 	return cfg
 }
 
@@ -108,7 +107,7 @@ func (s *server) pass(ctx context.Context, who caller, out outgoing) (json.RawMe
 	}
 	raw, era, err := s.do(ctx, who, out)
 	if err != nil && out.clock.hasAsked() {
-		err = fmt.Errorf("%w%w", err, errNoVerdict) // a person may have been slow; that says nothing about the server
+		err = marked(err, noVerdict) // a person may have been slow
 	}
 	s.gate.leave(ctx, err)
 	return raw, era, err
@@ -120,15 +119,14 @@ func unsent(err error) error {
 	switch {
 	case !errors.As(err, &f):
 		return err
-	case errors.Is(err, errNoVerdict):
-		return fmt.Errorf("%w%w", f.Unsent(), errNoVerdict)
+	case hasMark(err, noVerdict):
+		return marked(f.Unsent(), noVerdict)
 	}
 	return f.Unsent()
 }
 
-// do carries one request over the caller's session, and once more over a new one when the
-// old had ended before the request was taken, or the server is of another era by now: then
-// the server has not acted. It also tells in which era the server answered.
+// do carries one request over the caller's session, and repeats it over a new one if the server
+// cannot have acted: the session was lost or the era has changed. It returns the era of the answer.
 func (s *server) do(ctx context.Context, who caller, out outgoing) (json.RawMessage, mcp.Era, error) {
 	if out.from.Info == nil {
 		out.from.Info = s.pool.self
@@ -141,7 +139,8 @@ func (s *server) do(ctx context.Context, who caller, out outgoing) (json.RawMess
 		out.era = sess.era
 		raw, err := sess.conn.request(ctx, out)
 		s.release(sess)
-		lost, other := errors.Is(err, errSessionLost), errors.Is(err, errOtherEra) || sess.era == mcp.Modern && refusesVersion(err)
+		lost := errors.Is(err, errSessionLost)
+		other := hasMark(err, otherEra) || sess.era == mcp.Modern && refusesVersion(err)
 		if !lost && !other {
 			s.stale(err)
 			return raw, sess.era, err
@@ -195,26 +194,21 @@ func (s *server) release(sess *session) {
 	s.mu.Unlock()
 }
 
-// errNoVerdict is added to the error for a call that says nothing about whether the server
-// works: it never got there, or it waited for a person.
-var errNoVerdict = errors.New("")
-
-// begin starts to open a session, in the background: a caller that leaves must not end the
-// start for those who wait with it. The caller holds mu.
+// begin starts to open a session in the background: a caller that leaves must not end it for others. The caller holds mu.
 func (s *server) begin(seat seat) (*session, error) {
 	now := s.pool.opts.Now()
 	switch {
 	case s.ended:
 		return nil, fault.New(fault.UpstreamDown, "server %s was removed", s.cfg.ID)
 	case s.cfg.Missing != "":
-		return nil, fmt.Errorf("%w%w", s.reason, errNoVerdict)
+		return nil, marked(s.reason, noVerdict)
 	case now.Before(s.retryAt):
 		why := fault.As(s.reason)
 		again := "it is tried again in " + max(s.retryAt.Sub(now).Round(time.Second), time.Second).String()
 		if why.Hint != "" {
 			again = why.Hint + "; " + again
 		}
-		return nil, fmt.Errorf("%w%w", why.WithHint("%s", again), errNoVerdict)
+		return nil, marked(why.WithHint("%s", again), noVerdict)
 	}
 	if err := s.makeSeat(seat.owner); err != nil {
 		return nil, err

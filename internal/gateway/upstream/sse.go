@@ -13,11 +13,10 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/origin"
 	"github.com/toolfit/toolfit/internal/mcp"
-	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// eventLink is a session over the oldest HTTP transport: the server's messages come on one
-// stream of events, whose first names the URL that takes ours.
+// eventLink is a session over the oldest HTTP transport: the server's messages come on one stream,
+// whose first event names the URL for ours.
 type eventLink struct {
 	*link
 	remote *remote // sends our messages
@@ -26,11 +25,7 @@ type eventLink struct {
 }
 
 // dialSSE opens the stream and waits for the URL to send to.
-func dialSSE(ctx context.Context, cfg config.Server, rt http.RoundTripper, limit int, h hooks) (conn, error) {
-	r, err := newRemote(cfg, rt, int64(limit), h)
-	if err != nil {
-		return nil, err
-	}
+func dialSSE(ctx context.Context, r *remote) (conn, error) {
 	inTime := context.AfterFunc(ctx, r.end)
 	body, events, err := r.openEvents()
 	if err != nil {
@@ -41,7 +36,7 @@ func dialSSE(ctx context.Context, cfg config.Server, rt http.RoundTripper, limit
 		body.Close()
 		return nil, ctx.Err()
 	}
-	e := &eventLink{link: newLink(cfg.ID, h, func([]byte) {}), remote: r, stream: body, ended: make(chan struct{})}
+	e := &eventLink{link: newLink(r.server, r.hooks, func([]byte) {}), remote: r, stream: body, ended: make(chan struct{})}
 	go e.read(events)
 	go e.write()
 	return e, nil
@@ -49,8 +44,7 @@ func dialSSE(ctx context.Context, cfg config.Server, rt http.RoundTripper, limit
 
 // openEvents opens the stream and reads its first event.
 func (r *remote) openEvents() (io.ReadCloser, *mcp.Events, error) {
-	req := &http.Request{Method: http.MethodGet, URL: r.url, Host: r.url.Host, Header: r.listening()}
-	resp, err := r.http.RoundTrip(req.WithContext(r.ctx))
+	resp, err := r.get(r.ctx, "")
 	if err != nil {
 		return nil, nil, r.unreachable(err)
 	}
@@ -124,7 +118,7 @@ const takeWithin = 30 * time.Second
 func (e *eventLink) post(message []byte) error {
 	ctx, cancel := context.WithTimeout(e.remote.ctx, takeWithin)
 	defer cancel()
-	resp, err := e.remote.post(ctx, *e.remote.header.Load(), message)
+	resp, err := e.remote.post(ctx, outgoing{}, message)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return fault.New(fault.UpstreamDown, "server %s did not take a message within %s", e.server, takeWithin)

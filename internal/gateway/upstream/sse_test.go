@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/gateway/httpapi"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -31,17 +32,27 @@ func response(status int, contentType string, body io.ReadCloser) *http.Response
 
 // openEventLink opens a session of the oldest transport. Post gets our messages; what is
 // written to the returned pipe is the server's stream.
+// dialOld dials a server of the oldest transport.
+func dialOld(t *testing.T, rt http.RoundTripper) (conn, error) {
+	t.Helper()
+	r, err := newRemote(config.Server{ID: "old", URL: "https://example.com/sse"}, httpapi.Static(nil), rt, 1000, hooks{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dialSSE(t.Context(), r)
+}
+
 func openEventLink(t *testing.T, post func(*http.Request) (*http.Response, error)) (conn, *io.PipeWriter) {
 	t.Helper()
 	stream, say := io.Pipe()
 	t.Cleanup(func() { say.Close() })
 	go io.WriteString(say, "event: endpoint\ndata: /messages\n\n")
-	c, err := dialSSE(t.Context(), config.Server{ID: "old", URL: "https://example.com/sse"}, carrier(func(r *http.Request) (*http.Response, error) {
+	c, err := dialOld(t, carrier(func(r *http.Request) (*http.Response, error) {
 		if r.Method == http.MethodGet {
 			return response(200, "text/event-stream", stream), nil
 		}
 		return post(r)
-	}), 1000, hooks{})
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,9 +109,9 @@ func TestHugeEventFailsItsCallAndNoOther(t *testing.T) {
 func TestEventServerMayNotSendOurCredentialsElsewhere(t *testing.T) {
 	for _, target := range []string{"https://evil.example/messages", "http://example.com/messages", "//evil.example/"} {
 		stream := io.NopCloser(strings.NewReader("event: endpoint\ndata: " + target + "\n\n"))
-		_, err := dialSSE(t.Context(), config.Server{ID: "old", URL: "https://example.com/sse"}, carrier(func(*http.Request) (*http.Response, error) {
+		_, err := dialOld(t, carrier(func(*http.Request) (*http.Response, error) {
 			return response(200, "text/event-stream", stream), nil
-		}), 1000, hooks{})
+		}))
 		wantFault(t, err, fault.UpstreamProtocol, "it names another host")
 	}
 }
@@ -108,7 +119,7 @@ func TestEventServerMayNotSendOurCredentialsElsewhere(t *testing.T) {
 func TestStreamOfNewsThatHeldIsOpenedAgainSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var opened atomic.Int64
-		r, err := newRemote(config.Server{ID: "web", URL: "https://example.com/mcp"}, carrier(func(r *http.Request) (*http.Response, error) {
+		r, err := newRemote(config.Server{ID: "web", URL: "https://example.com/mcp"}, httpapi.Static(nil), carrier(func(r *http.Request) (*http.Response, error) {
 			opened.Add(1)
 			stream, say := io.Pipe()
 			time.AfterFunc(30*time.Second, func() { say.Close() }) // as a proxy does

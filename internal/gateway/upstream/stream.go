@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -15,13 +13,12 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// answerFromStream reads the answer to request id from a stream of events. A stream that
-// breaks, or that the server closes meanwhile, is taken up again where it was.
+// answerFromStream reads the answer to request id from a stream of events. A broken stream is resumed.
 func (r *remote) answerFromStream(ctx context.Context, body io.Reader, id int64, out outgoing) (json.RawMessage, error) {
 	var at position
 	for {
 		result, err := r.readStream(ctx, body, id, out, &at)
-		if !errors.Is(err, errStreamEnded) || at.event == "" || out.era == mcp.Modern || ctx.Err() != nil {
+		if !hasMark(err, streamEnded) || at.event == "" || out.era == mcp.Modern || ctx.Err() != nil {
 			return result, err
 		}
 		again, err := r.resume(ctx, &at)
@@ -40,9 +37,6 @@ type position struct {
 	tries int           // times in a row that nothing new came
 }
 
-// errStreamEnded is added to the error for a stream that ended before the answer.
-var errStreamEnded = errors.New("")
-
 func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out outgoing, at *position) (json.RawMessage, error) {
 	events := mcp.NewEvents(body, int(r.limit))
 	defer events.Close()
@@ -52,8 +46,7 @@ func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out o
 			return nil, tooLarge(r.server, r.limit+1, r.limit)
 		}
 		if err != nil {
-			ended := fault.New(fault.UpstreamDown, "server %s ended its stream before the answer", r.server)
-			return nil, fmt.Errorf("%w%w", ended, errStreamEnded)
+			return nil, marked(fault.New(fault.UpstreamDown, "server %s ended its stream before the answer", r.server), streamEnded)
 		}
 		at.saw(ev)
 		if len(ev.Data) == 0 || ev.Name != "" && ev.Name != "message" {
@@ -64,13 +57,13 @@ func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out o
 		case err != nil:
 			return nil, r.protocolError("sent what is no message: %v", err)
 		case m.IsResponse() && isID(m.ID, id):
-			return kept(m, out.buf)
+			return copyAnswer(m, out.buf)
 		case m.IsResponse(), m.Method == cancelMethod:
 			// An answer to nothing we asked here, or a question that the server no longer has.
 		case m.IsRequest() && out.era == mcp.Modern:
 			// Such a server asks by its answer; it would not take one of ours.
 		case m.IsRequest():
-			r.asked(ctx, out, m)
+			r.asked(asked{ctx, out}, m)
 		case m.Method == ackMethod && out.acked != nil:
 			out.acked(bytes.Clone(m.Params))
 		case m.Method == progressMethod:
@@ -98,7 +91,8 @@ const maxResumes = 5
 // resume opens the rest of a stream.
 func (r *remote) resume(ctx context.Context, at *position) (io.ReadCloser, error) {
 	wait := max(at.retry, 100*time.Millisecond<<min(at.tries, 6))
-	if at.tries++; at.tries > maxResumes {
+	at.tries++
+	if at.tries > maxResumes {
 		return nil, fault.New(fault.UpstreamDown, "server %s ended its stream before the answer, %d times", r.server, maxResumes)
 	}
 	select {
@@ -106,10 +100,7 @@ func (r *remote) resume(ctx context.Context, at *position) (io.ReadCloser, error
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	header := r.listening()
-	header.Set("Last-Event-ID", at.event)
-	req := &http.Request{Method: http.MethodGet, URL: r.url, Host: r.url.Host, Header: header}
-	resp, err := r.http.RoundTrip(req.WithContext(ctx))
+	resp, err := r.get(ctx, at.event)
 	if err != nil {
 		return nil, fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", r.server, fault.Plain(err))
 	}
@@ -133,10 +124,9 @@ func (r *remote) heard(m mcp.Message) bool {
 	return true
 }
 
-// whom finds who is asked what comes on the session's own stream, which does not say to
-// which call it belongs. A caller to whom the session belongs is asked through its newest
-// call, or outside of any. A shared one must have a single open call; and it is never asked
-// for roots, which are the session's, not the call's.
+// whom finds who is asked a question on the session's own stream, which does not name its call. The
+// session's only caller is asked through its newest call, or outside of any. In a shared session
+// there must be one open call, which is never asked for roots.
 func (r *remote) whom(method string) asked {
 	r.asking.Lock()
 	defer r.asking.Unlock()
@@ -154,29 +144,15 @@ func (r *remote) whom(method string) asked {
 	return asked{r.ctx, outgoing{peer: mcp.Deaf}}
 }
 
-// asked answers a request of the server's own, beside the calls: a person may be asked.
-func (r *remote) asked(ctx context.Context, out outgoing, m mcp.Message) {
-	m.ID, m.Params = bytes.Clone(m.ID), bytes.Clone(m.Params)
-	select {
-	case r.asks <- struct{}{}:
-	default:
-		r.send(mcp.AppendError(nil, m.ID, mcp.Errorf(mcp.CodeInternal, "too many open questions")))
-		return
-	}
-	r.background(func() {
-		defer func() { <-r.asks }()
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(r.ctx, cancel)()
-		out.clock.asked()
-		answer := r.hooks.answerServer(ctx, out.peer, m)
-		out.clock.answered()
-		r.deliver(answer)
-	})
+// asked answers a request of the server's.
+func (r *remote) asked(to asked, m mcp.Message) {
+	m.ID = bytes.Clone(m.ID)
+	m.Params = bytes.Clone(m.Params)
+	run := func(work func()) { r.background(work) }
+	r.asks.answer(r.hooks, to, r.ctx, m, run, r.deliver)
 }
 
-// listen holds the session's own stream open, for news of changed lists and for questions.
-// It tells when the server has answered for the first time.
+// listen holds the session's own stream open and tells when the server has first answered.
 func (r *remote) listen() (answered <-chan struct{}) {
 	first := make(chan struct{})
 	tell := sync.OnceFunc(func() { close(first) })
@@ -206,8 +182,7 @@ func (r *remote) keepHearing(answered func()) {
 
 // hear reads one stream to its end and tells whether another is worth trying.
 func (r *remote) hear(answered func()) bool {
-	req := &http.Request{Method: http.MethodGet, URL: r.url, Host: r.url.Host, Header: r.listening()}
-	resp, err := r.http.RoundTrip(req.WithContext(r.ctx))
+	resp, err := r.get(r.ctx, "")
 	answered()
 	if err != nil {
 		return r.ctx.Err() == nil
@@ -231,8 +206,7 @@ func (r *remote) hear(answered func()) bool {
 		switch {
 		case err != nil:
 		case m.IsRequest():
-			to := r.whom(m.Method)
-			r.asked(to.ctx, to.out, m)
+			r.asked(r.whom(m.Method), m)
 		default:
 			r.heard(m)
 		}

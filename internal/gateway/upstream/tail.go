@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// tail keeps the last lines that a server wrote to its standard error, and what it
-// wrote to its output that was no message.
+// tail stores the last lines of a server's standard error, and what it wrote to its output that was not a message.
 type tail struct {
 	redact func(string) string // takes secrets out
 
@@ -54,15 +53,13 @@ func (t *tail) copy(r io.Reader) {
 	}
 }
 
-// errorLine is how runtimes begin the line that says what went wrong; what follows it are
-// frames, members of the error, and advice. npm has its own way.
+// errorLine matches how runtimes and npm begin the line that says what went wrong.
 var errorLine = regexp.MustCompile(`^(?i:(uncaught )?[\w.$]*(error|exception)|panic|fatal( error)?)( \[\w+\])?: *\S|^npm (error|ERR!) \d+ .*\b(Not Found|not be found)\b`)
 
 // nearEnd is how many of the last lines may belong to what ended a server.
 const nearEnd = 30
 
-// last is the line most likely to say what went wrong: of the last ones that which begins as
-// an error does, else the last that is no stack frame.
+// last is the line that most likely says what went wrong: a recent one that looks like an error, else the last that is not a stack frame.
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,9 +12,8 @@ import (
 
 var errNotUTF8 = errors.New("it is not UTF-8")
 
-// parse splits a message of the server's. One that is not UTF-8 is refused, or has its wrong
-// bytes replaced and says so in its _meta: readers disagree about what such bytes mean, and
-// some fail.
+// parse splits a message of the server's. Bytes that are not UTF-8 are refused, or replaced and
+// counted in _meta: readers disagree about them.
 func (h hooks) parse(data []byte) (mcp.Message, error) {
 	data, wrong := rawjson.ToValidUTF8(data)
 	if wrong > 0 && h.refuse {
@@ -27,8 +26,7 @@ func (h hooks) parse(data []byte) (mcp.Message, error) {
 	return m, err
 }
 
-// valid does the same for a result that comes from our own process. One of an HTTP API may
-// have had bytes replaced before.
+// valid does the same for a result of a built-in server. That of an HTTP API may have been repaired before.
 func (h hooks) valid(server tool.ServerID, result json.RawMessage) (json.RawMessage, error) {
 	result, wrong := rawjson.ToValidUTF8(result)
 	if wrong > 0 {

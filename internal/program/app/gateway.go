@@ -55,9 +55,12 @@ func (a *App) startServers(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	own := call.OwnTools(a.opts.Program != "")
+	own.Tests = trial.Definitions()
+	own.Env = envTools
 	self := mcp.Info{Name: "toolfit", Title: "toolfit", Version: cmp.Or(a.opts.Version, "dev")}
 	a.Catalog, err = catalog.New(ctx, a.Pool, a.Store, &catalog.Options{
-		Changed: a.listChanged, Self: self.Implementation(), JQ: a.opts.Program != "", Env: envTools, Redact: a.secrets.redact, Logger: a.log,
+		Changed: a.listChanged, Self: self.Implementation(), Own: own, Redact: a.secrets.redact, Logger: a.log,
 	})
 	return err
 }
@@ -78,9 +81,9 @@ func (a *App) startCalls() error {
 	}
 	maps.Copy(own, a.testTools())
 	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{
-		Own: own, Describes: a.describes, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
+		Own: own, FindElements: a.describes, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
 		Results: a.Store, Retain: func() time.Duration { return a.Config().StoredResults.Retain }, JQ: a.jq(),
-		Earlier: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Beside: a.work.Go, Redact: a.secrets.redact,
+		PastResults: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Background: a.work.Go, Redact: a.secrets.redact,
 	})
 	a.lab = a.newLab()
 	a.front = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{

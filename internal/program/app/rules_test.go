@@ -12,7 +12,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
-	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/record"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
@@ -161,7 +161,7 @@ func used(t *testing.T, a *App, id string, calls, fetched int) {
 		c := store.Call{ID: fmt.Sprintf("%s%s%06d", record.FirstID(at), id, i), At: at, Principal: "p", Tool: "shop__list_orders", Rule: id,
 			Outcome: "ok", Level: "info"}
 		if c.Ref = fmt.Sprint("r_", i); i >= calls {
-			c.Tool = tool.Name(catalog.FetchResult)
+			c.Tool = tool.Name(call.FetchResult)
 			c.Ref = fmt.Sprint("r_", (i-calls)/2) // each twice
 		}
 		rows = append(rows, c)

@@ -75,7 +75,7 @@ func (a *App) describes(
 // testTools are the tools of the lab, which is created after the caller that needs them.
 func (a *App) testTools() map[string]call.OwnTool {
 	own := map[string]call.OwnTool{}
-	for _, name := range []string{catalog.RunSteps, catalog.FindElement} {
+	for _, name := range []string{trial.RunSteps, trial.FindElement} {
 		own[name] = func(ctx context.Context, req *call.Request, args json.RawMessage) (json.RawMessage, error) {
 			return a.lab.Tools()[name](ctx, req, args)
 		}

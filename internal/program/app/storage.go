@@ -120,7 +120,7 @@ func (s *storage) checkStore(ctx context.Context) error {
 	before := s.problem
 	s.problem = s.Store.Writable(ctx)
 	s.checked = time.Now()
-	s.Records.Settle(s.problem)
+	s.Records.ReportSink(s.problem)
 	switch {
 	case before == nil && s.problem != nil:
 		s.log.Error("the store cannot be written to", "error", fault.As(s.problem))

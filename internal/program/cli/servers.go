@@ -1,16 +1,21 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 )
 
@@ -40,7 +45,15 @@ func (c *command) servers() *cobra.Command {
 						return err
 					}
 				}
-				return c.show(map[string]any{"servers": servers}, func() error { return c.printServers(servers, byServer(shown)) })
+				n := byServer(shown)
+				why := ""
+				if !c.json && slices.ContainsFunc(servers, func(s restapi.Server) bool { return n[s.ID] != s.Tools }) {
+					why, err = g.notShown(cmd.Context(), flags.query(), servers)
+					if err != nil {
+						return err
+					}
+				}
+				return c.show(map[string]any{"servers": servers}, func() error { return c.printServers(servers, n, why) })
 			})
 		},
 	}
@@ -73,8 +86,31 @@ func byServer(tools []restapi.Tool) map[tool.ServerID]int {
 	return n
 }
 
-// notShown is why a list of tools has fewer than its servers.
-const notShown = "the others are held, kept out, not in the profile, of a disabled server, or run only as tasks"
+// notShown says why a list of tools has fewer than its servers: how many for which reason.
+func (g *gateway) notShown(ctx context.Context, q url.Values, servers []restapi.Server) (string, error) {
+	var answer struct {
+		NotShown []catalog.NotShown `json:"notShown"`
+	}
+	q = maps.Clone(q)
+	q.Set("notShown", "true")
+	if err := g.do(ctx, request{path: "/tools", query: q}, &answer); err != nil {
+		return "", err
+	}
+	count := map[string]int{}
+	for _, t := range answer.NotShown {
+		count[string(t.Reason)]++
+	}
+	for _, s := range servers {
+		if s.State == restapi.Disabled {
+			count["of a disabled server"] += s.Tools
+		}
+	}
+	var parts []string
+	for _, reason := range slices.Sorted(maps.Keys(count)) {
+		parts = append(parts, fmt.Sprintf("%d %s", count[reason], reason))
+	}
+	return "not shown: " + cmp.Or(strings.Join(parts, ", "), "see the profile"), nil
+}
 
 func (g *gateway) check(ctx context.Context, s restapi.Server) restapi.Server {
 	path := "/servers/" + url.PathEscape(string(s.ID))
@@ -88,18 +124,16 @@ func (g *gateway) check(ctx context.Context, s restapi.Server) restapi.Server {
 	return s
 }
 
-// printServers lists the servers; shown is how many tools of each the profile has.
-func (c *command) printServers(servers []restapi.Server, shown map[tool.ServerID]int) error {
+// printServers lists the servers, given how many tools of each the profile shows and why not all.
+func (c *command) printServers(servers []restapi.Server, shown map[tool.ServerID]int, notShown string) error {
 	t := terminal.Table{
 		Wraps: true, Head: []string{"NAME", "KIND", "STATE", "TOOLS", "CHECKED", "REASON"},
 		None: "no servers; add one with: toolfit add NAME -- COMMAND",
 	}
-	fewer := false
 	for _, s := range servers {
 		tools := fmt.Sprint(s.Tools)
 		if n := shown[s.ID]; n != s.Tools {
 			tools = fmt.Sprintf("%d of %d", n, s.Tools)
-			fewer = true
 		}
 		if len(s.Held) > 0 {
 			tools += fmt.Sprintf(" (%d held)", len(s.Held))
@@ -109,7 +143,7 @@ func (c *command) printServers(servers []restapi.Server, shown map[tool.ServerID
 	if err := t.Print(c.env.Out); err != nil {
 		return err
 	}
-	if fewer {
+	if notShown != "" {
 		fmt.Fprintln(c.env.Out, "tools: how many of the server's tools the profile shows; "+notShown)
 	}
 	for _, s := range servers {

@@ -43,7 +43,7 @@ func (c *command) tools() *cobra.Command {
 				if err := out.Print(c.env.Out); err != nil || words != "" {
 					return err
 				}
-				return c.sayNotShown(cmd.Context(), g, tools)
+				return c.sayNotShown(cmd.Context(), g, flags.query(), tools)
 			})
 		},
 	}
@@ -61,7 +61,7 @@ func (g *gateway) tools(ctx context.Context, q url.Values) ([]restapi.Tool, erro
 }
 
 // sayNotShown says why the list of tools is shorter than what the servers offer.
-func (c *command) sayNotShown(ctx context.Context, g *gateway, tools []restapi.Tool) error {
+func (c *command) sayNotShown(ctx context.Context, g *gateway, q url.Values, tools []restapi.Tool) error {
 	servers, err := g.servers(ctx)
 	if err != nil {
 		return err
@@ -73,10 +73,14 @@ func (c *command) sayNotShown(ctx context.Context, g *gateway, tools []restapi.T
 			fewer = append(fewer, fmt.Sprintf("%d of the %d tools of %s", n, s.Tools, s.ID))
 		}
 	}
-	if len(fewer) > 0 {
-		fmt.Fprintf(c.env.Err, "shown: %s; %s\n", strings.Join(fewer, ", "), notShown)
+	if len(fewer) == 0 {
+		return nil
 	}
-	return nil
+	why, err := g.notShown(ctx, q, servers)
+	if err == nil {
+		fmt.Fprintf(c.env.Err, "shown: %s; %s\n", strings.Join(fewer, ", "), why)
+	}
+	return err
 }
 
 func firstSentence(s string) string {

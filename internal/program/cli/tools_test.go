@@ -36,7 +36,7 @@ func TestServersSayWhatWasLeftOutOfTheirLists(t *testing.T) {
 	var out strings.Builder
 	c := &command{env: &Env{Out: &out}}
 	err := c.printServers([]restapi.Server{{ID: "much", Kind: "http", State: "up", Tools: 20000,
-		Notes: []string{"5 or more tools were left out\x1b[2J"}}}, map[tool.ServerID]int{"much": 20000})
+		Notes: []string{"5 or more tools were left out\x1b[2J"}}}, map[tool.ServerID]int{"much": 20000}, "")
 	if err != nil || !strings.HasSuffix(out.String(), "\nmuch: 5 or more tools were left out\\u001b[2J\n") {
 		t.Errorf("%q, %v", out.String(), err)
 	}

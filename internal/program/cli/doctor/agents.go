@@ -107,7 +107,7 @@ func (d *doctor) agent(a *config.Agent, view *catalog.View, silent []string) {
 			has++
 		}
 	}
-	lacks := view.Lacks(a)
+	lacks := view.UnknownTools(a)
 	for _, word := range lacks {
 		status := warning
 		message := fmt.Sprintf("available_tools: profile %s has no tool %s", a.Profile, word)

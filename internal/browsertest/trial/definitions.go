@@ -1,17 +1,17 @@
-package catalog
+package trial
 
-import (
-	"encoding/json"
-	"strings"
+import "encoding/json"
 
-	"github.com/toolfit/toolfit/internal/state/config"
-)
-
-// The tools of ours for tests in a browser.
+// The names of the tools for browser tests.
 const (
 	RunSteps    = "run_steps"
 	FindElement = "find_element"
 )
+
+// Definitions are the tools for browser tests as lists show them.
+func Definitions() []json.RawMessage {
+	return []json.RawMessage{runStepsDefinition, findElementDefinition}
+}
 
 var runStepsDefinition = json.RawMessage(`{"name":"run_steps","title":"Run browser steps",` +
 	`"description":"Run steps in the browser and report each: what was done, to which element, and what is there instead of what was expected. ` +
@@ -34,14 +34,3 @@ var findElementDefinition = json.RawMessage(`{"name":"find_element","title":"Fin
 	`"action":{"type":"string","enum":["click","fill","select","check"],"description":"What is to be done with it, which says what kinds of elements count."}},` +
 	`"required":["description"],"additionalProperties":false},` +
 	`"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":true}}`)
-
-// addTests puts the tools for tests in where the profile wants them.
-func (v *View) addTests(p config.Profile) {
-	if p.Tests {
-		for _, e := range v.Entries {
-			e.Browser = !e.Own && strings.HasPrefix(e.Definition.Name, "browser_")
-		}
-		v.addOwn(p, runStepsDefinition)
-		v.addOwn(p, findElementDefinition)
-	}
-}
