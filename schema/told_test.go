@@ -25,6 +25,9 @@ func told(err error, report []Change) bool {
 		if strings.HasSuffix(c.Action, "is required and not allowed") {
 			at[anyPlace(c.Pointer+"/required")] = true
 		}
+		if c.Kind == BadKeyword { // a repaired mistake, such as an enum beside an array that means its items
+			at[anyPlace(c.Pointer)] = true
+		}
 		if c.Kind == Constraint || c.Kind == RootChanged || c.Kind == Conflict || c.Kind == TooMuch || c.Kind == Cut {
 			at[anyPlace(c.Pointer)] = true
 		}
