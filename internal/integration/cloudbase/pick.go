@@ -80,7 +80,7 @@ func (s *Server) resume(ctx context.Context, req *mcp.Request, handle string) (j
 func chosen(c picker.Choice) (json.RawMessage, error) {
 	switch c.Outcome {
 	case picker.Picked:
-		return encode(map[string]string{"envId": c.EnvID}), nil
+		return rawjson.Encode(map[string]string{"envId": c.EnvID}), nil
 	case picker.Canceled:
 		return json.RawMessage(`{"cancelled":true}`), nil
 	case picker.Switched:
@@ -94,7 +94,7 @@ func chosen(c picker.Choice) (json.RawMessage, error) {
 
 // waiting is the answer with the link and how to continue.
 func waiting(w *picker.Wait) json.RawMessage {
-	return encode(struct {
+	return rawjson.Encode(struct {
 		Status  string `json:"status"`
 		URL     string `json:"url"`
 		Wait    string `json:"wait"`

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/arguments"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
@@ -209,7 +210,7 @@ func progressToken(params json.RawMessage) json.RawMessage {
 
 // tellProgress sends one notification. If that fails, the report continues.
 func tellProgress(ctx context.Context, to mcp.Peer, token json.RawMessage, step, total int64) {
-	params, err := encode(struct {
+	params, err := rawjson.Marshal(struct {
 		ProgressToken json.RawMessage `json:"progressToken"`
 		Progress      int64           `json:"progress"`
 		Total         int64           `json:"total"`
@@ -237,6 +238,6 @@ func (s *shop) exportAll(_ context.Context, in *args, _ *mcp.Request) (any, erro
 	if err := in.done(); err != nil {
 		return nil, err
 	}
-	rows, err := encode(sales(int(n), s.customers, s.products))
+	rows, err := rawjson.Marshal(sales(int(n), s.customers, s.products))
 	return string(rows), err // text only: structured content would just double the size
 }
