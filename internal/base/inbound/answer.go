@@ -1,6 +1,7 @@
 package inbound
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"net/http"
@@ -14,6 +15,20 @@ func WriteJSON(w http.ResponseWriter, status int, v any) {
 	enc.SetEscapeHTML(false)
 	enc.Encode(v) // a client that has left needs no answer
 }
+
+// Recorder is an answer that is kept instead of sent.
+type Recorder struct {
+	header http.Header
+	Status int
+	Body   bytes.Buffer
+}
+
+// NewRecorder makes an empty answer.
+func NewRecorder() *Recorder { return &Recorder{header: http.Header{}, Status: http.StatusOK} }
+
+func (r *Recorder) Header() http.Header         { return r.header }
+func (r *Recorder) WriteHeader(status int)      { r.Status = status }
+func (r *Recorder) Write(b []byte) (int, error) { return r.Body.Write(b) }
 
 // StatusWriter remembers the status of an answer.
 type StatusWriter struct {

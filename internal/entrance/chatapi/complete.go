@@ -13,6 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/inbound"
+	"github.com/toolfit/toolfit/internal/base/repeat"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
@@ -236,14 +237,5 @@ func (s *stream) raw(text []byte) error {
 
 // beat keeps the connection alive while a tool runs.
 func (s *stream) beat(ctx context.Context) {
-	tick := time.NewTicker(pulse)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.raw([]byte(": working\n\n"))
-		}
-	}
+	repeat.Every(ctx.Done(), pulse, func() { s.raw([]byte(": working\n\n")) })
 }
