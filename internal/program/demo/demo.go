@@ -19,7 +19,6 @@ import (
 	"fmt"
 
 	"github.com/toolfit/toolfit/internal/base/arguments"
-	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
@@ -70,12 +69,12 @@ func (s *server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, e
 	var problem arguments.Error
 	switch {
 	case errors.As(err, &problem):
-		return rawjson.Marshal(result{Content: textOf(string(problem)), IsError: true})
+		return encode(result{Content: textOf(string(problem)), IsError: true})
 	case err != nil:
 		return nil, err
 	}
 	if text, only := v.(string); only {
-		return rawjson.Marshal(result{Content: textOf(text)})
+		return encode(result{Content: textOf(text)})
 	}
 	return answer(v)
 }
@@ -98,7 +97,7 @@ func textOf(s string) []block { return []block{{Type: "text", Text: s}} }
 
 // answer is v twice, as most servers do: as pretty-printed text and as structured content.
 func answer(v any) (json.RawMessage, error) {
-	compact, err := rawjson.Marshal(v)
+	compact, err := encode(v)
 	if err != nil {
 		return nil, err
 	}
@@ -106,5 +105,16 @@ func answer(v any) (json.RawMessage, error) {
 	if err := json.Indent(&pretty, compact, "", "  "); err != nil {
 		return nil, fmt.Errorf("indent answer: %w", err)
 	}
-	return rawjson.Marshal(result{Content: textOf(pretty.String()), StructuredContent: compact})
+	return encode(result{Content: textOf(pretty.String()), StructuredContent: compact})
+}
+
+// encode writes compact JSON without HTML escapes.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode answer: %w", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

@@ -7,8 +7,6 @@ import (
 	"io"
 	"net/http"
 	"sync"
-
-	"github.com/toolfit/toolfit/internal/base/inbound"
 )
 
 // ParcelsSpec is the OpenAPI document of Parcels, without its address.
@@ -58,7 +56,7 @@ func (p *parcels) get(w http.ResponseWriter, r *http.Request) {
 func (p *parcels) move(w http.ResponseWriter, r *http.Request) {
 	var to destination
 	if err := json.NewDecoder(io.LimitReader(r.Body, maxParcelBody)).Decode(&to); err != nil || to.Street == "" || to.City == "" {
-		inbound.WriteJSON(w, http.StatusBadRequest, map[string]string{"message": "the body needs street and city"})
+		reply(w, http.StatusBadRequest, map[string]string{"message": "the body needs street and city"})
 		return
 	}
 	p.answer(w, r, func(found *parcel) {
@@ -73,9 +71,15 @@ func (p *parcels) answer(w http.ResponseWriter, r *http.Request, change func(*pa
 	defer p.mu.Unlock()
 	found, ok := p.all[r.PathValue("id")]
 	if !ok {
-		inbound.WriteJSON(w, http.StatusNotFound, map[string]string{"message": "there is no such parcel; known are P-1001 to P-1004"})
+		reply(w, http.StatusNotFound, map[string]string{"message": "there is no such parcel; known are P-1001 to P-1004"})
 		return
 	}
 	change(found)
-	inbound.WriteJSON(w, http.StatusOK, found)
+	reply(w, http.StatusOK, found)
+}
+
+func reply(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v) // the client may have left
 }

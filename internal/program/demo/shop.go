@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/arguments"
-	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
@@ -210,7 +209,7 @@ func progressToken(params json.RawMessage) json.RawMessage {
 
 // tellProgress sends one notification. If that fails, the report continues.
 func tellProgress(ctx context.Context, to mcp.Peer, token json.RawMessage, step, total int64) {
-	params, err := rawjson.Marshal(struct {
+	params, err := encode(struct {
 		ProgressToken json.RawMessage `json:"progressToken"`
 		Progress      int64           `json:"progress"`
 		Total         int64           `json:"total"`
@@ -238,6 +237,6 @@ func (s *shop) exportAll(_ context.Context, in *args, _ *mcp.Request) (any, erro
 	if err := in.done(); err != nil {
 		return nil, err
 	}
-	rows, err := rawjson.Marshal(sales(int(n), s.customers, s.products))
+	rows, err := encode(sales(int(n), s.customers, s.products))
 	return string(rows), err // text only: structured content would just double the size
 }
