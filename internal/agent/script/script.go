@@ -92,7 +92,8 @@ const maxBody = 64 << 20
 func New(answer func(*Request) Answer) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
-		inbound.WriteJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{map[string]any{"id": "script", "object": "model", "created": 0, "owned_by": "script"}}})
+		model := map[string]any{"id": "script", "object": "model", "created": 0, "owned_by": "script"}
+		inbound.WriteJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{model}})
 	})
 	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -120,7 +121,9 @@ func New(answer func(*Request) Answer) http.Handler {
 }
 
 func fail(w http.ResponseWriter, status int, message string) {
-	inbound.WriteJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error", "param": nil, "code": nil}})
+	inbound.WriteJSON(w, status, map[string]any{"error": map[string]any{
+		"message": message, "type": "invalid_request_error", "param": nil, "code": nil,
+	}})
 }
 
 func (a *Answer) finish() string {

@@ -182,7 +182,8 @@ func TestARuleOfWhichMuchIsFetchedGoesBackToShadow(t *testing.T) {
 	if err := a.judgeRules(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := rule(t, a, "greedy", project.Store); s.Value.Mode != project.Shadow || restapi.ShowRule(s, call.RuleCount{}).Reason != "more was fetched for 20 of 60 results" ||
+	if s := rule(t, a, "greedy", project.Store); s.Value.Mode != project.Shadow ||
+		restapi.ShowRule(s, call.RuleCount{}).Reason != "more was fetched for 20 of 60 results" ||
 		s.Value.Keep != "orders(id)" {
 		t.Errorf("%+v", s)
 	}
