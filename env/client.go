@@ -37,7 +37,7 @@ func (c *Client) Close() error { return c.close() }
 // Into may be nil; a *string takes plain text. Errors of the tool are a *ToolError or a
 // *NotFoundError.
 func (c *Client) Call(ctx context.Context, tool string, args, into any) error {
-	params, err := encode(struct {
+	params, err := rawjson.Marshal(struct {
 		Name      string `json:"name"`
 		Arguments any    `json:"arguments"`
 	}{tool, args})

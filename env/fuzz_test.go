@@ -90,7 +90,7 @@ func FuzzClient(f *testing.F) {
 		c := newClient(answering{raw})
 		d, err := c.Description(t.Context())
 		if err == nil {
-			if _, err := encode(d); err != nil {
+			if _, err := rawjson.Marshal(d); err != nil {
 				t.Errorf("%+v: %v", d, err)
 			}
 		}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // MemorySessions keeps sessions in memory.
@@ -185,7 +187,7 @@ func (m Metadata) canonical() (Metadata, map[string]string, error) {
 	out := make(Metadata, len(m))
 	same := make(map[string]string, len(m))
 	for name, v := range m {
-		raw, err := encode(v)
+		raw, err := rawjson.Marshal(v)
 		if err != nil {
 			return nil, nil, fmt.Errorf("metadata %s: %w", name, err)
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 func checkPrompts(all []Prompt) error {
@@ -21,7 +23,7 @@ func checkPrompts(all []Prompt) error {
 
 // Definition returns the prompt for prompts/list.
 func (p Prompt) Definition() (json.RawMessage, error) {
-	return encode(struct {
+	return rawjson.Marshal(struct {
 		Name        string           `json:"name"`
 		Title       string           `json:"title,omitempty"`
 		Description string           `json:"description,omitempty"`
@@ -42,7 +44,7 @@ func (p Prompt) Result(ctx context.Context, args map[string]string) (json.RawMes
 		Role    string `json:"role"`
 		Content block  `json:"content"`
 	}
-	return encode(struct {
+	return rawjson.Marshal(struct {
 		Description string    `json:"description,omitempty"`
 		Messages    []message `json:"messages"`
 	}{p.Description, []message{{"user", block{"text", text}}}})

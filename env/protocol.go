@@ -108,7 +108,7 @@ func (c Capabilities) MarshalJSON() ([]byte, error) {
 			all[name] = *on
 		}
 	}
-	return encode(map[string]any(all))
+	return rawjson.Marshal(map[string]any(all))
 }
 
 // UnmarshalJSON reads capabilities. One that is not a boolean is kept in More and counts as true.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // Schema returns the JSON Schema of the protocol, with the arguments and answer of each tool as
@@ -30,7 +32,7 @@ func Schema() json.RawMessage {
 		defs[f.name+".input"] = json.RawMessage(f.input)
 		defs[f.name+".output"] = json.RawMessage(f.output)
 	}
-	raw, err := encode(struct {
+	raw, err := rawjson.Marshal(struct {
 		Schema string                     `json:"$schema"`
 		Title  string                     `json:"title"`
 		Defs   map[string]json.RawMessage `json:"$defs"`

@@ -1,7 +1,6 @@
 package env
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -69,7 +68,7 @@ func (t Tool) Definition() (json.RawMessage, error) {
 	if t.InputSchema == nil {
 		t.InputSchema = anyObject
 	}
-	return encode(struct {
+	return rawjson.Marshal(struct {
 		Name         string          `json:"name"`
 		Title        string          `json:"title,omitempty"`
 		Description  string          `json:"description,omitempty"`
@@ -118,9 +117,9 @@ func resultOf(v any) (json.RawMessage, error) {
 	}
 	if text, ok := v.(string); ok {
 		res.Content = []block{{"text", text}}
-		return encode(res)
+		return rawjson.Marshal(res)
 	}
-	raw, err := encode(v)
+	raw, err := rawjson.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +127,7 @@ func resultOf(v any) (json.RawMessage, error) {
 	if raw[0] == '{' {
 		res.Structured = raw
 	}
-	return encode(res)
+	return rawjson.Marshal(res)
 }
 
 // errorOf writes an error as a result, without structured content, which would have to fit the
@@ -142,15 +141,4 @@ func errorOf(err error) json.RawMessage {
 	text := append(rawjson.AppendString([]byte(`{"error":`), message), '}')
 	raw := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), string(text))
 	return append(raw, `}],"isError":true}`...)
-}
-
-// encode writes compact JSON without HTML escapes.
-func encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("encode: %w", err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

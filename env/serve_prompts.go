@@ -37,7 +37,7 @@ func (s *Server) listPrompts(ctx context.Context, req *mcp.Request) (json.RawMes
 			return nil, s.told(err)
 		}
 	}
-	return encode(map[string]any{"prompts": list})
+	return rawjson.Marshal(map[string]any{"prompts": list})
 }
 
 func (s *Server) getPrompt(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {

@@ -64,7 +64,7 @@ func (s *Server) listTools(ctx context.Context, req *mcp.Request) (json.RawMessa
 	if err != nil {
 		return nil, s.told(err)
 	}
-	return encode(map[string]any{"tools": shown})
+	return rawjson.Marshal(map[string]any{"tools": shown})
 }
 
 // refuseCursor rejects cursors, as there is only one page.

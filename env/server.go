@@ -148,7 +148,7 @@ func (s *Server) answer(ctx context.Context, req *mcp.Request) (json.RawMessage,
 		return s.getPrompt(ctx, req)
 	case "subscriptions/listen":
 		return req.Listen(ctx, func(_ *mcp.Session, f mcp.Filter) mcp.Filter {
-			return mcp.Filter{Tools: f.Tools, Prompts: f.Prompts}
+			return mcp.Filter{Lists: slices.DeleteFunc(slices.Clone(f.Lists), func(name string) bool { return name == "resources" })}
 		})
 	}
 	return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/script"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 )
 
@@ -48,7 +48,7 @@ var repeats = map[string]func(given, text string) string{
 func TestACallQuotedInAResultIsNeverMade(t *testing.T) {
 	results := map[string]func(string) string{
 		"as it is": func(s string) string { return s },
-		"in JSON":  func(s string) string { return string(conversation.Marshal(map[string]string{"text": s})) },
+		"in JSON":  func(s string) string { return string(rawjson.Encode(map[string]string{"text": s})) },
 		"in HTML":  html.EscapeString,
 	}
 	w := newWorld(t, "", nil)

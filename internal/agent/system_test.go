@@ -11,6 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -134,7 +135,7 @@ func TestMessagesAlternateInText(t *testing.T) {
 	}
 	var got []string
 	for _, m := range inText(list) {
-		raw := conversation.Marshal(m)
+		raw := rawjson.Encode(m)
 		got = append(got, string(raw[:min(len(raw), 40)]))
 	}
 	want := []string{
@@ -191,8 +192,8 @@ func TestMessagesAreCheckedBeforeAModelSeesThem(t *testing.T) {
 		if err == nil && want != "" || err != nil && (want == "" || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", raw, err, want)
 		}
-		if m.Refusal != "" && !strings.Contains(string(conversation.Marshal(m)), `"refusal":"No."`) {
-			t.Errorf("the model gets %s", conversation.Marshal(m))
+		if m.Refusal != "" && !strings.Contains(string(rawjson.Encode(m)), `"refusal":"No."`) {
+			t.Errorf("the model gets %s", rawjson.Encode(m))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // callForm is how a model without function calling writes a call.
@@ -33,9 +34,9 @@ type toolResult struct {
 func callText(c conversation.Call) string {
 	args := json.RawMessage(c.Arguments)
 	if !json.Valid(args) {
-		args = conversation.Marshal(c.Arguments)
+		args = rawjson.Encode(c.Arguments)
 	}
-	return "<tool_call>" + toolcall.Escape(conversation.Marshal(struct {
+	return "<tool_call>" + toolcall.Escape(rawjson.Encode(struct {
 		ID        string          `json:"id"`
 		Tool      string          `json:"tool_name"`
 		Arguments json.RawMessage `json:"arguments"`
@@ -54,7 +55,7 @@ func resultText(m conversation.Message) string {
 			r.Error = &text
 		}
 	}
-	return "<tool_result>" + toolcall.Escape(conversation.Marshal(r)) + "</tool_result>"
+	return "<tool_result>" + toolcall.Escape(rawjson.Encode(r)) + "</tool_result>"
 }
 
 // inText writes calls and results as text of the assistant and the user, for a model without

@@ -10,6 +10,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
@@ -57,7 +58,7 @@ func (c *chat) openSession(ctx context.Context) error {
 	}
 	s, err := c.parts.Sessions.CreateSession(ctx, store.Session{
 		ID: "ses_" + strings.ToLower(rand.Text()), Owner: c.turn.Principal.ID, Title: title(c.turn.Messages),
-		Metadata: map[string]json.RawMessage{AgentKey: conversation.Marshal(c.agent.ID)},
+		Metadata: map[string]json.RawMessage{AgentKey: rawjson.Encode(c.agent.ID)},
 	})
 	c.answer.Session = s.ID
 	return err
@@ -186,7 +187,7 @@ func (c *chat) store(ctx context.Context, list ...conversation.Message) error {
 	defer cancel()
 	bodies := make([]json.RawMessage, len(list))
 	for i := range list {
-		bodies[i] = conversation.Marshal(list[i])
+		bodies[i] = rawjson.Encode(list[i])
 	}
 	if err := c.parts.Sessions.AppendMessages(ctx, c.answer.Session, bodies...); err != nil {
 		return fmt.Errorf("store the chat: %w", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/toolfit/toolfit/internal/agent/script"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/locale"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
@@ -86,7 +87,7 @@ func TestWhatWasInterruptedIsSaidToBe(t *testing.T) {
 	w.script(readSheet, script.Answer{Text: "ok"})
 	first := w.must(w.turn("helper", "读取"))
 	lost := conversation.Message{Role: conversation.RoleAssistant, Calls: []conversation.Call{{ID: "call_9", Tool: "x", Arguments: "{}"}}}
-	if err := w.store.AppendMessages(t.Context(), first.Session, conversation.Marshal(lost)); err != nil { // as if killed here
+	if err := w.store.AppendMessages(t.Context(), first.Session, rawjson.Encode(lost)); err != nil { // as if killed here
 		t.Fatal(err)
 	}
 	next := w.turn("helper", "weiter")
@@ -138,7 +139,7 @@ func (w *world) longSession(n int) string {
 	var bodies []json.RawMessage
 	for i := 3; i < n; i++ {
 		role := []string{conversation.RoleUser, conversation.RoleAssistant}[(i+1)%2]
-		bodies = append(bodies, conversation.Marshal(conversation.Text(role, fmt.Sprintf("%d %0200d", i+1, i))))
+		bodies = append(bodies, rawjson.Encode(conversation.Text(role, fmt.Sprintf("%d %0200d", i+1, i))))
 		if len(bodies) == 1000 || i == n-1 {
 			if err := w.store.AppendMessages(w.t.Context(), session, bodies...); err != nil {
 				w.t.Fatal(err)

@@ -48,7 +48,7 @@ const maxPages = 1000
 // learn reads which headers the tools want, in the name of the client that calls one.
 func (b *bridge) learn(ctx context.Context, call Message) error {
 	at := FindMeta(call.Params)
-	params := With(json.RawMessage("{}"), metaKey, Without(call.Params[at[0]:at[1]], progressTokenID))
+	params := With(json.RawMessage("{}"), metaKey, Without(call.Params[at.Start:at.End], progressTokenID))
 	for range maxPages {
 		list := Message{ID: json.RawMessage("0"), Method: "tools/list", Params: params}
 		answer, _, err := b.ask(ctx, b.modernHeader(list), list, AppendRequest(nil, 0, list.Method, params))

@@ -3,15 +3,19 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // Filter is what a modern client wants to hear of.
 type Filter struct {
-	Tools, Prompts, Resources bool     // that the list has changed
-	URIs                      []string // that one of these resources has changed
+	Lists []string // that one of these lists has changed: of tools, prompts or resources
+	URIs  []string // that one of these resources has changed
 }
+
+const listChanged = "ListChanged"
 
 // maxListenURIs bounds what one client can make us and the servers keep.
 const maxListenURIs = 1000
@@ -20,14 +24,13 @@ func parseFilter(params json.RawMessage) (Filter, error) {
 	var f Filter
 	w := rawjson.Object(rawjson.Get(params, "notifications"))
 	for w.Next() {
-		on := string(w.Value) == "true"
 		switch string(w.Key) {
-		case "toolsListChanged":
-			f.Tools = on
-		case "promptsListChanged":
-			f.Prompts = on
-		case "resourcesListChanged":
-			f.Resources = on
+		case "toolsListChanged", "promptsListChanged", "resourcesListChanged":
+			name := strings.TrimSuffix(string(w.Key), listChanged)
+			f.Lists = slices.DeleteFunc(f.Lists, func(other string) bool { return other == name }) // of two the last counts
+			if string(w.Value) == "true" {
+				f.Lists = append(f.Lists, name)
+			}
 		case "resourceSubscriptions":
 			uris := rawjson.Array(w.Value)
 			for uris.Next() {
@@ -49,13 +52,8 @@ func parseFilter(params json.RawMessage) (Filter, error) {
 // appendTo appends the filter as the client is told of it.
 func (f Filter) appendTo(b []byte) []byte {
 	b = append(b, '{')
-	for _, one := range []struct {
-		name string
-		on   bool
-	}{{"toolsListChanged", f.Tools}, {"promptsListChanged", f.Prompts}, {"resourcesListChanged", f.Resources}} {
-		if one.on {
-			b = append(Comma(b), `"`+one.name+`":true`...)
-		}
+	for _, name := range f.Lists {
+		b = append(Comma(b), `"`+name+listChanged+`":true`...)
 	}
 	if f.URIs != nil {
 		b = append(Comma(b), `"resourceSubscriptions":[`...)
@@ -72,15 +70,7 @@ func (f Filter) appendTo(b []byte) []byte {
 
 // hears tells whether the filter lets a broadcast through.
 func (f *Filter) hears(method string) bool {
-	switch method {
-	case "notifications/tools/list_changed":
-		return f.Tools
-	case "notifications/prompts/list_changed":
-		return f.Prompts
-	case "notifications/resources/list_changed":
-		return f.Resources
-	}
-	return false
+	return slices.ContainsFunc(f.Lists, func(name string) bool { return method == "notifications/"+name+"/list_changed" })
 }
 
 // listening makes a session a stream of subscriptions/listen: it lasts as long as its request, whose id its notifications carry.

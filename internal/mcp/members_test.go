@@ -81,6 +81,6 @@ func FuzzReadMeta(f *testing.F) {
 			t.Fatalf("%s gave %+v", params, m)
 		}
 		at := FindMeta(params)
-		ProgressToken(params[at[0]:at[1]])
+		ProgressToken(params[at.Start:at.End])
 	})
 }

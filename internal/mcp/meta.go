@@ -39,22 +39,22 @@ type Meta struct {
 }
 
 // FindMeta tells where _meta stands in params; zero when it is nowhere.
-func FindMeta(params json.RawMessage) (at [2]int) {
+func FindMeta(params json.RawMessage) (at rawjson.Span) {
 	w := rawjson.Object(params)
 	for w.Next() {
 		if string(w.Key) == metaKey {
-			return [2]int{w.Start, w.End}
+			return rawjson.Span{Start: w.Start, End: w.End}
 		}
 	}
 	return at
 }
 
 // ProgressToken finds where the progress token stands in a _meta; zero when none is wanted.
-func ProgressToken(meta json.RawMessage) (at [2]int) {
+func ProgressToken(meta json.RawMessage) (at rawjson.Span) {
 	w := rawjson.Object(meta)
 	for w.Next() {
 		if string(w.Key) == progressTokenID && !rawjson.IsNull(w.Value) {
-			return [2]int{w.Start, w.End}
+			return rawjson.Span{Start: w.Start, End: w.End}
 		}
 	}
 	return at
@@ -63,7 +63,7 @@ func ProgressToken(meta json.RawMessage) (at [2]int) {
 // metaVersion is the revision that a request names in its params; "" for legacy requests.
 func metaVersion(params json.RawMessage) string {
 	at := FindMeta(params)
-	s, _ := rawjson.String(rawjson.Get(params[at[0]:at[1]], MetaVersion))
+	s, _ := rawjson.String(rawjson.Get(params[at.Start:at.End], MetaVersion))
 	return s
 }
 

@@ -7,28 +7,19 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Marshal encodes strings, numbers and valid raw JSON, which cannot fail, without HTML escapes.
-func Marshal(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.Encode(v)
-	return bytes.TrimSpace(b.Bytes())
-}
-
 // MarshalJSON writes null, a string, or the list of parts.
 func (c Content) MarshalJSON() ([]byte, error) {
 	switch {
 	case c == nil:
 		return []byte("null"), nil
 	case c.IsPlain():
-		return Marshal(c[0].Text), nil
+		return rawjson.Encode(c[0].Text), nil
 	}
 	parts := make([]json.RawMessage, len(c))
 	for i, p := range c {
 		parts[i] = p.Raw
 	}
-	return Marshal(parts), nil
+	return rawjson.Encode(parts), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. Anything else is no content.
@@ -63,7 +54,7 @@ func (c Call) MarshalJSON() ([]byte, error) {
 	form := callJSON{ID: c.ID, Type: "function"}
 	form.Function.Name = c.Tool
 	form.Function.Arguments = c.Arguments
-	return Marshal(form), nil
+	return rawjson.Encode(form), nil
 }
 
 // UnmarshalJSON reads a function call.

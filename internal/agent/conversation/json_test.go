@@ -3,6 +3,8 @@ package conversation
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 func TestMessagesKeepTheirForm(t *testing.T) {
@@ -19,7 +21,7 @@ func TestMessagesKeepTheirForm(t *testing.T) {
 		if err := json.Unmarshal([]byte(form), &m); err != nil {
 			t.Fatal(err)
 		}
-		if got := string(Marshal(m)); got != form {
+		if got := string(rawjson.Encode(m)); got != form {
 			t.Errorf("got  %s\nwant %s", got, form)
 		}
 	}

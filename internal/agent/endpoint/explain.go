@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/origin"
+	"github.com/toolfit/toolfit/internal/base/visible"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -80,9 +81,5 @@ const maxSaid = 500
 
 // short returns a text on one line, truncated.
 func short(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
-	if r := []rune(text); len(r) > maxSaid {
-		return string(r[:maxSaid]) + "…"
-	}
-	return text
+	return visible.Beginning(strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " "), maxSaid)
 }

@@ -35,7 +35,7 @@ func (c *Client) Encode(m *config.Model, conv conversation.Conversation) []byte 
 		}
 	}
 	out = append(out, `,"messages":`...)
-	return append(append(out, conversation.Marshal(acceptable(conv.Messages))...), '}')
+	return append(append(out, rawjson.Encode(acceptable(conv.Messages))...), '}')
 }
 
 // acceptable returns the messages in a form that all endpoints accept: thoughts stand in every

@@ -21,6 +21,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/base/inbound"
 )
 
 // Request is a request for a chat completion.
@@ -90,7 +92,8 @@ const maxBody = 64 << 20
 func New(answer func(*Request) Answer) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{map[string]any{"id": "script", "object": "model", "created": 0, "owned_by": "script"}}})
+		model := map[string]any{"id": "script", "object": "model", "created": 0, "owned_by": "script"}
+		inbound.WriteJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{model}})
 	})
 	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -117,14 +120,10 @@ func New(answer func(*Request) Answer) http.Handler {
 	return mux
 }
 
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v) // a client that has left needs no answer
-}
-
 func fail(w http.ResponseWriter, status int, message string) {
-	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error", "param": nil, "code": nil}})
+	inbound.WriteJSON(w, status, map[string]any{"error": map[string]any{
+		"message": message, "type": "invalid_request_error", "param": nil, "code": nil,
+	}})
 }
 
 func (a *Answer) finish() string {
@@ -157,7 +156,7 @@ func (a *Answer) whole(w http.ResponseWriter, r *Request) {
 	if len(a.Calls) > 0 {
 		message["tool_calls"] = a.toolCalls()
 	}
-	writeJSON(w, http.StatusOK, map[string]any{
+	inbound.WriteJSON(w, http.StatusOK, map[string]any{
 		"id": "chatcmpl-script", "object": "chat.completion", "created": time.Now().Unix(), "model": r.Model, "usage": a.usage(r),
 		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": a.finish()}},
 	})

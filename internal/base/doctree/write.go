@@ -1,13 +1,13 @@
 package doctree
 
 import (
-	"bytes"
-	"encoding/json"
 	"strings"
 	"unicode"
 
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // blockYAML writes "key: value" as lines. Lists and inner mappings of scalars stay on one
@@ -78,14 +78,8 @@ func yamlScalar(s string) string {
 	return QuoteJSON(s)
 }
 
-// jsonString quotes text as JSON does, which YAML reads too. "<" stays "<".
-func QuoteJSON(s string) string {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always encodes, and a buffer always takes it
-	return strings.TrimSuffix(b.String(), "\n")
-}
+// QuoteJSON quotes text as JSON does, which YAML reads too. "<" stays "<".
+func QuoteJSON(s string) string { return string(rawjson.Encode(s)) }
 
 // formatJSON writes a value as JSON: on one line when unit is empty, else objects over
 // several lines that start with indent.

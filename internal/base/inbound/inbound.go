@@ -16,6 +16,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/base/repeat"
 )
 
 // Options change the limits of a Listener. Nil means all zero.
@@ -129,18 +131,7 @@ func (l *Listener) Close() error {
 }
 
 // sweep ends connections whose body takes too long. http.Server limits headers.
-func (l *Listener) sweep() {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-l.done:
-			return
-		case <-tick.C:
-			l.endSlow()
-		}
-	}
-}
+func (l *Listener) sweep() { repeat.Every(l.done, sweepEvery, l.endSlow) }
 
 func (l *Listener) endSlow() {
 	now := l.now()

@@ -5,6 +5,9 @@ import (
 	"unicode/utf8"
 )
 
+// Span is a part of a text: from Start up to End. The zero Span says that there is none.
+type Span struct{ Start, End int }
+
 // Edit replaces the bytes from Start to End by New.
 type Edit struct {
 	Start, End int

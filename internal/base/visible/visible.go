@@ -41,6 +41,14 @@ func Text(s string) string {
 	return string(appendRest(out, rest))
 }
 
+// Beginning returns a text of at most so many characters, with … for the rest.
+func Beginning(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
 // appendVisible appends text, except for a rest that depends on what follows: half a character,
 // or a carriage return, which is harmless only before a line feed.
 func appendVisible(dst, text []byte) (out, rest []byte) {

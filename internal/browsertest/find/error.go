@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/visible"
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
@@ -223,10 +224,4 @@ func (x *Index) rowText(n *snapshot.Node) string {
 	return ""
 }
 
-func clip(s string) string {
-	const most = 40
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+func clip(s string) string { return visible.Beginning(s, 40) }

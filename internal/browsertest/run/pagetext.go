@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/visible"
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 	"github.com/toolfit/toolfit/internal/browsertest/steps"
 )
@@ -88,10 +89,4 @@ func sentence(n *snapshot.Node) string {
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
 
-func clip(s string) string {
-	const most = 200
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+func clip(s string) string { return visible.Beginning(s, 200) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/base/visible"
 	"github.com/toolfit/toolfit/internal/browsertest/grammar"
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
@@ -220,12 +221,7 @@ func (m masked) problem(at int, format string, args ...any) error {
 	return Problem{Code: snapshot.StepUnparsable, Column: m.column(at), Text: fmt.Sprintf(format, args...)}
 }
 
-func clip(s string) string {
-	if r := []rune(s); len(r) > 80 {
-		return string(r[:80]) + "…"
-	}
-	return s
-}
+func clip(s string) string { return visible.Beginning(s, 80) }
 
 // expectations reads what stands behind the arrow.
 func (m masked) expectations(text string, at int) ([]Expectation, error) {

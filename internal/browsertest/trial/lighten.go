@@ -3,6 +3,7 @@ package trial
 import (
 	"encoding/json"
 
+	"github.com/toolfit/toolfit/internal/base/visible"
 	"github.com/toolfit/toolfit/internal/browsertest/run"
 )
 
@@ -72,10 +73,4 @@ func withoutWords(r *Report) {
 }
 
 // beginning is enough of a text to know it by.
-func beginning(text string) string {
-	const most = 80
-	if r := []rune(text); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return text
-}
+func beginning(text string) string { return visible.Beginning(text, 80) }

@@ -2,12 +2,11 @@ package trial
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/agent"
 	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -15,11 +14,6 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
-
-// Models asks language models.
-type Models interface {
-	Ask(ctx context.Context, m *config.Model, body []byte, hear func(conversation.Piece) error) (*conversation.Reply, error)
-}
 
 const (
 	// chooseTimeout is how long a model may take for one choice.
@@ -35,17 +29,18 @@ const chooseSystem = `You help a browser test. A step names an element of a web 
 	`Answer with nothing but {"ref": "…"} and the ref of the one element that is surely meant, or {"ref": null} when you are not sure.`
 
 // ModelChooser is a chooser that asks a model.
-func ModelChooser(models Models, m *config.Model) run.Chooser {
+func ModelChooser(models agent.Models, m *config.Model) run.Chooser {
 	return func(ctx context.Context, c run.Choice) (string, error) {
-		body, err := choiceBody(m, c)
-		if err != nil {
-			return "", err
-		}
+		question := conversation.Conversation{Messages: []conversation.Message{
+			conversation.Text(conversation.RoleSystem, chooseSystem),
+			conversation.Text(conversation.RoleUser, choiceText(c)),
+		}}
 		ctx, cancel := context.WithTimeout(ctx, chooseTimeout)
 		defer cancel()
 		size := 0
-		reply, err := models.Ask(ctx, m, body, func(p conversation.Piece) error {
-			if size += len(p.Text); size > maxChoice {
+		reply, err := models.Ask(ctx, m, models.Encode(m, question), func(p conversation.Piece) error {
+			size += len(p.Text)
+			if size > maxChoice {
 				return fault.New(fault.TooLarge, "its answer is no choice, but a long text")
 			}
 			return nil
@@ -60,8 +55,8 @@ func ModelChooser(models Models, m *config.Model) run.Chooser {
 	}
 }
 
-// choiceBody is the request to the model.
-func choiceBody(m *config.Model, c run.Choice) ([]byte, error) {
+// choiceText is the choice as the model gets it, as JSON.
+func choiceText(c run.Choice) string {
 	type element struct {
 		Ref   string `json:"ref"`
 		Role  string `json:"role"`
@@ -76,18 +71,7 @@ func choiceBody(m *config.Model, c run.Choice) ([]byte, error) {
 	for _, e := range c.Elements {
 		question.Elements = append(question.Elements, element{e.Ref, e.Role, beginning(e.Name), e.Path})
 	}
-	asked, err := json.Marshal(question)
-	if err != nil {
-		return nil, fmt.Errorf("write the choice: %w", err)
-	}
-	out := rawjson.AppendString([]byte(`{"model":`), m.Model)
-	out = append(out, `,"stream":true`...)
-	for w := rawjson.Object(m.Params); w.Next(); {
-		out = append(append(rawjson.AppendString(append(out, ','), string(w.Key)), ':'), w.Value...)
-	}
-	out = rawjson.AppendString(append(out, `,"messages":[{"role":"system","content":`...), chooseSystem)
-	out = rawjson.AppendString(append(out, `},{"role":"user","content":`...), string(asked))
-	return append(out, "}]}"...), nil
+	return string(rawjson.Encode(question))
 }
 
 var errNoChoice = errors.New("its answer is not the ref of one element")

@@ -11,7 +11,6 @@ package chatapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/agent"
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/inbound"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -89,7 +89,7 @@ func (a *API) models(w http.ResponseWriter, _ *http.Request, who access.Principa
 	for _, one := range a.Agents.Agents(who) {
 		list = append(list, showModel(one.ID))
 	}
-	write(w, http.StatusOK, map[string]any{"object": "list", "data": list})
+	inbound.WriteJSON(w, http.StatusOK, map[string]any{"object": "list", "data": list})
 }
 
 func (a *API) model(w http.ResponseWriter, r *http.Request, who access.Principal) {
@@ -98,19 +98,11 @@ func (a *API) model(w http.ResponseWriter, r *http.Request, who access.Principal
 		a.fail(w, r, noModel(id))
 		return
 	}
-	write(w, http.StatusOK, showModel(id))
+	inbound.WriteJSON(w, http.StatusOK, showModel(id))
 }
 
 func (a *API) has(who access.Principal, id string) bool {
 	return slices.ContainsFunc(a.Agents.Agents(who), func(one config.Agent) bool { return one.ID == id })
-}
-
-func write(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.Encode(v) // a client that has left needs no answer
 }
 
 // apiError is an error in the form of the chat completions API.
@@ -159,5 +151,5 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if f.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolfit"`)
 	}
-	write(w, f.status, map[string]any{"error": f})
+	inbound.WriteJSON(w, f.status, map[string]any{"error": f})
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/toolfit/toolfit/internal/agent"
 	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/inbound"
+	"github.com/toolfit/toolfit/internal/base/repeat"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
@@ -58,7 +60,7 @@ func (a *API) complete(w http.ResponseWriter, r *http.Request, who access.Princi
 		a.fail(w, r, err)
 		return
 	}
-	write(w, http.StatusOK, completion{
+	inbound.WriteJSON(w, http.StatusOK, completion{
 		ID: id, Object: "chat.completion", Created: time.Now().Unix(), Model: req.Agent,
 		Choices: []choice{{Message: &message{Role: "assistant", Content: answer.Text, Reasoning: answer.Thought}, Finish: &answer.Finish}},
 		Usage:   usageOf(answer.Usage),
@@ -235,14 +237,5 @@ func (s *stream) raw(text []byte) error {
 
 // beat keeps the connection alive while a tool runs.
 func (s *stream) beat(ctx context.Context) {
-	tick := time.NewTicker(pulse)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.raw([]byte(": working\n\n"))
-		}
-	}
+	repeat.Every(ctx.Done(), pulse, func() { s.raw([]byte(": working\n\n")) })
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/toolfit/toolfit/env"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // Environment presents the gateway as an environment.
@@ -134,15 +135,10 @@ func rangeOf(q url.Values) (since, until time.Time, err error) {
 	return since, until, err
 }
 
-// timeOf reads a time as forms send it, in the local zone, or one with a zone.
+// timeOf reads a time as forms send it.
 func timeOf(text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", time.DateOnly, time.RFC3339} {
-		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
-			return t, nil
-		}
+	if t, ok := config.ParseTime(text); ok || text == "" {
+		return t, nil
 	}
 	return time.Time{}, fault.New(fault.BadRequest, "%.40q is not a time such as 2026-01-02T15:04", text)
 }

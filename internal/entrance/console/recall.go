@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/inbound"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
@@ -126,14 +127,14 @@ func (p *recallPage) request() []byte {
 	return append(body, '}')
 }
 
-func formOfAnswer(name, label string, got *reply) recallForm {
-	f := recallForm{Name: name, Answer: code(label, got.body.Bytes())}
+func formOfAnswer(name, label string, got *inbound.Recorder) recallForm {
+	f := recallForm{Name: name, Answer: code(label, got.Body.Bytes())}
 	var info struct {
 		Tools []dynamicTool `json:"_dynamic_tools"`
 	}
-	if got.status != http.StatusOK {
-		f.Fault = got.problem()
-	} else if json.Unmarshal(got.body.Bytes(), &info) == nil && len(info.Tools) > 0 {
+	if got.Status != http.StatusOK {
+		f.Fault = problemOf(got)
+	} else if json.Unmarshal(got.Body.Bytes(), &info) == nil && len(info.Tools) > 0 {
 		f.Tool = info.Tools[0]
 	}
 	return f
@@ -183,18 +184,18 @@ func (c *Console) callRecalled(v *visit) (answer, error) {
 	}
 	got := c.ask(v, to, p.Target, args)
 	p.Called = &recallCalled{
-		Status: got.status, Good: got.status == http.StatusOK,
-		Sent: code(text(v.lang, "recall.sent"), args), Answer: code(text(v.lang, "recall.answer"), got.body.Bytes()),
+		Status: got.Status, Good: got.Status == http.StatusOK,
+		Sent: code(text(v.lang, "recall.sent"), args), Answer: code(text(v.lang, "recall.answer"), got.Body.Bytes()),
 	}
 	return show("recall", p)
 }
 
 // ask sends a request to a service of the gateway as another program would.
-func (c *Console) ask(v *visit, to http.Handler, target string, body []byte) *reply {
+func (c *Console) ask(v *visit, to http.Handler, target string, body []byte) *inbound.Recorder {
 	r := v.Request.Clone(v.Context())
 	at, err := url.ParseRequestURI(target)
 	if err != nil {
-		return &reply{status: http.StatusNotFound}
+		return &inbound.Recorder{Status: http.StatusNotFound}
 	}
 	r.Method = http.MethodPost
 	r.URL = at
@@ -207,27 +208,16 @@ func (c *Console) ask(v *visit, to http.Handler, target string, body []byte) *re
 	r.Header.Set("X-Account-Type", "user")
 	r.Form = nil
 	r.PostForm = nil
-	got := &reply{header: http.Header{}, status: http.StatusOK}
+	got := inbound.NewRecorder()
 	to.ServeHTTP(got, r)
 	return got
 }
 
-// reply is a response that is shown instead of sent.
-type reply struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (r *reply) Header() http.Header         { return r.header }
-func (r *reply) WriteHeader(status int)      { r.status = status }
-func (r *reply) Write(b []byte) (int, error) { return r.body.Write(b) }
-
-func (r *reply) problem() string {
+func problemOf(r *inbound.Recorder) string {
 	for _, key := range []string{"description", "solution"} {
-		if s, ok := rawjson.String(rawjson.Get(r.body.Bytes(), key)); ok {
+		if s, ok := rawjson.String(rawjson.Get(r.Body.Bytes(), key)); ok {
 			return s
 		}
 	}
-	return http.StatusText(r.status)
+	return http.StatusText(r.Status)
 }

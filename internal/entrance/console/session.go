@@ -1,10 +1,7 @@
 package console
 
 import (
-	"crypto/aes"
 	"crypto/cipher"
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"net/http"
@@ -29,22 +26,7 @@ type seal struct {
 	now  func() time.Time
 }
 
-func newSeal(key []byte) *seal {
-	if key == nil {
-		key = make([]byte, sha256.Size)
-		rand.Read(key)
-	}
-	sum := sha256.Sum256(append([]byte("console sign-in\x00"), key...))
-	block, err := aes.NewCipher(sum[:])
-	if err != nil {
-		panic(err) // the key has the right size
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		panic(err) // AES has the right block size
-	}
-	return &seal{aead, time.Now}
-}
+func newSeal(key []byte) *seal { return &seal{access.NewCipher("console sign-in", key), time.Now} }
 
 func (s *seal) close(r *http.Request, key string) string {
 	plain := binary.BigEndian.AppendUint64(nil, uint64(s.now().Add(signInFor).Unix()))

@@ -7,28 +7,38 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
 // getPrompt passes the request on under the server's own name for the prompt.
 func (v *visitor) getPrompt(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error) {
-	view, err := v.view()
-	if err != nil {
-		return nil, rpcError(err)
-	}
-	name, at, err := member(req.Params, "name")
+	e, at, err := v.prompt(req.Params)
 	if err != nil {
 		return nil, err
-	}
-	e, err := view.FindPrompt(name)
-	if err != nil {
-		return nil, rpcError(err)
 	}
 	if isOurs(e) {
 		return v.toolsPrompt(ctx, req)
 	}
 	return v.relay(ctx, req, e.Server, rename(req.Params, at, e.Definition.Name))
+}
+
+// prompt finds the prompt that params name, and where the name stands in them.
+func (v *visitor) prompt(params json.RawMessage) (e *catalog.Entry, at rawjson.Edit, err error) {
+	view, err := v.view()
+	if err != nil {
+		return nil, at, rpcError(err)
+	}
+	name, at, err := member(params, "name")
+	if err != nil {
+		return nil, at, err
+	}
+	e, err = view.FindPrompt(name)
+	if err != nil {
+		return nil, at, rpcError(err)
+	}
+	return e, at, nil
 }
 
 func (v *visitor) readResource(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error) {
@@ -78,17 +88,9 @@ func (v *visitor) complete(ctx context.Context, req *mcp.Request) (*upstream.Out
 }
 
 func (v *visitor) completePrompt(ctx context.Context, req *mcp.Request, ref rawjson.Walk) (*upstream.Outcome, error) {
-	view, err := v.view()
-	if err != nil {
-		return nil, rpcError(err)
-	}
-	name, at, err := member(ref.Value, "name")
+	e, at, err := v.prompt(ref.Value)
 	if err != nil {
 		return nil, err
-	}
-	e, err := view.FindPrompt(name)
-	if err != nil {
-		return nil, rpcError(err)
 	}
 	if isOurs(e) {
 		return completeTools(req.Params), nil

@@ -30,12 +30,6 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
-// Catalog is what lists are served from.
-type Catalog interface {
-	View(profile string) (*catalog.View, error)
-	Listed(ctx context.Context, profile string) (*catalog.View, error) // waits for servers that were never listed
-}
-
 // Caller makes tool calls, and writes tools as text.
 type Caller interface {
 	Do(ctx context.Context, req call.Request) (*call.Result, error)
@@ -44,7 +38,7 @@ type Caller interface {
 
 // Server makes the entries of MCP fronts.
 type Server struct {
-	tools         Catalog
+	tools         call.Viewer
 	calls         Caller
 	servers       *upstream.Pool
 	subscriptions subscriptions
@@ -71,7 +65,7 @@ type Options struct {
 }
 
 // New makes a Server; nil options are the defaults.
-func New(tools Catalog, calls Caller, servers *upstream.Pool, opts *Options) *Server {
+func New(tools call.Viewer, calls Caller, servers *upstream.Pool, opts *Options) *Server {
 	s := &Server{tools: tools, calls: calls, servers: servers}
 	s.subscriptions.to, s.subscriptions.of = map[resource]*subscription{}, map[*mcp.Session]map[resource]bool{}
 	s.subscriptions.ending = map[resource]chan struct{}{}

@@ -52,7 +52,9 @@ func serve(t *testing.T, do func(call.Request) (*call.Result, error), method, pa
 			if profile != "ops" {
 				return nil, fault.New(fault.NotFound, "there is no profile %s", profile)
 			}
-			return &catalog.View{List: []byte(`{"tools":[ {"name":"a","x":1.0} ]}`)}, nil
+			v := &catalog.View{}
+			v.List = []byte(`{"tools":[ {"name":"a","x":1.0} ]}`)
+			return v, nil
 		},
 		ready: func() { ready = true },
 	}

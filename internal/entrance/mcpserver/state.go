@@ -2,9 +2,7 @@ package mcpserver
 
 import (
 	"bytes"
-	"crypto/aes"
 	"crypto/cipher"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/access"
 )
 
 // state is what a modern client is given to bring back with its next request.
@@ -47,20 +46,7 @@ type seal struct {
 }
 
 func newSeal(key []byte, now func() time.Time) *seal {
-	if key == nil {
-		key = make([]byte, sha256.Size)
-		rand.Read(key)
-	}
-	sum := sha256.Sum256(append([]byte("requestState\x00"), key...))
-	block, err := aes.NewCipher(sum[:])
-	if err != nil {
-		panic(err) // the key has the right size
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	if err != nil {
-		panic(err) // the block has the right size
-	}
-	return &seal{aead, now}
+	return &seal{access.NewCipher("requestState", key), now}
 }
 
 func (s *seal) close(st state, binding []byte, holds time.Duration) string {

@@ -12,12 +12,13 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/state/overlay"
 )
 
 // AgentBook knows the agents, and changes those of the store.
 type AgentBook interface {
 	// Agents returns all agents, those of the file first. It is read-only.
-	Agents() []AgentState
+	Agents() []overlay.Entry[config.Agent]
 	// SaveAgent stores the agent that the JSON text describes and activates it. A new one
 	// without an id gets one.
 	SaveAgent(ctx context.Context, id string, version int64, text []byte) (string, error)
@@ -26,16 +27,6 @@ type AgentBook interface {
 	// AgentPrompt returns what an agent would send its model before the messages of the
 	// session; "": of a new one.
 	AgentPrompt(ctx context.Context, who access.Principal, id, session string) (*agent.Prompt, error)
-}
-
-// AgentState is an agent and its state.
-type AgentState struct {
-	config.Agent
-	Source           Source
-	Hidden           bool   // the file has an agent with this id, which wins
-	Problem          string // why it cannot be used; "" when it can
-	Version          int64  // of the store; 0: of the file
-	Created, Updated time.Time
 }
 
 // Agent is an agent as the API shows it.
@@ -81,15 +72,16 @@ type AgentList struct {
 	Agents []Agent `json:"agents"`
 }
 
-func showAgent(s AgentState) Agent {
+func showAgent(e overlay.Entry[config.Agent]) Agent {
+	v := e.Value
 	a := Agent{
-		ID: s.ID, Name: s.Name, Description: s.Description, Personality: s.Personality, Role: s.Role, Model: s.Model, Profile: s.Profile,
-		Prompt: s.Prompt, Heading: s.Heading, Language: s.Language, Available: s.Available, Denied: s.Denied, Timeout: s.Timeout.String(),
-		Budget: s.Budget, MaxTokens: s.MaxTokens, Capabilities: Capabilities(s.Capabilities), Metadata: s.Metadata, Source: s.Source,
-		Reason: s.Problem, Version: s.Version,
-		CreatedAt: moment(s.Created), UpdatedAt: moment(s.Updated),
+		ID: e.ID, Name: v.Name, Description: v.Description, Personality: v.Personality, Role: v.Role, Model: v.Model, Profile: v.Profile,
+		Prompt: v.Prompt, Heading: v.Heading, Language: v.Language, Available: v.Available, Denied: v.Denied, Timeout: v.Timeout.String(),
+		Budget: v.Budget, MaxTokens: v.MaxTokens, Capabilities: Capabilities(v.Capabilities), Metadata: v.Metadata,
+		Source: sources[e.Source], Reason: e.Problem, Version: e.Row.Version,
+		CreatedAt: moment(e.Row.CreatedAt), UpdatedAt: moment(e.Row.UpdatedAt),
 	}
-	if s.Hidden {
+	if e.Hidden {
 		a.Reason = "the file has an agent of this id, which wins"
 	}
 	if a.Available == nil {
@@ -102,19 +94,19 @@ func showAgent(s AgentState) Agent {
 }
 
 // seesAgent tells whether a caller may see an agent: callers see those whose tools they have.
-func seesAgent(who access.Principal, s AgentState) bool {
+func seesAgent(who access.Principal, e overlay.Entry[config.Agent]) bool {
 	if who.MayRead() {
 		return true
 	}
-	profile, err := who.ProfileFor(s.Profile)
-	return err == nil && profile == s.Profile && s.Problem == "" && !s.Hidden
+	profile, err := who.ProfileFor(e.Value.Profile)
+	return err == nil && profile == e.Value.Profile && e.Problem == "" && !e.Hidden
 }
 
 func (a *API) listAgents(q *request) (any, error) {
 	list := AgentList{Agents: []Agent{}}
-	for _, s := range a.Agents.Agents() {
-		if seesAgent(q.who, s) {
-			list.Agents = append(list.Agents, showAgent(s))
+	for _, e := range a.Agents.Agents() {
+		if seesAgent(q.who, e) {
+			list.Agents = append(list.Agents, showAgent(e))
 		}
 	}
 	return list, nil
@@ -123,7 +115,7 @@ func (a *API) listAgents(q *request) (any, error) {
 // readAgent returns an agent; of two with the id, the active one.
 func (a *API) readAgent(_ context.Context, who access.Principal, id string) (Agent, error) {
 	all := a.Agents.Agents()
-	at := slices.IndexFunc(all, func(s AgentState) bool { return s.ID == id && seesAgent(who, s) })
+	at := slices.IndexFunc(all, func(e overlay.Entry[config.Agent]) bool { return e.ID == id && seesAgent(who, e) })
 	if at < 0 {
 		return Agent{}, fault.New(fault.NotFound, "there is no agent %.100q", id)
 	}
@@ -140,7 +132,7 @@ func (a *API) createAgent(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if id != "" && slices.ContainsFunc(a.Agents.Agents(), func(s AgentState) bool { return s.ID == id }) {
+	if id != "" && slices.ContainsFunc(a.Agents.Agents(), func(e overlay.Entry[config.Agent]) bool { return e.ID == id }) {
 		return nil, fault.New(fault.Conflict, "there is an agent %.100s already", id).WithHint("choose another id, or change it with PUT")
 	}
 	id, err = a.Agents.SaveAgent(q.Context(), id, 0, text)

@@ -8,7 +8,6 @@
 package restapi
 
 import (
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -17,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/inbound"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/record"
 	"github.com/toolfit/toolfit/internal/state/access"
@@ -96,11 +96,11 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, to route) {
 	switch v := v.(type) {
 	case created:
 		w.Header().Set("Location", a.BasePath+prefix+v.path)
-		write(w, http.StatusCreated, v.value)
+		inbound.WriteJSON(w, http.StatusCreated, v.value)
 	case stream:
 		v(w)
 	default:
-		write(w, http.StatusOK, v)
+		inbound.WriteJSON(w, http.StatusOK, v)
 	}
 }
 
@@ -141,21 +141,13 @@ func parseURL(u *url.URL) (url.Values, error) {
 
 func isText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
-func write(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.Encode(v) // a client that has left needs no answer
-}
-
 // fail answers with an error, in the form that all routes share.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := a.visible(r, err)
 	if f.Code == fault.Unauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolfit"`)
 	}
-	write(w, f.Code.Status(), map[string]any{"error": f})
+	inbound.WriteJSON(w, f.Code.Status(), map[string]any{"error": f})
 }
 
 // visible is the error that the caller may see. What it hides is logged.

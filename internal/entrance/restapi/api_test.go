@@ -14,6 +14,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/program/app"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
@@ -293,8 +295,11 @@ func FuzzRoutes(f *testing.F) {
 			}
 			checkForm(t, w.Code, w.Body.String())
 		}
-		for id := range g.app.Stored() { // else they would become too many
-			if _, err := g.app.RemoveServer(t.Context(), id); err != nil {
+		for _, e := range g.app.Servers() {
+			if e.Source != project.Store {
+				continue
+			}
+			if _, err := g.app.RemoveServer(t.Context(), tool.ServerID(e.ID)); err != nil { // else they would become too many
 				t.Error(err)
 			}
 		}

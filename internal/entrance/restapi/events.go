@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/repeat"
 	"github.com/toolfit/toolfit/internal/base/share"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/browsertest/trial"
@@ -95,18 +96,7 @@ func NewEvents(sources Sources, records *record.Log) *Events {
 }
 
 // Run checks servers for changes until ctx ends.
-func (e *Events) Run(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			e.look()
-		}
-	}
-}
+func (e *Events) Run(ctx context.Context) { repeat.Every(ctx.Done(), lookEvery, e.look) }
 
 // look reports servers that have changed. It costs nothing without listeners.
 func (e *Events) look() {

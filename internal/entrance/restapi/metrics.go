@@ -5,6 +5,8 @@ import (
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/toolfit/toolfit/internal/base/inbound"
 )
 
 // Metrics count requests. A nil *Metrics counts nothing.
@@ -25,21 +27,8 @@ func (m *Metrics) counted(route string, h http.HandlerFunc) http.HandlerFunc {
 		return h
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-		defer func() { m.requests.WithLabelValues(route, strconv.Itoa(seen.status)).Inc() }()
+		seen := &inbound.StatusWriter{ResponseWriter: w}
+		defer func() { m.requests.WithLabelValues(route, strconv.Itoa(seen.Status())).Inc() }()
 		h(seen, r)
 	}
 }
-
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Unwrap lets a connection be hijacked, and answers be flushed.
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

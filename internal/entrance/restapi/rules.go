@@ -1,37 +1,28 @@
 package restapi
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/core/project/shape"
 	"github.com/toolfit/toolfit/internal/gateway/call"
+	"github.com/toolfit/toolfit/internal/gateway/rules"
 	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/overlay"
 )
 
 // Rulebook knows the rules for results, and changes those of the store.
 type Rulebook interface {
 	// Rules returns all rules, in the order of their sources. It is read-only.
-	Rules() []RuleState
+	Rules() []overlay.Entry[project.Rule]
 	// SaveRule stores the rule that the JSON text describes and activates it.
 	SaveRule(ctx context.Context, id string, text []byte) error
 	// RemoveRule deletes a stored rule; the warning says what stays.
 	RemoveRule(ctx context.Context, id string) (warning string, err error)
 }
-
-// RuleState is a rule and its state.
-type RuleState struct {
-	project.Rule
-	Hidden  bool   // another rule of the same id counts before it
-	Problem string // why it cannot be used; "" when it can
-	Why     string // why it was put back to shadow; "" when it was not
-}
-
-// FromBuiltin is the source of rules of built-in servers.
-const FromBuiltin Source = "builtin"
-
-var ruleSources = map[project.Source]Source{project.File: FromFile, project.Store: FromStore, project.Builtin: FromBuiltin}
 
 // Rule is a rule for results as the API shows it.
 type Rule struct {
@@ -62,19 +53,18 @@ type RuleCounts struct {
 	TokensSent int64 `json:"tokens_sent"`
 }
 
-func ShowRule(s RuleState, n call.RuleCount) Rule {
+func ShowRule(e overlay.Entry[project.Rule], n call.RuleCount) Rule {
+	var doc rules.Document
+	_ = json.Unmarshal(e.Row.Body, &doc) // if it cannot be read, the entry has a problem
+	v := e.Value
 	r := Rule{
-		ID: s.ID, Source: ruleSources[s.Source], Tool: s.Tool, When: s.When, Keep: s.Keep, Drop: s.Drop, JQ: s.JQ, Budget: s.Budget,
-		Shape: s.Shape,
-		Mode:  s.Mode, Profile: s.Profile, Reason: s.Why,
-	}
-	if r.Mode == "" {
-		r.Mode = project.On
+		ID: e.ID, Source: sources[e.Source], Tool: v.Tool, When: v.When, Keep: v.Keep, Drop: v.Drop, JQ: v.JQ, Budget: v.Budget,
+		Shape: v.Shape, Mode: cmp.Or(v.Mode, project.On), Profile: v.Profile, Reason: doc.Why,
 	}
 	switch {
-	case s.Problem != "":
-		r.Reason = s.Problem
-	case s.Hidden:
+	case e.Problem != "":
+		r.Reason = e.Problem
+	case e.Hidden:
 		r.Reason = "another rule of this id counts before it"
 		return r
 	}
@@ -87,11 +77,11 @@ func (a *API) ListRules(who access.Principal) ([]Rule, error) {
 	if !who.MayRead() {
 		return nil, who.Forbidden("%s may not read the rules")
 	}
-	rules := []Rule{}
-	for _, s := range a.Rules.Rules() {
-		rules = append(rules, ShowRule(s, a.Caller.RuleCount(s.ID)))
+	list := []Rule{}
+	for _, e := range a.Rules.Rules() {
+		list = append(list, ShowRule(e, a.Caller.RuleCount(e.ID)))
 	}
-	return rules, nil
+	return list, nil
 }
 
 type RuleList struct {
@@ -106,9 +96,9 @@ func (a *API) SaveRule(ctx context.Context, who access.Principal, id string, tex
 	if err := a.Rules.SaveRule(ctx, id, text); err != nil {
 		return Rule{}, err
 	}
-	for _, s := range a.Rules.Rules() {
-		if s.ID == id && s.Source == project.Store {
-			return ShowRule(s, a.Caller.RuleCount(id)), nil
+	for _, e := range a.Rules.Rules() {
+		if e.ID == id && e.Source == project.Store {
+			return ShowRule(e, a.Caller.RuleCount(id)), nil
 		}
 	}
 	return Rule{}, fault.New(fault.Conflict, "rule %s was deleted meanwhile", id)

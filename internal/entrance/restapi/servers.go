@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/access"
@@ -36,9 +37,12 @@ type Server struct {
 type Source string
 
 const (
-	FromFile  Source = "file"
-	FromStore Source = "store"
+	FromFile    Source = "file"
+	FromStore   Source = "store"
+	FromBuiltin Source = "builtin" // of rules of built-in servers
 )
+
+var sources = map[project.Source]Source{project.File: FromFile, project.Store: FromStore, project.Builtin: FromBuiltin}
 
 // Disabled is the state of a server that is switched off.
 const Disabled upstream.State = "disabled"

@@ -7,10 +7,12 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/state/overlay"
 )
 
 // Registry adds and removes servers while the gateway runs.
@@ -19,16 +21,8 @@ type Registry interface {
 	AddServer(ctx context.Context, text []byte) (tool.ServerID, error)
 	// RemoveServer deletes a stored server; the warning says what stays.
 	RemoveServer(ctx context.Context, id tool.ServerID) (warning string, err error)
-	// Stored returns the servers of the store. It is read-only.
-	Stored() Stored
-}
-
-type Stored map[tool.ServerID]StoredServer
-
-// StoredServer is the state of a stored server.
-type StoredServer struct {
-	Shadowed bool   // the file has a server of the same name, which wins
-	Problem  string // why it cannot be used; "" when it can
+	// Servers returns the servers of the file and those of the store. It is read-only.
+	Servers() []overlay.Entry[config.Server]
 }
 
 // Sources are what routes and events read from.
@@ -47,11 +41,16 @@ func (s Sources) ListServers() []Server {
 	for _, st := range s.Pool.Status() {
 		status[st.ID] = st
 	}
-	stored := s.Registry.Stored()
+	stored := map[tool.ServerID]overlay.Entry[config.Server]{}
+	for _, e := range s.Registry.Servers() {
+		if e.Source == project.Store {
+			stored[tool.ServerID(e.ID)] = e
+		}
+	}
 	all := []Server{}
 	for _, known := range s.Catalog.Servers() {
 		one := oneServer(known, status[known.ID])
-		if row, ok := stored[known.ID]; ok && row.Shadowed {
+		if row, ok := stored[known.ID]; ok && row.Hidden {
 			one.Warning = "the store has a server of this name too; the file wins"
 		} else if ok {
 			one.Source = FromStore
@@ -60,7 +59,7 @@ func (s Sources) ListServers() []Server {
 	}
 	broken := len(all)
 	for id, row := range stored {
-		if row.Problem != "" && !row.Shadowed {
+		if row.Problem != "" && !row.Hidden {
 			all = append(all, Server{ID: id, State: upstream.Down, Reason: row.Problem, Source: FromStore})
 		}
 	}

@@ -231,16 +231,16 @@ func TestServerGetsTheCallersBytesUnderItsOwnName(t *testing.T) {
 		if want := strings.Replace(shape, "\x00", string(rawjson.AppendString(nil, own)), 1); string(got) != want {
 			t.Fatalf("got  %s\nwant %s", got, want)
 		}
-		if string(got[at[0]:at[1]]) != meta {
-			t.Fatalf("_meta %s at %v of %s, want %s", got[at[0]:at[1]], at, got, meta)
+		if string(got[at.Start:at.End]) != meta {
+			t.Fatalf("_meta %s at %v of %s, want %s", got[at.Start:at.End], at, got, meta)
 		}
 		fitted := json.RawMessage(`{"fitted":[1,2]}`)
 		got, at = p.forServer(own, fitted)
 		if again := rawjson.Get(got, "arguments"); !json.Valid(got) || !bytes.Equal(again, fitted) {
 			t.Fatalf("with other arguments: %s", got)
 		}
-		if string(got[at[0]:at[1]]) != meta {
-			t.Fatalf("with other arguments: _meta %s at %v of %s, want %s", got[at[0]:at[1]], at, got, meta)
+		if string(got[at.Start:at.End]) != meta {
+			t.Fatalf("with other arguments: _meta %s at %v of %s, want %s", got[at.Start:at.End], at, got, meta)
 		}
 		if !bytes.Equal(before, p.Raw) {
 			t.Fatal("the caller's bytes were changed")
@@ -263,7 +263,7 @@ func FuzzParseParams(f *testing.F) {
 		if err := json.Unmarshal(raw, &v); err != nil || v.Name != "x" {
 			t.Fatalf("%s: %q, %v", raw, v.Name, err)
 		}
-		if at[1] > 0 && !json.Valid(raw[at[0]:at[1]]) {
+		if at.End > 0 && !json.Valid(raw[at.Start:at.End]) {
 			t.Fatalf("_meta at %v of %s", at, raw)
 		}
 	})

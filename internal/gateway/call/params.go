@@ -17,12 +17,10 @@ type Params struct {
 	Session string          // from _meta["toolfit/session"]; "" when absent
 	Agent   string          // from _meta["toolfit/agent"]; "" when absent
 
-	name span // where the tool's name stands in Raw
-	args span // where Args stand in Raw; zero: nowhere
-	meta span // where _meta stands in Raw; zero: nowhere
+	name rawjson.Span // where the tool's name stands in Raw
+	args rawjson.Span // where Args stand in Raw; zero: nowhere
+	meta rawjson.Span // where _meta stands in Raw; zero: nowhere
 }
-
-type span struct{ start, end int }
 
 // The members of _meta in which a caller names the session and the agent of a call.
 const (
@@ -43,14 +41,14 @@ func ParseParams(raw json.RawMessage) (Params, error) {
 		twice := false
 		switch string(w.Key) {
 		case "name":
-			twice = p.name.end != 0
-			p.name = span{w.Start, w.End}
+			twice = p.name.End != 0
+			p.name = rawjson.Span{Start: w.Start, End: w.End}
 		case "arguments":
 			twice = p.Args != nil
-			p.Args, p.args = w.Value, span{w.Start, w.End}
+			p.Args, p.args = w.Value, rawjson.Span{Start: w.Start, End: w.End}
 		case "_meta":
-			twice = p.meta.end != 0
-			p.meta = span{w.Start, w.End}
+			twice = p.meta.End != 0
+			p.meta = rawjson.Span{Start: w.Start, End: w.End}
 		default:
 			if mcp.Lookalike(w.Key, "name", "arguments", "_meta") {
 				return Params{}, fault.New(fault.BadRequest, "params: member %q is a misspelling", w.Key)
@@ -64,14 +62,14 @@ func ParseParams(raw json.RawMessage) (Params, error) {
 		return Params{}, fault.New(fault.BadRequest, "params: %w", err)
 	}
 	var ok bool
-	if p.Tool, ok = rawjson.String(raw[p.name.start:p.name.end]); !ok || p.Tool == "" {
+	if p.Tool, ok = rawjson.String(raw[p.name.Start:p.name.End]); !ok || p.Tool == "" {
 		return Params{}, fault.New(fault.BadRequest, "params.name must be the name of a tool")
 	}
 	if !rawjson.IsNull(p.Args) && p.Args[0] != '{' && p.Args[0] != '"' { // in a string there may be an object
 		return Params{}, fault.New(fault.BadRequest, "params.arguments must be an object, got %s", kindOf(p.Args))
 	}
-	if p.meta.end != 0 {
-		if err := p.readMeta(raw[p.meta.start:p.meta.end]); err != nil {
+	if p.meta.End != 0 {
+		if err := p.readMeta(raw[p.meta.Start:p.meta.End]); err != nil {
 			return Params{}, err
 		}
 	}
@@ -117,28 +115,28 @@ func NewParams(tool string, args json.RawMessage) (Params, error) {
 }
 
 // forServer is the params as the server gets them: its own name for the tool, and arguments that fit. It also returns where _meta is.
-func (p Params) forServer(name string, args json.RawMessage) (raw json.RawMessage, meta [2]int) {
+func (p Params) forServer(name string, args json.RawMessage) (raw json.RawMessage, meta rawjson.Span) {
 	var room [2]rawjson.Edit
-	edits := append(room[:0], rawjson.Edit{Start: p.name.start, End: p.name.end, New: rawjson.AppendString(nil, name)})
+	edits := append(room[:0], rawjson.Edit{Start: p.name.Start, End: p.name.End, New: rawjson.AppendString(nil, name)})
 	switch {
-	case len(args) == 0 || p.args.end > 0 && &args[0] == &p.Args[0] && len(args) == len(p.Args):
-	case p.args.end > 0:
-		edits = append(edits, rawjson.Edit{Start: p.args.start, End: p.args.end, New: args})
-		if p.args.start < p.name.start {
+	case len(args) == 0 || p.args.End > 0 && &args[0] == &p.Args[0] && len(args) == len(p.Args):
+	case p.args.End > 0:
+		edits = append(edits, rawjson.Edit{Start: p.args.Start, End: p.args.End, New: args})
+		if p.args.Start < p.name.Start {
 			edits[0], edits[1] = edits[1], edits[0]
 		}
 	default:
 		edits[0].New = append(append(edits[0].New, `,"arguments":`...), args...)
 	}
 	raw = rawjson.AppendSplice(make([]byte, 0, len(p.Raw)+len(name)+len(args)), p.Raw, edits...)
-	if p.meta.end > 0 {
+	if p.meta.End > 0 {
 		moved := 0
 		for _, e := range edits {
-			if e.Start < p.meta.start {
+			if e.Start < p.meta.Start {
 				moved += len(e.New) - (e.End - e.Start)
 			}
 		}
-		meta = [2]int{p.meta.start + moved, p.meta.end + moved}
+		meta = rawjson.Span{Start: p.meta.Start + moved, End: p.meta.End + moved}
 	}
 	return raw, meta
 }

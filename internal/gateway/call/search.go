@@ -1,7 +1,6 @@
 package call
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -209,11 +208,7 @@ func unknown(v *catalog.View, name string, may func(*catalog.Entry) bool) error 
 
 // ownResult is a value as the result of a tool of ours.
 func ownResult(v any) json.RawMessage {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // plain structs and valid JSON
-	return textAndStructured(bytes.TrimSpace(buf.Bytes()))
+	return textAndStructured(rawjson.Encode(v))
 }
 
 // textAndStructured is a result with the value in both forms.

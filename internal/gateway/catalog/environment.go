@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -24,37 +23,29 @@ type environment struct {
 	tools  []json.RawMessage // definitions, under the names with an underscore
 	of     config.Profile
 	failed map[string]string // servers that did not answer, and why
-
-	whole, reading sync.Once
-	wholeView      *View
-	readingView    *View
 }
 
 // Environment is the view with the tools of the environment protocol, made on first use. Callers
 // who may only read get just the read-only ones.
 func (v *View) Environment(mayCall bool) *View {
-	x := &v.environment
 	switch {
 	case !mayCall:
-		x.reading.Do(func() { x.readingView = v.withoutServers() })
-		return x.readingView
-	case x.of.Environment.Listed:
+		v.reading.Do(func() { v.readingView = v.withoutServers() })
+		return v.readingView
+	case v.environment.of.Environment.Listed:
 		return v
 	}
-	x.whole.Do(func() { x.wholeView = v.withEnvironment() })
-	return x.wholeView
+	v.whole.Do(func() { v.wholeView = v.withEnvironment() })
+	return v.wholeView
 }
 
 // withEnvironment is a view of its own, whose entries and lists are those of v and more.
 func (v *View) withEnvironment() *View {
-	all := &View{
-		Profile: v.Profile, Dialect: v.Dialect, Output: v.Output, Results: v.Results, Entries: slices.Clone(v.Entries), Prompts: v.Prompts,
-		Instructions: v.Instructions, Examples: v.Examples, PromptList: v.PromptList, ResourceList: v.ResourceList, TemplateList: v.TemplateList,
-		byShown: maps.Clone(v.byShown), byPrompt: v.byPrompt, byName: maps.Clone(v.byName), owners: v.owners, templates: v.templates, readable: v.readable,
-		plans: v.plans, fit: v.fit, paging: v.paging, recognized: v.recognized, refused: v.refused,
-	}
-	all.offer.mode, all.offer.auto, all.offer.search, all.offer.about = v.offer.mode, v.offer.auto, v.offer.search, v.offer.about
-	all.eras.modern, all.eras.mirrors, all.eras.ttl, all.eras.self = v.eras.modern, v.eras.mirrors, v.eras.ttl, v.eras.self
+	all := &View{content: v.content}
+	all.Entries = slices.Clone(v.Entries)
+	all.byShown = maps.Clone(v.byShown)
+	all.byName = maps.Clone(v.byName)
+	all.environment = environment{}
 	all.addEnvironment(v.environment.of, v.environment.tools)
 	all.List = addNotes(all.renderTools(), v.environment.failed, all.setAside())
 	return all
@@ -62,10 +53,11 @@ func (v *View) withEnvironment() *View {
 
 // withoutServers is the view of those who may read and not call.
 func (v *View) withoutServers() *View {
-	none := &View{
-		Profile: v.Profile, Dialect: v.Dialect, Output: "off", Results: v.Results, byShown: map[string]*Entry{}, byName: map[tool.Name]*Entry{}, plans: v.plans, fit: v.fit,
+	none := &View{content: content{
+		Profile: v.Profile, Dialect: v.Dialect, Output: "off", Results: v.Results, plans: v.plans, fit: v.fit,
+		byShown: map[string]*Entry{}, byName: map[tool.Name]*Entry{},
 		PromptList: render("prompts", nil), ResourceList: newList("resources").bytes(), TemplateList: newList("resourceTemplates").bytes(),
-	}
+	}}
 	none.eras.ttl, none.eras.self = keepFor, v.eras.self
 	var reads []json.RawMessage
 	for _, def := range v.environment.tools {

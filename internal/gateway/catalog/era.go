@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -25,9 +24,6 @@ type eras struct {
 	mirrors map[*Entry]*mcp.Mirror // whose arguments headers repeat
 	ttl     time.Duration          // how long a client may keep a list
 	self    json.RawMessage        // who we are
-
-	legacyOnce, modernOnce   sync.Once
-	legacyLists, modernLists Lists
 }
 
 // keepFor is how long a client may cache a list if no server says: a client that wants changes at once can listen.
@@ -63,13 +59,12 @@ func (v *View) Mirror(e *Entry) *mcp.Mirror { return v.eras.mirrors[e] }
 
 // Lists are the view's lists in an era. They are rendered once.
 func (v *View) Lists(era mcp.Era) *Lists {
-	x := &v.eras
 	if era == mcp.Modern {
-		x.modernOnce.Do(func() { x.modernLists = v.inModern() })
-		return &x.modernLists
+		v.modernOnce.Do(func() { v.modernLists = v.inModern() })
+		return &v.modernLists
 	}
-	x.legacyOnce.Do(func() { x.legacyLists = v.inLegacy() })
-	return &x.legacyLists
+	v.legacyOnce.Do(func() { v.legacyLists = v.inLegacy() })
+	return &v.legacyLists
 }
 
 // inLegacy removes from modern definitions what legacy clients cannot take: mirrored arguments, and output schemas that are not objects.

@@ -34,7 +34,7 @@ func TestTheOutputSchemaIsThatOfWhatIsSent(t *testing.T) {
 		{"a caller may ask for anything", "s__other", true, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := &View{paging: c.paging, Results: Results{Rules: rules}}
+			v := &View{content: content{paging: c.paging, Results: Results{Rules: rules}}}
 			def := v.promised(&Entry{Name: tool.Name(c.tool)}, []byte(`{"name":"t","outputSchema":`+promised+`,"inputSchema":{}}`))
 			var read struct{ OutputSchema json.RawMessage }
 			if err := json.Unmarshal(def, &read); err != nil {

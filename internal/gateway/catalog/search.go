@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -21,9 +20,6 @@ type offer struct {
 	auto   bool // the mode follows the size of the list
 	search bool // there are the tools for a search, listed or not
 	about  map[tool.ServerID]string
-
-	once   sync.Once
-	finder *Finder
 }
 
 // overviewBudget is how many tokens the names of the servers and of the kinds of their tools may take.
@@ -100,7 +96,7 @@ const maxMeaning = 2000
 
 // Finder finds the view's tools. It is made on first use.
 func (v *View) Finder() *Finder {
-	v.offer.once.Do(func() {
+	v.finderOnce.Do(func() {
 		f := &Finder{}
 		var docs []search.Doc
 		for _, e := range v.Entries {
@@ -113,9 +109,9 @@ func (v *View) Finder() *Finder {
 			f.Texts = append(f.Texts, NewText(strings.ToValidUTF8(text[:min(len(text), maxMeaning)], "")))
 		}
 		f.Index = search.New(docs)
-		v.offer.finder = f
+		v.finder = f
 	})
-	return v.offer.finder
+	return v.finder
 }
 
 // doc is what is searched of a tool.

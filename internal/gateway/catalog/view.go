@@ -21,6 +21,12 @@ import (
 
 // View is what one profile sees; it never changes. List and lookup use the same entries: what is shown can be called, and nothing else.
 type View struct {
+	content
+	onDemand
+}
+
+// content is a view without what is made on demand, and can be copied.
+type content struct {
 	Profile      string
 	Dialect      schema.Dialect // whose schemas List shows; "" for those of the servers
 	Output       string         // how results are checked against what their tools promise: off, warn or strict
@@ -48,11 +54,21 @@ type View struct {
 	recognized []recognized
 	refused    map[string]string // tools whose override cannot be applied, and why
 	notShown   []NotShown
-	fittings   sync.Map // schema.Dialect → *Fitting, each made when it is first asked for
 	eras       eras
 	offer      offer
 
 	environment environment
+}
+
+// onDemand is what a view makes when it is first asked for.
+type onDemand struct {
+	fittings                 sync.Map // schema.Dialect → *Fitting
+	finderOnce               sync.Once
+	finder                   *Finder
+	legacyOnce, modernOnce   sync.Once
+	legacyLists, modernLists Lists
+	whole, reading           sync.Once
+	wholeView, readingView   *View // with the environment protocol
 }
 
 // Entry is one tool or prompt as a profile sees it.
@@ -145,7 +161,10 @@ type shared struct {
 
 // buildView decides once, for lists and look-ups alike, what a profile has.
 func buildView(cfg *config.Config, p config.Profile, servers []*known, made shared) *View {
-	v := &View{Profile: p.Name, Dialect: schema.Dialect(p.Dialect), Output: p.Output, owners: map[string]tool.ServerID{}, plans: made.plans, paging: p.Paging}
+	v := &View{content: content{
+		Profile: p.Name, Dialect: schema.Dialect(p.Dialect), Output: p.Output, owners: map[string]tool.ServerID{}, plans: made.plans,
+		paging: p.Paging,
+	}}
 	v.Results = resultsOf(cfg, p, made.rules)
 	v.Examples = p.Search.Examples
 	v.offer.about = map[tool.ServerID]string{}

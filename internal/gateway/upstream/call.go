@@ -20,7 +20,7 @@ type Call struct {
 	Method  string          // "" stands for tools/call
 	Tool    string          // the server's own name for the tool; "" when it is none
 	Params  json.RawMessage // complete, with the server's own names
-	Meta    [2]int          // where _meta stands in Params; zero: nowhere
+	Meta    rawjson.Span    // where _meta stands in Params; zero: nowhere
 	Header  http.Header     // the headers by which a modern server sees arguments; nil: none
 	Peer    mcp.Peer        // who hears of progress and is asked questions; nil: nobody
 	Session string          // the caller's session, for servers that keep state per session
@@ -92,7 +92,7 @@ func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
 	defer clock.stop()
 	buf := buffers.Get().(*bytes.Buffer)
 	out, err := s.converse(timed, c.caller(), outgoing{
-		method: method, params: c.Params, meta: span{c.Meta[0], c.Meta[1]}, from: c.From, name: c.name(method), header: c.Header, caller: c.Caller,
+		method: method, params: c.Params, meta: c.Meta, from: c.From, name: c.name(method), header: c.Header, caller: c.Caller,
 		peer: peer, clock: clock, buf: buf,
 	})
 	switch {

@@ -15,7 +15,7 @@ import (
 type outgoing struct {
 	method string
 	params json.RawMessage
-	meta   span                  // where _meta stands in params; zero: nowhere
+	meta   rawjson.Span          // where _meta stands in params; zero: nowhere
 	from   mcp.Speaker           // the client that it comes from
 	era    mcp.Era               // of the server; "" counts as legacy
 	name   string                // what the request names, for the header of modern servers; "" for nothing
@@ -26,8 +26,6 @@ type outgoing struct {
 	acked  func(json.RawMessage) // told what a modern server will be heard of; nil: nobody is
 	buf    *bytes.Buffer         // room for the answer, which may then be part of it; nil: the answer gets its own
 }
-
-type span struct{ start, end int }
 
 func (o outgoing) message(id int64) []byte {
 	params := o.paramsFor(id)
@@ -42,24 +40,24 @@ func (o outgoing) paramsFor(id int64) []byte {
 		return o.splice(o.modernMeta(id))
 	case o.from.Era == mcp.Modern:
 		params := o.params
-		if o.meta.end > 0 {
+		if o.meta.End > 0 {
 			params = o.splice(append(o.appendMeta([]byte{'{'}, id), '}'))
 		}
 		return mcp.Without(params, "inputResponses", "requestState") // a legacy server asks in another way
 	}
 	at := o.tokenAt()
-	if at.end == 0 {
+	if at.End == 0 {
 		return o.params
 	}
-	edit := rawjson.Edit{Start: at.start, End: at.end, New: strconv.AppendInt(nil, id, 10)}
+	edit := rawjson.Edit{Start: at.Start, End: at.End, New: strconv.AppendInt(nil, id, 10)}
 	return rawjson.AppendSplice(make([]byte, 0, len(o.params)+16), o.params, edit)
 }
 
 // splice puts another _meta in the place of the old one, or first where there was none.
 func (o outgoing) splice(meta []byte) []byte {
 	switch {
-	case o.meta.end > 0:
-		edit := rawjson.Edit{Start: o.meta.start, End: o.meta.end, New: meta}
+	case o.meta.End > 0:
+		edit := rawjson.Edit{Start: o.meta.Start, End: o.meta.End, New: meta}
 		return rawjson.AppendSplice(make([]byte, 0, len(o.params)+len(meta)), o.params, edit)
 	case len(o.params) == 0:
 		return mcp.With(nothing, "_meta", meta)
@@ -69,7 +67,7 @@ func (o outgoing) splice(meta []byte) []byte {
 
 // modernMeta is what a modern server must be told with every request.
 func (o outgoing) modernMeta(id int64) []byte {
-	b := make([]byte, 0, 320+o.meta.end-o.meta.start)
+	b := make([]byte, 0, 320+o.meta.End-o.meta.Start)
 	b = append(b, `{"`+mcp.MetaVersion+`":"`+mcp.ModernVersion+`","`+mcp.MetaInfo+`":`...)
 	b = append(b, o.from.Info...)
 	b = append(b, `,"`+mcp.MetaAbilities+`":`...)
@@ -82,7 +80,7 @@ func (o outgoing) modernMeta(id int64) []byte {
 
 // appendMeta appends what the caller's _meta says beside what the protocol puts there.
 func (o outgoing) appendMeta(b []byte, id int64) []byte {
-	w := rawjson.Object(o.params[o.meta.start:o.meta.end])
+	w := rawjson.Object(o.params[o.meta.Start:o.meta.End])
 	for w.Next() {
 		if mcp.IsReserved(w.Key) && (o.era != mcp.Modern || isOwn(w.Key)) {
 			continue
@@ -107,27 +105,24 @@ func isOwn(key []byte) bool {
 }
 
 // tokenAt is where the caller's progress token stands in params; zero: it wants no progress.
-func (o outgoing) tokenAt() span {
-	if o.meta.end == 0 {
-		return span{}
+func (o outgoing) tokenAt() rawjson.Span {
+	at := mcp.ProgressToken(o.params[o.meta.Start:o.meta.End])
+	if at.End == 0 {
+		return at
 	}
-	at := mcp.ProgressToken(o.params[o.meta.start:o.meta.end])
-	if at[1] == 0 {
-		return span{}
-	}
-	return span{o.meta.start + at[0], o.meta.start + at[1]}
+	return rawjson.Span{Start: o.meta.Start + at.Start, End: o.meta.Start + at.End}
 }
 
 // progress passes a progress notification on under the caller's own token.
 func (o outgoing) progress(ctx context.Context, params json.RawMessage) {
 	at := o.tokenAt()
-	if at.end == 0 {
+	if at.End == 0 {
 		return
 	}
 	w := rawjson.Object(params)
 	for w.Next() {
 		if string(w.Key) == "progressToken" {
-			edit := rawjson.Edit{Start: w.Start, End: w.End, New: o.params[at.start:at.end]}
+			edit := rawjson.Edit{Start: w.Start, End: w.End, New: o.params[at.Start:at.End]}
 			o.peer.Notify(ctx, progressMethod, rawjson.AppendSplice(nil, params, edit))
 			return
 		}

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/repeat"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/gateway/httpapi"
 	"github.com/toolfit/toolfit/internal/mcp"
@@ -251,18 +252,11 @@ func (p *Pool) EndSession(session string) {
 // sweep closes sessions that nobody has used for longer than their server's idle limit.
 func (p *Pool) sweep(ctx context.Context) {
 	defer close(p.done)
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			for _, s := range p.all() {
-				s.closeIdle(p.opts.Now())
-			}
+	repeat.Every(ctx.Done(), time.Second, func() {
+		for _, s := range p.all() {
+			s.closeIdle(p.opts.Now())
 		}
-	}
+	})
 }
 
 // Close ends all sessions and waits until every process is gone.

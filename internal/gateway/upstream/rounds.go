@@ -41,8 +41,7 @@ func (s *server) converse(ctx context.Context, who caller, out outgoing) (Outcom
 		if out.params, err = talk.next(ctx, out, raw); err != nil {
 			return Outcome{}, err
 		}
-		at := mcp.FindMeta(out.params)
-		out.meta = span{at[0], at[1]}
+		out.meta = mcp.FindMeta(out.params)
 	}
 }
 

@@ -51,7 +51,7 @@ func (e elicitation) ask(ctx context.Context, id string) string {
 	if e.message != "" {
 		message += " " + e.message
 	}
-	params := encode(map[string]string{"mode": "url", "message": message, "url": e.wait.URL(), "elicitationId": id})
+	params := rawjson.Encode(map[string]string{"mode": "url", "message": message, "url": e.wait.URL(), "elicitationId": id})
 	res, err := e.client.Ask(ctx, "elicitation/create", params)
 	if err != nil {
 		return ""

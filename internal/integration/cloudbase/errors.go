@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/arguments"
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // details are further members of an error.
@@ -22,7 +23,7 @@ type details struct {
 func errorResult(f *fault.Error) json.RawMessage {
 	var more details
 	json.Unmarshal(f.Details, &more) // without details there are none
-	return result(encode(map[string]any{"error": struct {
+	return result(rawjson.Encode(map[string]any{"error": struct {
 		Code    fault.Code `json:"code"`
 		Message string     `json:"message"`
 		Hint    string     `json:"hint,omitempty"`

@@ -74,7 +74,7 @@ func (s *Server) list(ctx context.Context, q query) (json.RawMessage, error) {
 	}
 	out, err := q.page(slices.DeleteFunc(rows, q.excludes), filters)
 	if err == nil && len(unknown) > 0 {
-		out = append(append(append(out[:len(out)-1], `,"UnknownFields":`...), encode(unknown)...), '}')
+		out = append(append(append(out[:len(out)-1], `,"UnknownFields":`...), rawjson.Encode(unknown)...), '}')
 	}
 	return out, err
 }

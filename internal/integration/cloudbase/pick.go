@@ -80,7 +80,7 @@ func (s *Server) resume(ctx context.Context, req *mcp.Request, handle string) (j
 func chosen(c picker.Choice) (json.RawMessage, error) {
 	switch c.Outcome {
 	case picker.Picked:
-		return encode(map[string]string{"envId": c.EnvID}), nil
+		return rawjson.Encode(map[string]string{"envId": c.EnvID}), nil
 	case picker.Canceled:
 		return json.RawMessage(`{"cancelled":true}`), nil
 	case picker.Switched:
@@ -94,7 +94,7 @@ func chosen(c picker.Choice) (json.RawMessage, error) {
 
 // waiting is the answer with the link and how to continue.
 func waiting(w *picker.Wait) json.RawMessage {
-	return encode(struct {
+	return rawjson.Encode(struct {
 		Status  string `json:"status"`
 		URL     string `json:"url"`
 		Wait    string `json:"wait"`
@@ -107,11 +107,11 @@ func waiting(w *picker.Wait) json.RawMessage {
 // tellLink sends the link as progress, if the caller wants progress. Errors are ignored.
 func tellLink(ctx context.Context, req *mcp.Request, w *picker.Wait) {
 	meta := mcp.FindMeta(req.Params)
-	token := mcp.ProgressToken(req.Params[meta[0]:meta[1]])
-	if token[1] == 0 {
+	token := mcp.ProgressToken(req.Params[meta.Start:meta.End])
+	if token.End == 0 {
 		return
 	}
-	params := append([]byte(`{"progressToken":`), req.Params[meta[0]+token[0]:meta[0]+token[1]]...)
+	params := append([]byte(`{"progressToken":`), req.Params[meta.Start+token.Start:meta.Start+token.End]...)
 	params = rawjson.AppendString(append(params, `,"progress":0,"message":`...), "Pick a cloud environment: "+w.URL())
 	_ = req.Client.Notify(ctx, "notifications/progress", append(params, '}'))
 }

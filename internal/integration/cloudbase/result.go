@@ -1,7 +1,6 @@
 package cloudbase
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -18,13 +17,4 @@ func result(v json.RawMessage, isError bool) json.RawMessage {
 		b = append(b, `,"isError":true`...)
 	}
 	return append(b, '}')
-}
-
-// encode writes JSON without HTML escapes. The values always encode.
-func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // such values always have a form
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -3,6 +3,8 @@ package cloudbase
 import (
 	_ "embed"
 	"encoding/json"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // toolsText is the listed tools, envPick last. Their old names work too, but are not listed: a
@@ -19,7 +21,7 @@ func listTools(picks bool) json.RawMessage {
 	if !picks {
 		tools = tools[:len(tools)-1]
 	}
-	return encode(map[string]any{"tools": tools})
+	return rawjson.Encode(map[string]any{"tools": tools})
 }
 
 // actionsOf are the actions of each tool. An old name stands for one action.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/toolfit/toolfit/internal/base/inbound"
 )
 
 // Metrics count requests and conversions. A nil *Metrics counts nothing.
@@ -48,26 +50,12 @@ func (m *Metrics) counted(route string, now func() time.Time, h http.HandlerFunc
 		return h
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		seen := &inbound.StatusWriter{ResponseWriter: w}
 		from := now()
 		defer func() {
-			m.requests.WithLabelValues(route, strconv.Itoa(seen.status)).Inc()
+			m.requests.WithLabelValues(route, strconv.Itoa(seen.Status())).Inc()
 			m.duration.WithLabelValues(route).Observe(now().Sub(from).Seconds())
 		}()
 		h(seen, r)
 	}
 }
-
-// statusWriter remembers the status.
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-func (w *statusWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Unwrap lets the server reach what is inside.
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

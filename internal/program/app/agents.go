@@ -8,9 +8,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/agent"
 	"github.com/toolfit/toolfit/internal/base/fault"
-	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/entrance/chatapi"
-	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/overlay"
@@ -54,20 +52,7 @@ func (a *App) admitChat(r *http.Request) (access.Principal, error) {
 }
 
 // Agents returns all agents, those of the file first.
-func (s *settings) Agents() (states []restapi.AgentState) {
-	for _, e := range s.agents.Entries() {
-		state := restapi.AgentState{Agent: e.Value, Source: restapi.FromFile, Hidden: e.Hidden, Problem: e.Problem}
-		if e.Source == project.Store {
-			state.ID = e.ID
-			state.Source = restapi.FromStore
-			state.Version = e.Row.Version
-			state.Created = e.Row.CreatedAt
-			state.Updated = e.Row.UpdatedAt
-		}
-		states = append(states, state)
-	}
-	return states
-}
+func (s *settings) Agents() []overlay.Entry[config.Agent] { return s.agents.Entries() }
 
 // AgentPrompt is what an agent's model would be sent next, before the messages of the session.
 func (a *App) AgentPrompt(ctx context.Context, who access.Principal, id, session string) (*agent.Prompt, error) {
@@ -92,29 +77,17 @@ func (s *settings) SaveAgent(ctx context.Context, id string, version int64, text
 	if _, err := s.store.SaveAgent(ctx, store.Document{ID: id, Version: version, Body: text}); err != nil {
 		return "", err
 	}
-	_, err := s.refresh(ctx, s.agents.Read)
+	_, err := s.agentsChanged(ctx)
 	return id, err
 }
 
 // RemoveAgent deletes an agent from the store and stops using it. One of the file is a
 // fault.Conflict; where both have it, the warning says that the file's stays.
 func (s *settings) RemoveAgent(ctx context.Context, id string) (warning string, err error) {
-	s.reloading.Lock()
-	defer s.reloading.Unlock()
-	warning, err = s.agents.Delete(ctx, id)
-	if err == nil {
-		_, err = s.refresh(ctx, s.agents.Read)
-	}
-	return warning, err
+	return s.remove(ctx, id, s.agents.Delete, s.agentsChanged)
 }
 
-// rereadAgents applies what others have changed in the store.
-func (s *settings) rereadAgents(ctx context.Context) error {
-	s.reloading.Lock()
-	defer s.reloading.Unlock()
-	changed, err := s.refresh(ctx, s.agents.Read)
-	if len(changed) > 0 {
-		s.log.Info("agents of the store were changed", "agents", strings.Join(changed, " "))
-	}
-	return err
+// agentsChanged applies what was changed in the store. The caller holds reloading.
+func (s *settings) agentsChanged(ctx context.Context) (changed []string, err error) {
+	return s.refresh(ctx, s.agents.Read)
 }

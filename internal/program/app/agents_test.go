@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
-	"github.com/toolfit/toolfit/internal/entrance/restapi"
+	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/store"
 	"github.com/toolfit/toolfit/internal/testkit/testparts"
@@ -124,7 +124,7 @@ func testAgentsOutlast(t *testing.T, dsn string) {
 			t.Errorf("in force: %s", got)
 		}
 		for _, s := range a.Agents() {
-			if s.ID == "broken" && (s.Source != restapi.FromStore || !strings.Contains(s.Problem, `there is no model "gone"`)) {
+			if s.ID == "broken" && (s.Source != project.Store || !strings.Contains(s.Problem, `there is no model "gone"`)) {
 				t.Errorf("%+v", s)
 			}
 		}
@@ -138,7 +138,7 @@ func TestAgentsThatOthersStoreAreFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := a.rereadAgents(t.Context()); err != nil {
+		if err := a.reread(t.Context(), "agents", a.agentsChanged); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -141,7 +141,7 @@ func (a *App) followStore(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-follow.C:
-			err = errors.Join(a.rereadRules(ctx), a.rereadAgents(ctx))
+			err = errors.Join(a.reread(ctx, "rules", a.rulesChanged), a.reread(ctx, "agents", a.agentsChanged))
 		case <-judge.C:
 			err = a.judgeRules(ctx)
 		}

@@ -1,13 +1,13 @@
 package app
 
 import (
-	"encoding/json"
 	"math"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/inbound"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -152,7 +152,5 @@ func (a *App) chargeBatch(w http.ResponseWriter, r *http.Request, messages int) 
 // refuseInJSON answers in the form of the REST API.
 func refuseInJSON(w http.ResponseWriter, _ *http.Request, err error) {
 	f := fault.As(err)
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(f.Code.Status())
-	json.NewEncoder(w).Encode(map[string]any{"error": f}) // a client that has left needs no answer
+	inbound.WriteJSON(w, f.Code.Status(), map[string]any{"error": f})
 }

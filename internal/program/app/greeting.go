@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -33,8 +32,7 @@ func (a *App) greeting(h http.Handler) http.Handler {
 			return
 		}
 		a.awaitReload(r.Context())
-		w.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(w).Encode(Greeting{"http://" + *a.address.Load() + a.started.BasePath})
+		inbound.WriteJSON(w, http.StatusOK, Greeting{"http://" + *a.address.Load() + a.started.BasePath})
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/repeat"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
@@ -45,16 +46,9 @@ const keysEvery = time.Second
 // followKeys ends the sessions and streams of callers whose key was deleted, or who had none before
 // there were any.
 func (a *App) followKeys(ctx context.Context) {
-	tick := time.NewTicker(keysEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			a.sessions.EndOf(func(owner string) bool { return !a.letsIn(owner) })
-		}
-	}
+	repeat.Every(ctx.Done(), keysEvery, func() {
+		a.sessions.EndOf(func(owner string) bool { return !a.letsIn(owner) })
+	})
 }
 
 func (a *App) letsIn(owner string) bool {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/core/project"
@@ -61,21 +60,7 @@ func withIDs(rules []project.Rule) []project.Rule {
 }
 
 // Rules returns all result rules: of the file, of the store, built in.
-func (s *settings) Rules() (states []restapi.RuleState) {
-	for _, e := range s.rules.Entries() {
-		states = append(states, ruleState(e))
-	}
-	return states
-}
-
-func ruleState(e overlay.Entry[project.Rule]) restapi.RuleState {
-	var doc rules.Document
-	_ = json.Unmarshal(e.Row.Body, &doc) // if it cannot be read, the entry has a problem
-	state := restapi.RuleState{Rule: e.Value, Hidden: e.Hidden, Problem: e.Problem, Why: doc.Why}
-	state.ID = e.ID
-	state.Source = e.Source
-	return state
-}
+func (s *settings) Rules() []overlay.Entry[project.Rule] { return s.rules.Entries() }
 
 // SaveRule stores the rule that the JSON text describes, in the keys of the file, replacing an
 // earlier one of that id, and applies it. An id of the file is a fault.Conflict.
@@ -114,13 +99,7 @@ func (a *App) saveRule(ctx context.Context, row store.Document, doc rules.Docume
 // RemoveRule deletes a rule from the store and stops using it. One that only the file has or
 // that is built in is a fault.Conflict; the warning says that such a one stays.
 func (a *App) RemoveRule(ctx context.Context, id string) (warning string, err error) {
-	a.reloading.Lock()
-	defer a.reloading.Unlock()
-	warning, err = a.rules.Delete(ctx, id)
-	if err == nil {
-		_, err = a.rulesChanged(ctx)
-	}
-	return warning, err
+	return a.remove(ctx, id, a.rules.Delete, a.rulesChanged)
 }
 
 // rulesChanged applies what was changed in the store: it starts the counts of these rules anew
@@ -131,22 +110,11 @@ func (a *App) rulesChanged(ctx context.Context) (changed []string, err error) {
 		a.Caller.ForgetRule(id)
 		shown := restapi.Rule{ID: id, Source: restapi.FromStore, Mode: project.Off, Reason: "it was deleted"}
 		if e := a.rules.Find(id); e != nil {
-			shown = restapi.ShowRule(ruleState(*e), a.Caller.RuleCount(id))
+			shown = restapi.ShowRule(*e, a.Caller.RuleCount(id))
 		}
 		a.events.RuleChanged(shown)
 	}
 	return changed, err
-}
-
-// rereadRules applies what others have changed in the store.
-func (a *App) rereadRules(ctx context.Context) error {
-	a.reloading.Lock()
-	defer a.reloading.Unlock()
-	changed, err := a.rulesChanged(ctx)
-	if len(changed) > 0 {
-		a.log.Info("rules of the store were changed", "rules", strings.Join(changed, " "))
-	}
-	return err
 }
 
 // judge decides which rules go back to shadow.

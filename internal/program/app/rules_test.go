@@ -14,6 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/record"
+	"github.com/toolfit/toolfit/internal/state/overlay"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
@@ -25,7 +26,7 @@ results:
 `
 
 // rule finds the rule of a source.
-func rule(t *testing.T, a *App, id string, from project.Source) restapi.RuleState {
+func rule(t *testing.T, a *App, id string, from project.Source) overlay.Entry[project.Rule] {
 	t.Helper()
 	for _, s := range a.Rules() {
 		if s.ID == id && s.Source == from {
@@ -33,7 +34,7 @@ func rule(t *testing.T, a *App, id string, from project.Source) restapi.RuleStat
 		}
 	}
 	t.Fatalf("there is no rule %s", id)
-	return restapi.RuleState{}
+	return overlay.Entry[project.Rule]{}
 }
 
 // inForce are the ids of the rules in force.
@@ -137,7 +138,7 @@ func TestRulesThatOthersStoreAreFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := a.rereadRules(t.Context()); err != nil {
+		if err := a.reread(t.Context(), "rules", a.rulesChanged); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -147,7 +148,7 @@ func TestRulesThatOthersStoreAreFollowed(t *testing.T) {
 	if err := a.Store.DeleteRule(t.Context(), "other"); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.rereadRules(t.Context()); err != nil || inForce(a) != "filed" {
+	if err := a.reread(t.Context(), "rules", a.rulesChanged); err != nil || inForce(a) != "filed" {
 		t.Errorf("in force: %s, %v", inForce(a), err)
 	}
 }
@@ -181,11 +182,12 @@ func TestARuleOfWhichMuchIsFetchedGoesBackToShadow(t *testing.T) {
 	if err := a.judgeRules(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if s := rule(t, a, "greedy", project.Store); s.Mode != project.Shadow || s.Why != "more was fetched for 20 of 60 results" ||
-		s.Keep != "orders(id)" {
+	if s := rule(t, a, "greedy", project.Store); s.Value.Mode != project.Shadow ||
+		restapi.ShowRule(s, call.RuleCount{}).Reason != "more was fetched for 20 of 60 results" ||
+		s.Value.Keep != "orders(id)" {
 		t.Errorf("%+v", s)
 	}
-	if rule(t, a, "fine", project.Store).Mode != project.On || rule(t, a, "filed", project.File).Mode != project.On {
+	if rule(t, a, "fine", project.Store).Value.Mode != project.On || rule(t, a, "filed", project.File).Value.Mode != project.On {
 		t.Error("another rule was switched off")
 	}
 	log.wait(t, "a rule is back in shadow", 1)
@@ -193,7 +195,7 @@ func TestARuleOfWhichMuchIsFetchedGoesBackToShadow(t *testing.T) {
 		t.Errorf("it is said again: %v", err)
 	}
 	save(t, a, "greedy", `{"tool":"shop__list_orders","keep":"orders(id)"}`) // a person decides anew
-	if err := a.judgeRules(t.Context()); err != nil || rule(t, a, "greedy", project.Store).Mode != project.On {
+	if err := a.judgeRules(t.Context()); err != nil || rule(t, a, "greedy", project.Store).Value.Mode != project.On {
 		t.Errorf("%v, %+v", err, rule(t, a, "greedy", project.Store))
 	}
 }

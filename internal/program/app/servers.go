@@ -5,8 +5,6 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
-	"github.com/toolfit/toolfit/internal/core/project"
-	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/overlay"
 	"github.com/toolfit/toolfit/internal/state/store"
@@ -60,16 +58,8 @@ func (s *settings) parseServer(text []byte) (config.Added, error) {
 	return added, err
 }
 
-// Stored tells which servers the store has. It is read-only.
-func (s *settings) Stored() restapi.Stored {
-	stored := restapi.Stored{}
-	for _, e := range s.servers.Entries() {
-		if e.Source == project.Store {
-			stored[tool.ServerID(e.ID)] = restapi.StoredServer{Problem: e.Problem, Shadowed: e.Hidden}
-		}
-	}
-	return stored
-}
+// Servers returns the servers of the file, then those of the store.
+func (s *settings) Servers() []overlay.Entry[config.Server] { return s.servers.Entries() }
 
 // AddServer stores the server that the JSON text describes, in the keys of the file, and applies
 // it. A name that the file or the store has is a fault.Conflict.
@@ -102,15 +92,11 @@ func (s *settings) AddServer(ctx context.Context, text []byte) (tool.ServerID, e
 // RemoveServer deletes a server from the store and stops using it. One of the file is a
 // fault.Conflict; where both have it, the warning says that the file's stays.
 func (s *settings) RemoveServer(ctx context.Context, id tool.ServerID) (warning string, err error) {
-	s.reloading.Lock()
-	defer s.reloading.Unlock()
-	warning, err = s.servers.Delete(ctx, string(id))
-	if err != nil {
-		return "", err
+	warning, err = s.remove(ctx, string(id), s.servers.Delete, func(ctx context.Context) ([]string, error) {
+		return s.refresh(ctx, s.servers.Read)
+	})
+	if err == nil {
+		s.log.Info("server removed", "server", id)
 	}
-	if _, err := s.refresh(ctx, s.servers.Read); err != nil {
-		return "", err
-	}
-	s.log.Info("server removed", "server", id)
-	return warning, nil
+	return warning, err
 }

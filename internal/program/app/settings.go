@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -78,6 +79,29 @@ func (s *settings) refresh(ctx context.Context, read func(context.Context) ([]st
 		s.apply(s.file)
 	}
 	return changed, err
+}
+
+// remove deletes an entry of the store with the Delete of an overlay, and stops using it.
+func (s *settings) remove(ctx context.Context, id string, del func(ctx context.Context, id string) (string, error),
+	refresh func(context.Context) ([]string, error)) (warning string, err error) {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
+	warning, err = del(ctx, id)
+	if err == nil {
+		_, err = refresh(ctx)
+	}
+	return warning, err
+}
+
+// reread applies what others have changed in the store; what is such as "rules".
+func (s *settings) reread(ctx context.Context, what string, refresh func(context.Context) ([]string, error)) error {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
+	changed, err := refresh(ctx)
+	if len(changed) > 0 {
+		s.log.Info(what+" of the store were changed", what, strings.Join(changed, " "))
+	}
+	return err
 }
 
 // Config is the configuration in force. It is read-only.

@@ -18,6 +18,7 @@ import (
 	"github.com/toolfit/toolfit/internal/agent"
 	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/visible"
 	"github.com/toolfit/toolfit/internal/entrance/chatapi"
 )
 
@@ -281,10 +282,5 @@ func callLine(r *agent.Report) string {
 }
 
 func shorten(text string) string {
-	const most = 160
-	r := []rune(strings.Join(strings.Fields(text), " "))
-	if len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return string(r)
+	return visible.Beginning(strings.Join(strings.Fields(text), " "), 160)
 }

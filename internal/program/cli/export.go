@@ -71,10 +71,8 @@ func parseTime(flag, s string, now time.Time) (time.Time, error) {
 	if d, ok := config.ParseDuration(s); ok {
 		return now.Add(-d), nil
 	}
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
-			return t, nil
-		}
+	if t, ok := config.ParseTime(s); ok {
+		return t, nil
 	}
 	return time.Time{}, usage("%s %q is neither a duration, such as 24h or 7d, nor a time, such as 2026-01-31T00:00:00Z", flag, s)
 }

@@ -13,6 +13,16 @@ const (
 	maxSize     = 1 << 50
 )
 
+// ParseTime reads a time as people write it: in the local zone, unless it names one.
+func ParseTime(s string) (time.Time, bool) {
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", time.DateOnly, time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
+}
+
 // ParseDuration reads a duration as the file has it: 500ms, 30s, 1h30m, 30d, 1d12h and 0.
 func ParseDuration(s string) (time.Duration, bool) {
 	var days time.Duration

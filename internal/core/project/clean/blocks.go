@@ -7,10 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/quoted"
 )
 
-// span is where a text of a result's content stands, or that of a resource in it.
-type span struct{ start, end int }
-
-// block is such a text.
+// block is a text of a result's content, or of a resource in it.
 type block struct {
 	text   []byte
 	isJSON bool // it stands for itself: nothing begins or ends in it
@@ -19,7 +16,7 @@ type block struct {
 
 // across cleans what spans several blocks, since a model reads them as one text; nil when nothing is
 // found.
-func (c *Cleaner) across(raw []byte, spans []span, count *Count) []byte {
+func (c *Cleaner) across(raw []byte, spans []rawjson.Span, count *Count) []byte {
 	if len(spans) < 2 {
 		return nil
 	}
@@ -28,7 +25,7 @@ func (c *Cleaner) across(raw []byte, spans []span, count *Count) []byte {
 	ends := make([]int, len(spans))
 	for i, s := range spans {
 		b := &blocks[i]
-		b.text = textOf(raw[s.start:s.end])
+		b.text = textOf(raw[s.Start:s.End])
 		b.isJSON = holdsJSON(b.text)
 		if !b.isJSON {
 			joined = append(joined, b.text...)
@@ -46,14 +43,14 @@ func (c *Cleaner) across(raw []byte, spans []span, count *Count) []byte {
 		text := out[from:ends[i]]
 		from = ends[i]
 		if b.hidden || !b.isJSON && !bytes.Equal(text, b.text) {
-			edits = append(edits, rawjson.Edit{Start: spans[i].start, End: spans[i].end, New: quoted.Append(nil, text)})
+			edits = append(edits, rawjson.Edit{Start: spans[i].Start, End: spans[i].End, New: quoted.Append(nil, text)})
 		}
 	}
 	return rawjson.AppendSplice(nil, raw, edits...)
 }
 
 // appendSpans finds the texts of a result; false when it is no JSON.
-func appendSpans(spans []span, raw []byte) ([]span, bool) {
+func appendSpans(spans []rawjson.Span, raw []byte) ([]rawjson.Span, bool) {
 	top := rawjson.Object(raw)
 	for top.Step() {
 		if string(top.Key) != "content" || raw[top.Start] != '[' {
@@ -70,7 +67,7 @@ func appendSpans(spans []span, raw []byte) ([]span, bool) {
 }
 
 // appendBlock finds the text of the block or resource that w stopped at.
-func appendBlock(spans []span, raw []byte, w *rawjson.Walk) []span {
+func appendBlock(spans []rawjson.Span, raw []byte, w *rawjson.Walk) []rawjson.Span {
 	if raw[w.Start] != '{' {
 		w.Skip()
 		return spans
@@ -82,7 +79,7 @@ func appendBlock(spans []span, raw []byte, w *rawjson.Walk) []span {
 			continue
 		}
 		if in.Skip() && string(in.Key) == "text" && in.Value[0] == '"' {
-			spans = append(spans, span{in.Start, in.End})
+			spans = append(spans, rawjson.Span{Start: in.Start, End: in.End})
 		}
 	}
 	w.Out(&in)

@@ -53,7 +53,7 @@ func New(opts Options) *Cleaner {
 // returned unchanged.
 func (c *Cleaner) Result(raw []byte) ([]byte, Count) {
 	var count Count
-	var room [4]span
+	var room [4]rawjson.Span
 	texts, ok := appendSpans(room[:0], raw)
 	if !ok {
 		return raw, count

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+
+	"github.com/toolfit/toolfit/internal/base/inbound"
 )
 
 // Transport sends requests to the API within this process.
@@ -25,7 +27,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if in.Body == nil {
 		in.Body = http.NoBody
 	}
-	out := &recorder{header: http.Header{}, status: http.StatusOK}
+	out := inbound.NewRecorder()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -38,17 +40,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, r.Context().Err()
 	}
 	return &http.Response{
-		Status: http.StatusText(out.status), StatusCode: out.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: out.header, Body: io.NopCloser(bytes.NewReader(out.body.Bytes())), ContentLength: int64(out.body.Len()), Request: r,
+		Status: http.StatusText(out.Status), StatusCode: out.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: out.Header(), Body: io.NopCloser(bytes.NewReader(out.Body.Bytes())), ContentLength: int64(out.Body.Len()), Request: r,
 	}, nil
 }
-
-type recorder struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (r *recorder) Header() http.Header         { return r.header }
-func (r *recorder) WriteHeader(status int)      { r.status = status }
-func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }
