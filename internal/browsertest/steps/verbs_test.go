@@ -139,3 +139,14 @@ func TestEveryVerbHasItsArgumentAndItsMeaning(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryFormIsReadAsItsVerb holds that the forms that people are shown are sentences of their verbs.
+func TestEveryFormIsReadAsItsVerb(t *testing.T) {
+	either := regexp.MustCompile(` (?:或|or) .*`)
+	for _, x := range rules {
+		read, err := ParseSentence(either.ReplaceAllString(x.form, ""))
+		if err != nil || read[0].Action != x.action {
+			t.Errorf("%s: %q is read as %v, %v", x.action, x.form, read, err)
+		}
+	}
+}

@@ -26,13 +26,22 @@ func TestTheGuidesListOfAllKeysLoadsAndLacksNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var schema struct{ Properties map[string]json.RawMessage }
+	type keys struct{ Properties map[string]json.RawMessage }
+	var schema struct {
+		keys
+		Defs struct{ Profile keys } `json:"$defs"`
+	}
 	if err := json.Unmarshal(raw, &schema); err != nil {
 		t.Fatal(err)
 	}
 	for key := range schema.Properties {
 		if !regexp.MustCompile(`(?m)^(# )?` + regexp.QuoteMeta(key) + `:`).MatchString(text) {
 			t.Errorf("the guide's list of all keys lacks %s", key)
+		}
+	}
+	for key := range schema.Defs.Profile.Properties {
+		if !regexp.MustCompile(`(?m)^    ` + regexp.QuoteMeta(key) + `:`).MatchString(text) {
+			t.Errorf("the guide's list of all keys lacks %s of a profile", key)
 		}
 	}
 }

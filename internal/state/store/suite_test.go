@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -247,6 +248,19 @@ func testCallWhole(t *testing.T, open func() *store.Store) {
 		Message: "it’s \"down\"\n\x00", Level: "error", Duration: 1234567 * time.Microsecond, BytesIn: 1, BytesFull: 1 << 40, BytesSent: 3,
 		Repairs: `[{"path":"/n","from":"1","to":1}]`, Rule: "env-list", Ref: "r_7f3kq2", Trace: "4bf92f3577b34da6a3ce929d0e0e4736",
 		TokensIn: 4, TokensFull: 1 << 33, TokensSent: 6, Shadow: "later", TokensShadow: 5,
+		Arguments: &store.Arguments{Sent: json.RawMessage(`{}`)},
+	}
+	// A field that is not named above gets a value, too.
+	fields := reflect.ValueOf(&want).Elem()
+	for i := range fields.NumField() {
+		field := fields.Field(i)
+		switch {
+		case !field.IsZero():
+		case field.Kind() == reflect.String:
+			field.SetString(fields.Type().Field(i).Name)
+		case field.CanInt():
+			field.SetInt(int64(i))
+		}
 	}
 	check(t, s.AppendCalls(ctx, []store.Call{want}))
 	got, err := s.Call(ctx, "c_1")
