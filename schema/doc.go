@@ -11,26 +11,6 @@ package schema
 
 import "fmt"
 
-// Dialect names a provider's schema rules.
-type Dialect string
-
-// The dialects. Those that end in Strict fall back to their plain form where strictness
-// would lose something, Gemini falls back to GeminiParams.
-const (
-	OpenAI          Dialect = "openai"
-	OpenAIStrict    Dialect = "openai-strict"
-	Anthropic       Dialect = "anthropic"
-	AnthropicStrict Dialect = "anthropic-strict"
-	Gemini          Dialect = "gemini"
-	GeminiParams    Dialect = "gemini-params"
-	Moonshot        Dialect = "moonshot"
-	DeepSeek        Dialect = "deepseek"
-	DeepSeekStrict  Dialect = "deepseek-strict"
-	Qwen            Dialect = "qwen"
-	MCP             Dialect = "mcp"
-	Inlined         Dialect = "inlined"
-)
-
 // Reason says why a dialect cannot carry a tool, or why a step back could not be made.
 type Reason string
 

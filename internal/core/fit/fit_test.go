@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -160,10 +162,11 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestEveryRepairCanBeSwitchedOff(t *testing.T) {
-	cases := []struct {
+	type repairCase struct {
 		kind         Kind
 		schema, args string
-	}{
+	}
+	cases := []repairCase{
 		{JSONText, typical, `{"query":"a","filter":"{\"year\":1}"}`},
 		{NumberText, typical, `{"query":"a","limit":"5"}`},
 		{BoolText, typical, `{"query":"a","exact":"true"}`},
@@ -183,11 +186,30 @@ func TestEveryRepairCanBeSwitchedOff(t *testing.T) {
 			}
 		})
 	}
+	for _, kind := range Kinds[:slices.Index(Kinds, Alias)] { // those from Alias on come from known facts
+		if !slices.ContainsFunc(cases, func(c repairCase) bool { return c.kind == kind }) {
+			t.Errorf("no case for %s", kind)
+		}
+	}
 	if _, err := Compile(nil, &Options{Without: []Kind{"magic"}}); err == nil || !strings.Contains(err.Error(), "magic") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Compile(nil, &Options{Validation: "loose"}); err == nil || !strings.Contains(err.Error(), "loose") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheGuideNamesEveryRepair(t *testing.T) {
+	guide, err := os.ReadFile("../../../docs/guide.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(guide), "\n| repair | ")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, kind := range Kinds {
+		if !strings.Contains(table, "`"+string(kind)+"`") {
+			t.Errorf("the table of repairs in docs/guide.md lacks %s", kind)
+		}
 	}
 }
 

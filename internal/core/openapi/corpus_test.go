@@ -20,11 +20,6 @@ import (
 
 var wholeCorpus = flag.Bool("lab", false, "check every operation of the data folder instead of a sample")
 
-var dialects = []schema.Dialect{
-	schema.OpenAI, schema.OpenAIStrict, schema.Anthropic, schema.AnthropicStrict, schema.Gemini, schema.GeminiParams,
-	schema.Moonshot, schema.DeepSeek, schema.DeepSeekStrict, schema.Qwen, schema.MCP, schema.Inlined,
-}
-
 // row is one operation of the corpus: its parameters by name and its body.
 type row struct {
 	Doc         string `json:"doc"`
@@ -149,7 +144,7 @@ func TestToolsOfTheCorpusSuitEveryDialect(t *testing.T) {
 		}
 		ops, _ := doc.Operations(openapi.Filter{})
 		for _, op := range ops {
-			for _, d := range dialects {
+			for d := range schema.Dialects() {
 				tried++
 				if _, err := schema.Plan(get(op.Definition, "inputSchema"), d, nil); err != nil {
 					refused++

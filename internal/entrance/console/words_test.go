@@ -1,6 +1,12 @@
 package console
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"github.com/toolfit/toolfit/internal/base/locale"
+	"github.com/toolfit/toolfit/internal/core/fit"
+)
 
 func TestNamesAndMasksGoOnInTheNextLineWhereTheyHaveAJoint(t *testing.T) {
 	for name, want := range map[string]string{
@@ -12,6 +18,14 @@ func TestNamesAndMasksGoOnInTheNextLineWhereTheyHaveAJoint(t *testing.T) {
 	} {
 		if got := string(breakable(name)); got != want {
 			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestEveryRepairHasAText(t *testing.T) {
+	for _, kind := range append(slices.Clone(fit.Kinds), fit.Drop, fit.Fixed) {
+		if text(locale.English, "repaired."+string(kind)) == "" {
+			t.Errorf("there is no text for the repair %s", kind)
 		}
 	}
 }

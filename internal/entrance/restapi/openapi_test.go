@@ -13,6 +13,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
+	"github.com/toolfit/toolfit/schema"
 )
 
 // openAPI is the part of the document that tests look at.
@@ -313,6 +314,29 @@ func TestDocumentHasTheKeysOfARuleInTheFile(t *testing.T) {
 	documented, want := slices.Sorted(maps.Keys(ours)), slices.Sorted(maps.Keys(file.Defs["result"].Properties))
 	if !slices.Equal(documented, want) {
 		t.Errorf("documented %v, in the file %v", documented, want)
+	}
+}
+
+func TestDocumentHasEveryDialect(t *testing.T) {
+	document, err := os.ReadFile("openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Components struct {
+			Parameters struct {
+				For struct {
+					Schema struct{ Enum []schema.Dialect }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(document, &doc); err != nil {
+		t.Fatal(err)
+	}
+	documented := doc.Components.Parameters.For.Schema.Enum
+	if want := slices.Sorted(maps.Keys(schema.Dialects())); !slices.Equal(documented, want) {
+		t.Errorf("documented %q, want %q", documented, want)
 	}
 }
 

@@ -127,3 +127,21 @@ func TestSchemaKnowsTheSameKeys(t *testing.T) {
 		}
 	}
 }
+
+func TestSchemaKnowsTheSameDialects(t *testing.T) {
+	text, err := os.ReadFile("config.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Defs struct {
+			Dialect struct{ Enum []string }
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if got := doc.Defs.Dialect.Enum; !slices.Equal(got, dialects()) {
+		t.Errorf("the schema has %q, the package schema %q", got, dialects())
+	}
+}
