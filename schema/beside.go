@@ -7,12 +7,12 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// annotates reports whether a keyword says nothing about what is valid.
+// annotates reports whether a keyword does not affect validation.
 func annotates(key string) bool {
 	return jsonschema.Keywords[key].Note || jsonschema.Keywords[key].Silent || key == "nullable" || strings.HasPrefix(key, "x-")
 }
 
-// teams are keywords that mean something different without the others of their team.
+// teams group keywords that depend on each other.
 var teams = map[string]string{
 	"properties": "object", "patternProperties": "object", "additionalProperties": "object",
 	"items": "array", "prefixItems": "array", "additionalItems": "array",
@@ -20,9 +20,12 @@ var teams = map[string]string{
 	"if": "if", "then": "if", "else": "if",
 }
 
-// both is one schema for two that hold together: target is what a reference leads to, and
-// beside what stands beside it. Its annotations take precedence. Where a keyword cannot be
-// said once for both, the target becomes a part of allOf. Neither is used afterwards.
+// mergeable are the constraints that both can merge.
+var mergeable = set("required allOf properties")
+
+// both merges two schemas that must both hold: the target of a reference and the keywords
+// beside the reference, whose annotations win. If they cannot be merged, the target goes into
+// an allOf. Both arguments are consumed.
 func (w *writer) both(beside, target *node) *node {
 	switch {
 	case beside == nil || len(beside.Kids) == 0 && !beside.IsFalse():
@@ -51,7 +54,7 @@ func (w *writer) both(beside, target *node) *node {
 	return target
 }
 
-// bothProperties adds properties to those of a target. One that both have must fit both.
+// bothProperties merges properties into those of a target.
 func (w *writer) bothProperties(to *node, list []*node) {
 	at := make(map[string]int, len(to.Kids))
 	for i, kid := range to.Kids {
@@ -69,7 +72,7 @@ func (w *writer) bothProperties(to *node, list []*node) {
 	}
 }
 
-// set moves a member that is written already into an object, in the place of one of the same name.
+// set adds a member to an object, replacing one with the same name.
 func (w *writer) set(n, kid *node) {
 	at := slices.IndexFunc(n.Kids, func(k *node) bool { return k.Key == kid.Key })
 	if at < 0 {
@@ -80,24 +83,27 @@ func (w *writer) set(n, kid *node) {
 	n.Kids[at] = kid
 }
 
-// clash reports whether two schemas cannot be written as one.
+// clash reports whether two schemas cannot be merged into one.
 func clash(a, b *node) bool {
 	if slices.ContainsFunc(a.Kids, func(k *node) bool { return !annotates(k.Key) }) && (looksAround(a) || looksAround(b)) {
 		return true
 	}
 	for _, kid := range a.Kids {
 		have := b.Get(kid.Key)
-		if have != nil && !annotates(kid.Key) && kid.Key != "required" && kid.Key != "allOf" && kid.Key != "properties" && !jsonschema.Equal(kid, have) {
+		if have != nil && !annotates(kid.Key) && !mergeable[kid.Key] && !jsonschema.Equal(kid, have) {
 			return true
 		}
-		if team := teams[kid.Key]; team != "" && slices.ContainsFunc(b.Kids, func(k *node) bool { return teams[k.Key] == team && (k.Key != kid.Key || k.Key != "properties") }) {
+		team := teams[kid.Key]
+		if team != "" && slices.ContainsFunc(b.Kids, func(k *node) bool {
+			return teams[k.Key] == team && (k.Key != kid.Key || k.Key != "properties")
+		}) {
 			return true
 		}
 	}
 	return false
 }
 
-// looksAround reports whether a schema has a keyword that depends on all others beside it.
+// looksAround reports whether a schema has a keyword that depends on the keywords beside it.
 func looksAround(n *node) bool {
 	return n.Get("unevaluatedProperties") != nil || n.Get("unevaluatedItems") != nil
 }

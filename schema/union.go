@@ -6,7 +6,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// split writes one branch for each type, with the keywords that speak of it.
+// split writes one branch per type, each with the keywords that apply to it.
 func (w *writer) split(f *form, p place) (*node, int) {
 	whole := w.r.made(f.src)
 	whole.base = f.id()
@@ -49,7 +49,7 @@ func (w *writer) split(f *form, p place) (*node, int) {
 	return w.union(whole, p)
 }
 
-// union writes alternatives.
+// union writes the branches of a union.
 func (w *writer) union(f *form, p place) (*node, int) {
 	name := "anyOf"
 	if f.one && w.d.keep["oneOf"] {
@@ -70,11 +70,11 @@ func (w *writer) union(f *form, p place) (*node, int) {
 	own.ref = nil
 	own.all = nil
 	own.read = true
-	if w.d.alone { // it speaks of all branches together, so it cannot go into each
+	if w.d.alone { // applies to all branches together, so it cannot be copied into each
 		own.rest = slices.DeleteFunc(own.rest, isUnevaluated)
 	}
 	push := w.d.alone && !own.bare()
-	beside := w.owns[f] // the same one each time, so that its pairs are made once
+	beside := w.owns[f] // reused, so that its pairs are created once
 	if beside == nil && push {
 		if w.owns == nil {
 			w.owns = map[*form]*form{}
@@ -116,7 +116,7 @@ func (w *writer) union(f *form, p place) (*node, int) {
 	return w.unionBeside(f, &own, name, list, p), back
 }
 
-// either says in words that no two branches may hold together.
+// either describes that exactly one branch may match.
 func (w *writer) either(f *form) *form {
 	c := *f
 	c.notes = append(slices.Clip(f.notes), "Exactly one alternative may fit.")
@@ -124,8 +124,8 @@ func (w *writer) either(f *form) *form {
 	return &c
 }
 
-// apart reports whether no value fits two branches: their types differ, or a property that
-// all of them need has other values in each.
+// apart reports whether no value can match two branches: their types differ, or a property
+// required in all of them has different values in each.
 func (w *writer) apart(branches []*form) bool {
 	var seen types
 	for _, b := range branches {
@@ -171,7 +171,7 @@ func (w *writer) tagged(branches []*form) bool {
 	return false
 }
 
-// unionBeside writes a union beside what else is said.
+// unionBeside writes a union beside other keywords.
 func (w *writer) unionBeside(f, own *form, name string, list *node, p place) *node {
 	out, _, ok := w.plain(own, p)
 	if !ok {
@@ -195,7 +195,7 @@ func (w *writer) unionBeside(f, own *form, name string, list *node, p place) *no
 	return out
 }
 
-// aloneUnion writes a union beside which only words stand, or not even those.
+// aloneUnion writes a union with at most a description beside it.
 func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch) *node {
 	notes := slices.Clip(f.notes)
 	out := w.object()
@@ -233,7 +233,7 @@ func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch)
 	return out
 }
 
-// addWords puts words before the description of a schema already written.
+// addWords prepends words to the description of a written schema.
 func (w *writer) addWords(n *node, words string) {
 	words = shortened(words, w.rung.words)
 	if words == "" {
