@@ -12,21 +12,21 @@ func annotates(key string) bool {
 	return jsonschema.Keywords[key].Note || jsonschema.Keywords[key].Silent || key == "nullable" || strings.HasPrefix(key, "x-")
 }
 
-// teams group keywords that depend on each other.
-var teams = map[string]string{
+// related group keywords that depend on each other.
+var related = map[string]string{
 	"properties": "object", "patternProperties": "object", "additionalProperties": "object",
 	"items": "array", "prefixItems": "array", "additionalItems": "array",
 	"contains": "contains", "minContains": "contains", "maxContains": "contains",
 	"if": "if", "then": "if", "else": "if",
 }
 
-// mergeable are the constraints that both can merge.
+// mergeable are the constraints that mergeBeside can merge.
 var mergeable = set("required allOf properties")
 
-// both merges two schemas that must both hold: the target of a reference and the keywords
+// mergeBeside merges two schemas that must mergeBeside hold: the target of a reference and the keywords
 // beside the reference, whose annotations win. If they cannot be merged, the target goes into
 // an allOf. Both arguments are consumed.
-func (w *writer) both(beside, target *node) *node {
+func (w *writer) mergeBeside(beside, target *node) *node {
 	switch {
 	case beside == nil || len(beside.Kids) == 0 && !beside.IsFalse():
 		return target
@@ -48,14 +48,14 @@ func (w *writer) both(beside, target *node) *node {
 		case kid.Key == "required", kid.Key == "allOf":
 			have.Kids = jsonschema.Distinct(slices.Concat(have.Kids, kid.Kids))
 		case kid.Key == "properties":
-			w.bothProperties(have, kid.Kids)
+			w.mergeProperties(have, kid.Kids)
 		}
 	}
 	return target
 }
 
-// bothProperties merges properties into those of a target.
-func (w *writer) bothProperties(to *node, list []*node) {
+// mergeProperties merges properties into those of a target.
+func (w *writer) mergeProperties(to *node, list []*node) {
 	at := make(map[string]int, len(to.Kids))
 	for i, kid := range to.Kids {
 		at[kid.Key] = i
@@ -67,7 +67,7 @@ func (w *writer) bothProperties(to *node, list []*node) {
 			to.Kids = append(to.Kids, p)
 			continue
 		}
-		to.Kids[i] = w.both(p, to.Kids[i])
+		to.Kids[i] = w.mergeBeside(p, to.Kids[i])
 		to.Kids[i].Key = key
 	}
 }
@@ -93,9 +93,9 @@ func clash(a, b *node) bool {
 		if have != nil && !annotates(kid.Key) && !mergeable[kid.Key] && !jsonschema.Equal(kid, have) {
 			return true
 		}
-		team := teams[kid.Key]
+		team := related[kid.Key]
 		if team != "" && slices.ContainsFunc(b.Kids, func(k *node) bool {
-			return teams[k.Key] == team && (k.Key != kid.Key || k.Key != "properties")
+			return related[k.Key] == team && (k.Key != kid.Key || k.Key != "properties")
 		}) {
 			return true
 		}

@@ -123,7 +123,7 @@ func (b *budget) take(level int, it item) int {
 		f = w.r.open(id)
 		it.up = nil
 		level = 1 // the level at which its body is written
-	} else if w.r.Named && it.up.times(id) > w.unroll {
+	} else if w.r.Named && it.up.count(id) > w.unroll {
 		return level
 	}
 	words, rest := w.weight(f)

@@ -18,24 +18,24 @@ func (w *writer) enum(f *form, p place) (*node, int) {
 		held &^= tInteger
 	}
 	if most := w.d.limits.enums; len(f.enum) > w.rung.values || size > 15000 || most > 0 && !w.d.strict && w.enums+len(f.enum) > most {
-		return w.described(f, held, p)
+		return w.describedEnum(f, held, p)
 	}
 	w.enums += len(f.enum)
 	switch w.d.enums {
 	case enumScalars, enumOfOneType:
 		if held&(tObject|tArray) != 0 {
-			return w.described(f, held, p)
+			return w.describedEnum(f, held, p)
 		}
 	case enumPlain:
 		if held&(tObject|tArray|tBoolean) != 0 {
-			return w.described(f, held, p)
+			return w.describedEnum(f, held, p)
 		}
 	case enumStrings:
 		return w.textEnum(f, held)
 	}
 	compound := held&(tObject|tArray) != 0
 	if compound && w.d.needType {
-		return w.described(f, held, p)
+		return w.describedEnum(f, held, p)
 	}
 	if !held.IsSingle() && (w.d.enums == enumOfOneType || w.d.enums == enumPlain || w.d.needType) {
 		return w.splitEnum(f, held, p)
@@ -57,7 +57,7 @@ func (w *writer) plainEnum(f *form, held types, compound bool) *node {
 	}
 	at := len(out.Kids)
 	if f.constant && w.d.keep["const"] && len(f.enum) == 1 {
-		w.put(out, "const", w.given(f.enum[0]))
+		w.put(out, "const", w.copied(f.enum[0]))
 	} else {
 		w.put(out, "enum", w.values(f.enum))
 	}
@@ -72,8 +72,8 @@ func (w *writer) plainEnum(f *form, held types, compound bool) *node {
 	return out
 }
 
-// described lists the first values in words and keeps the type.
-func (w *writer) described(f *form, held types, p place) (*node, int) {
+// describedEnum lists the first values in words and keeps the type.
+func (w *writer) describedEnum(f *form, held types, p place) (*node, int) {
 	c := f.copy()
 	c.base = f.id()
 	c.enum = nil

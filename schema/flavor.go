@@ -33,14 +33,14 @@ func flavorOf(root *node, want Flavor) Flavor {
 
 // draft returns the JSON Schema version that the document is read as.
 func (f Flavor) draft(root *node) jsonschema.Draft {
-	if d := jsonschema.DraftOf(root); d.RefAlone() || !f.lonely() {
+	if d := jsonschema.DraftOf(root); d.RefAlone() || !f.refAlone() {
 		return d
 	}
 	return jsonschema.Draft7
 }
 
-// lonely reports whether keywords beside a reference are ignored.
-func (f Flavor) lonely() bool { return f == Draft07 || f == OpenAPI30 }
+// refAlone reports whether keywords beside a reference are ignored.
+func (f Flavor) refAlone() bool { return f == Draft07 || f == OpenAPI30 }
 
 // request reports whether the document describes requests and responses alike, so that
 // read-only properties are not arguments.

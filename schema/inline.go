@@ -59,7 +59,7 @@ func (w *writer) inline(root *node) *node {
 func (w *writer) expand(n *node, way *visit, hops int) *node {
 	switch {
 	case n.Kind == jsonschema.Bool, n.Kind == jsonschema.Array && n.Parent != nil && n.Parent.Key == "dependencies":
-		return w.given(n)
+		return w.copied(n)
 	case n.Kind != jsonschema.Object:
 		w.changeAt(n, NotASchema, "accepts anything")
 		return w.object()
@@ -111,7 +111,7 @@ func (w *writer) expandEach(kid *node, way *visit, hops int) *node {
 
 // repaired returns a keyword that compiles, or nil to drop it.
 func (w *writer) repaired(n, kid *node) *node {
-	out := w.given(kid)
+	out := w.copied(kid)
 	switch kid.Key {
 	case "type":
 		var f form
@@ -154,7 +154,7 @@ func (w *writer) repaired(n, kid *node) *node {
 		if fixed == nil {
 			return nil
 		}
-		out = w.given(fixed)
+		out = w.copied(fixed)
 	}
 	return out
 }
@@ -179,9 +179,9 @@ func (w *writer) hop(beside, ref *node, way *visit, hops int) *node {
 	}
 	if way.has(at.Node) || hops >= w.opts.Hops || w.Count > w.opts.MaxNodes*4 || w.spent > w.opts.MaxBytes {
 		w.changeAt(n, Cut, "keeps type and description")
-		return w.both(beside, w.prune(at.Node))
+		return w.mergeBeside(beside, w.prune(at.Node))
 	}
-	return w.both(beside, w.expand(at.Node, &visit{at.Node, way}, hops+1))
+	return w.mergeBeside(beside, w.expand(at.Node, &visit{at.Node, way}, hops+1))
 }
 
 // prune keeps type and description of a schema that is not expanded.

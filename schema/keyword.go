@@ -16,7 +16,7 @@ func (w *writer) keywords(out *node, f *form, notes *[]string) {
 			continue // the written structure is stricter
 		}
 		if w.keeps(f, n) {
-			w.put(out, n.Key, w.given(n))
+			w.put(out, n.Key, w.copied(n))
 			continue
 		}
 		n = w.rounded(out, f, n)

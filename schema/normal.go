@@ -126,7 +126,7 @@ func (r *reader) flatten(f *form) *form {
 	parts := f.all
 	if f.ref != nil {
 		parts = append([]*form{f.ref}, parts...)
-		if r.flavor.lonely() {
+		if r.flavor.refAlone() {
 			keep := r.made(f.src)
 			keep.title = f.title
 			keep.desc = f.desc

@@ -106,8 +106,8 @@ type frame struct {
 	up *frame
 }
 
-// times returns how often id occurs on the path.
-func (f *frame) times(id *form) int {
+// count returns how often id occurs on the path.
+func (f *frame) count(id *form) int {
 	n := 0
 	for ; f != nil; f = f.up {
 		if f.id == id {

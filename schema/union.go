@@ -55,8 +55,8 @@ func (w *writer) union(f *form, p place) (*node, int) {
 	if f.one && w.d.keep["oneOf"] {
 		name = "oneOf"
 	}
-	if f.one && !w.d.keep["oneOf"] && !w.apart(f.union) {
-		f = w.either(f)
+	if f.one && !w.d.keep["oneOf"] && !w.exclusive(f.union) {
+		f = w.noteExclusive(f)
 	}
 	own := *f
 	own.union = nil
@@ -74,13 +74,13 @@ func (w *writer) union(f *form, p place) (*node, int) {
 		own.rest = slices.DeleteFunc(own.rest, isUnevaluated)
 	}
 	push := w.d.alone && !own.bare()
-	beside := w.owns[f] // reused, so that its pairs are created once
+	beside := w.besides[f] // reused, so that its pairs are created once
 	if beside == nil && push {
-		if w.owns == nil {
-			w.owns = map[*form]*form{}
+		if w.besides == nil {
+			w.besides = map[*form]*form{}
 		}
 		beside = &own
-		w.owns[f] = beside
+		w.besides[f] = beside
 	}
 	list := w.array(len(f.union) + 1)
 	var branches []branch
@@ -116,17 +116,17 @@ func (w *writer) union(f *form, p place) (*node, int) {
 	return w.unionBeside(f, &own, name, list, p), back
 }
 
-// either describes that exactly one branch may match.
-func (w *writer) either(f *form) *form {
+// noteExclusive describes that exactly one branch may match.
+func (w *writer) noteExclusive(f *form) *form {
 	c := *f
 	c.notes = append(slices.Clip(f.notes), "Exactly one alternative may fit.")
 	w.changeAt(f.place("oneOf"), Constraint, "described")
 	return &c
 }
 
-// apart reports whether no value can match two branches: their types differ, or a property
+// exclusive reports whether no value can match two branches: their types differ, or a property
 // required in all of them has different values in each.
-func (w *writer) apart(branches []*form) bool {
+func (w *writer) exclusive(branches []*form) bool {
 	var seen types
 	for _, b := range branches {
 		o := w.r.open(b)
@@ -180,7 +180,7 @@ func (w *writer) unionBeside(f, own *form, name string, list *node, p place) *no
 	w.describe(out, min(1, len(out.Kids)), f, f.notes)
 	for _, n := range f.rest {
 		if isNote(n) && w.keeps(f, n) {
-			w.put(out, n.Key, w.given(n))
+			w.put(out, n.Key, w.copied(n))
 		}
 	}
 	if f.null {
@@ -204,7 +204,7 @@ func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch)
 			continue
 		}
 		if isNote(n) && w.d.raw && w.keeps(f, n) {
-			w.put(out, n.Key, w.given(n))
+			w.put(out, n.Key, w.copied(n))
 		} else {
 			w.note(f, n, &notes)
 		}
@@ -235,7 +235,7 @@ func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch)
 
 // addWords prepends words to the description of a written schema.
 func (w *writer) addWords(n *node, words string) {
-	words = shortened(words, w.rung.words)
+	words = shorten(words, w.rung.words)
 	if words == "" {
 		return
 	}

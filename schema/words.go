@@ -4,7 +4,7 @@ import "strings"
 
 // describe inserts title and description after the type, where readers look first.
 func (w *writer) describe(out *node, at int, f *form, notes []string) {
-	if text := shortened(describe(f.desc, notes), w.rung.words); text != "" {
+	if text := shorten(describe(f.desc, notes), w.rung.words); text != "" {
 		w.insert(out, at, "description", text)
 	}
 	if f.title != "" && w.d.keep["title"] {
@@ -20,8 +20,8 @@ func clip(s string, most int) string {
 	return strings.ToValidUTF8(s[:max(0, most)], "")
 }
 
-// shortened is clip, cutting between words where possible.
-func shortened(s string, most int) string {
+// shorten is clip, cutting between words where possible.
+func shorten(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

@@ -13,22 +13,22 @@ const maxLevels = 512
 // writer writes forms in one dialect and records the steps for Back.
 type writer struct {
 	tree
-	r      *reader
-	d      *rules
-	opts   *Options
-	unroll int
-	bytes  int              // limit of the output
-	spent  int              // estimated bytes written so far
-	rung   rung             // limits of descriptions and enums
-	defs   map[*form]string // names of definitions that are kept
-	bodies []*node          // their schemas, in order of first use
-	back   map[*form]int    // their steps
-	stop   cut
-	enums  int // enum values written so far
-	steps  []step
-	report []seen
-	owns   map[*form]*form // the keywords beside a union, by its form
-	loss   *Change         // what a strict dialect cannot express
+	r       *reader
+	d       *rules
+	opts    *Options
+	unroll  int
+	bytes   int              // limit of the output
+	spent   int              // estimated bytes written so far
+	rung    rung             // limits of descriptions and enums
+	defs    map[*form]string // names of definitions that are kept
+	bodies  []*node          // their schemas, in order of first use
+	back    map[*form]int    // their steps
+	stop    cut
+	enums   int // enum values written so far
+	steps   []step
+	report  []seen
+	besides map[*form]*form // the keywords beside a union, by its form
+	loss    *Change         // what a strict dialect cannot express
 }
 
 // place is where a schema is written.
@@ -116,7 +116,7 @@ func (w *writer) texts(list []string) *node {
 func (w *writer) values(list []*node) *node {
 	n := w.array(len(list))
 	for _, v := range list {
-		n.Kids = append(n.Kids, w.given(v))
+		n.Kids = append(n.Kids, w.copied(v))
 	}
 	return n
 }
@@ -135,8 +135,8 @@ func (w *writer) insert(n *node, at int, key, text string) {
 	n.Kids = slices.Insert(n.Kids, at, value)
 }
 
-// given copies an input value to the output. Its children are shared.
-func (w *writer) given(v *node) *node {
+// copied copies an input value to the output. Its children are shared.
+func (w *writer) copied(v *node) *node {
 	n := w.New(v.Kind)
 	n.Text = v.Text
 	n.Kids = v.Kids
@@ -157,7 +157,7 @@ func (w *writer) schema(f *form, p place) (*node, int) {
 		}
 		return w.reference(f, id, name)
 	}
-	if p.level > maxLevels || w.r.Named && p.up.times(id) > w.unroll || !w.spend(p, func() int { return w.least(f) }) {
+	if p.level > maxLevels || w.r.Named && p.up.count(id) > w.unroll || !w.spend(p, func() int { return w.least(f) }) {
 		return nil, 0
 	}
 	return w.body(f, p)

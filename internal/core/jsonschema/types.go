@@ -25,7 +25,8 @@ var AllTypes = []struct {
 	Type Types
 	Name string
 }{
-	{TString, "string"}, {TInteger, "integer"}, {TNumber, "number"}, {TBoolean, "boolean"}, {TObject, "object"}, {TArray, "array"}, {TNull, "null"},
+	{TString, "string"}, {TInteger, "integer"}, {TNumber, "number"}, {TBoolean, "boolean"},
+	{TObject, "object"}, {TArray, "array"}, {TNull, "null"},
 }
 
 // TypeNamed is the type of that name, 0 when there is none.

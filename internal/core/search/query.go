@@ -45,7 +45,13 @@ const (
 // Search gives the tools that fit the query best, the best first. Equals keep their order.
 func (x *Index) Search(q Query) []Result {
 	text := clip(q.Text, maxText)
-	s := &scores{x: x, total: make([]float32, x.Len()), part: make([]float32, x.Len()), cover: make([]float32, x.Len()), allow: x.allowed(q.Allow)}
+	s := &scores{
+		x:     x,
+		total: make([]float32, x.Len()),
+		part:  make([]float32, x.Len()),
+		cover: make([]float32, x.Len()),
+		allow: x.allowed(q.Allow),
+	}
 	terms := count(text)
 	sure := s.add(x.expand(terms), 1, 0)
 	if list := clauses(text); len(list) > 1 {
