@@ -39,7 +39,7 @@ func (b *budget) end() {
 	b.look = 0
 }
 
-// spent tells whether the fit is over before its work was done.
+// spent reports whether the fit is over before its work was done.
 func (b *budget) spent() bool { return b.left < 0 }
 
 // spendBytes takes the steps of going through so many bytes with few instructions for each.

@@ -33,7 +33,7 @@ func (c *checker) bad(code Code, s *shape, i int32) bool {
 	return false
 }
 
-// stop tells whether the verdict so far is final. With a report the check goes on.
+// stop reports whether the verdict so far is final. With a report the check goes on.
 func (c *checker) stop(ok bool) bool { return !ok && (c.report == nil || c.spent()) }
 
 // and is the verdict so far, and whether value i has one more shape; nil accepts anything.
@@ -44,7 +44,7 @@ func (c *checker) and(ok bool, s *shape, i int32) bool {
 	return c.ok(s, i) && ok
 }
 
-// all tells whether value i has every shape of the place.
+// all reports whether value i has every shape of the place.
 func (c *checker) all(place []*shape, i int32) bool {
 	for _, s := range place {
 		if !c.ok(s, i) {
@@ -54,7 +54,7 @@ func (c *checker) all(place []*shape, i int32) bool {
 	return true
 }
 
-// ok tells whether value i has the shape.
+// ok reports whether value i has the shape.
 func (c *checker) ok(s *shape, i int32) bool {
 	if !c.spend(1) {
 		return false
@@ -121,7 +121,7 @@ func (c *checker) isInteger(i int32) bool {
 	return true
 }
 
-// isListed tells whether value i is one of the enum.
+// isListed reports whether value i is one of the enum.
 func (c *checker) isListed(s *shape, i int32) bool {
 	k := c.t.tokens[i].kind
 	if k >= isArray && !c.spendPlain(i) {
@@ -172,7 +172,7 @@ func (c *checker) text(s *shape, i int32) bool {
 	return (s.pattern.match(c.t.inner(i), &c.budget) || c.bad(NoMatch, s, i)) && ok
 }
 
-// within tells whether a size is between two limits; a negative one is none.
+// within reports whether a size is between two limits; a negative one is none.
 func within(n, least, most int32) bool { return n >= least && (most < 0 || n <= most) }
 
 func (c *checker) number(s *shape, i int32) bool {
@@ -187,7 +187,7 @@ func (c *checker) number(s *shape, i int32) bool {
 	return (c.spend(len(d.digits)*len(d.digits)/64) && d.multipleOf(*s.multiple) || c.bad(NotMultiple, s, i)) && ok
 }
 
-// holds tells whether d is on the right side of the bound; side is 1 for an upper one.
+// holds reports whether d is on the right side of the bound; side is 1 for an upper one.
 func (b *bound) holds(d decimal, side int) bool {
 	if b == nil {
 		return true

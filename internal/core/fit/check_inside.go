@@ -28,7 +28,7 @@ func (c *checker) object(s *shape, i int32) bool {
 	return ok
 }
 
-// required tells whether object i has all the names.
+// required reports whether object i has all the names.
 func (c *checker) required(names []string, s *shape, i int32) bool {
 	ok := true
 	for _, name := range names {
@@ -152,7 +152,7 @@ func (c *checker) isUnique(i int32) bool {
 	return true
 }
 
-// holds tells whether as many elements as asked have the shape that the array must contain.
+// holds reports whether as many elements as asked have the shape that the array must contain.
 func (c *checker) holds(s *shape, i int32) bool {
 	n := int32(0)
 	for e := c.t.first(i); e >= 0; e = c.t.after(e) {

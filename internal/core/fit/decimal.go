@@ -69,10 +69,10 @@ func (d decimal) sign() int {
 	return 1
 }
 
-// isInteger tells whether nothing stands behind the point: 1.0 and 1e3 are integers.
+// isInteger reports whether nothing stands behind the point: 1.0 and 1e3 are integers.
 func (d decimal) isInteger() bool { return d.exp >= len(d.digits) }
 
-// multipleOf tells whether d divided by e is an integer, without writing out large powers of ten.
+// multipleOf reports whether d divided by e is an integer, without writing out large powers of ten.
 func (d decimal) multipleOf(e decimal) bool {
 	if d.sign() == 0 || e.sign() == 0 {
 		return d.sign() == 0

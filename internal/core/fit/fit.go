@@ -183,7 +183,7 @@ func (d *document) release(tp *tape) {
 	}
 }
 
-// check tells whether the value on the tape has every shape, or that checking took too many steps.
+// check reports whether the value on the tape has every shape, or that checking took too many steps.
 func check(ctx context.Context, place []*shape, t *tape, light bool) (fits, spent bool) {
 	c := checker{budget: newBudget(ctx, len(t.data)), t: t, light: light}
 	fits = c.all(place, 0)
@@ -257,7 +257,7 @@ func (t *Tool) back(ctx context.Context, raw []byte) ([]byte, []schema.Fix, *Err
 
 const badOutput = "the result does not fit the tool's output schema"
 
-// Check tells whether a value of any type fits the schema, for results and output schemas. Errors are
+// Check reports whether a value of any type fits the schema, for results and output schemas. Errors are
 // as in Fit.
 func (t *Tool) Check(ctx context.Context, value json.RawMessage) error {
 	d := t.schema.read()

@@ -237,7 +237,7 @@ func (s *Server) Name() string {
 	return s.known.Name
 }
 
-// StartedBy tells whether a command line starts the server.
+// StartedBy reports whether a command line starts the server.
 func (s *Server) StartedBy(command string, args []string) bool {
 	if s == nil || len(s.known.Command) == 0 {
 		return false
@@ -286,7 +286,7 @@ func (s *Server) Tool(name string) *KnownTool {
 	return t
 }
 
-// isEmptySchema tells whether a schema says nothing about arguments.
+// isEmptySchema reports whether a schema says nothing about arguments.
 func isEmptySchema(raw json.RawMessage) bool {
 	w := rawjson.Object(raw)
 	for w.Next() {

@@ -24,7 +24,7 @@ func (o *ruled) changed() bool {
 
 func (o *ruled) field(name string) string { return o.at + "/" + jsonschema.EscapeToken(name) }
 
-// knows tells whether the tool has the key.
+// knows reports whether the tool has the key.
 func (o *ruled) knows(key string) bool { return isKnown(&o.m.budget, o.flat, key) }
 
 // wrong reports a problem with a member, or with the object when c is nil.
@@ -73,7 +73,7 @@ func (o *ruled) alias(r *AliasRule) {
 	}
 }
 
-// proves tells whether a value's form shows that it belongs under another key, which is required and
+// proves reports whether a value's form shows that it belongs under another key, which is required and
 // missing.
 func (o *ruled) proves(r *AliasRule, c *member) bool {
 	return r.match != nil && r.match.MatchString(o.t.text(c.token)) && o.find(r.To) == nil && slices.Contains(requiredNames(o.flat), r.To)

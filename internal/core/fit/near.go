@@ -17,7 +17,7 @@ func fold(name string) string {
 	}, name)
 }
 
-// isNear tells whether two folded names are close: one letter in four may differ. Numbered or lettered
+// isNear reports whether two folded names are close: one letter in four may differ. Numbered or lettered
 // names (line1 and line2, unit_a and unit_b) are never close.
 func isNear(a, b string) bool {
 	x := []rune(a)

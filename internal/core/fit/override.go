@@ -198,5 +198,5 @@ func (o *Override) define(def tool.Definition, schema json.RawMessage) json.RawM
 	return edited.bytes()
 }
 
-// touches tells whether the override changes the schema.
+// touches reports whether the override changes the schema.
 func (o *Override) touches() bool { return len(o.names()) > 0 }

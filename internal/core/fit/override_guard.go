@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// guarded tells whether the override restricts a property of the tool.
+// guarded reports whether the override restricts a property of the tool.
 func (o *Override) guarded(name string) bool {
 	return has(o.Fix, name) || has(o.Enum, name) || slices.Contains(o.Hide, name)
 }

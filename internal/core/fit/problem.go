@@ -135,7 +135,7 @@ func (r *Error) include(p Problem) {
 	}
 }
 
-// full tells whether one more problem is only counted: describing each would take too long.
+// full reports whether one more problem is only counted: describing each would take too long.
 func (r *Error) full() bool {
 	if len(r.Problems) < maxProblems {
 		return false

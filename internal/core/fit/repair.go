@@ -151,7 +151,7 @@ func tooComplex() *Error {
 	return refuse(Problem{Code: TooComplex, Expected: "a value that can be checked in bounded time", Hint: "send less at once"})
 }
 
-// fits tells whether value i has every shape of the place. full ignores light validation, as for
+// fits reports whether value i has every shape of the place. full ignores light validation, as for
 // repaired values.
 func (m *repairer) fits(place []*shape, t *tape, i int32, full bool) bool {
 	c := checker{budget: m.budget, t: t, light: m.light && !full}

@@ -215,7 +215,7 @@ func (t *tape) get(i int32, name string) int32 {
 	return -1
 }
 
-// is tells whether token i has the name.
+// is reports whether token i has the name.
 func (t *tape) is(i int32, name string) bool {
 	tok := &t.tokens[i]
 	if tok.escaped {

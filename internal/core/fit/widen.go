@@ -35,7 +35,7 @@ func (s *shape) parts() []*shape {
 	return append(slices.Clone(s.all), s.ref)
 }
 
-// closes tells whether s, or a shape that applies with it, is closed.
+// closes reports whether s, or a shape that applies with it, is closed.
 func (w *widener) closes(s *shape) bool {
 	closed, known := w.holds[s]
 	if !known {

@@ -23,9 +23,9 @@ func Equal(a, b *Node) bool {
 	return true
 }
 
-// Distinct are the values of a list without those that equal an earlier one.
+// Distinct returns the values of a list without duplicates.
 func Distinct(list []*Node) []*Node {
-	const few = 12 // values that are compared faster than put into a map
+	const few = 12 // up to here, comparing is faster than a map
 	if len(list) <= few && !hasEqual(list) {
 		return list
 	}

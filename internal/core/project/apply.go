@@ -8,7 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/quoted"
 )
 
-// Leaves tells whether something is left out. Then the full bytes must be stored before Apply's are
+// Leaves reports whether something is left out. Then the full bytes must be stored before Apply's are
 // sent.
 func (c *Cut) Leaves() bool {
 	return c.result != nil && slices.ContainsFunc(c.result.parts, (*part).leaves)

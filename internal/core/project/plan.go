@@ -102,7 +102,7 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 	return c
 }
 
-// leavesAlone tells whether nothing has to be done. A budget that is not exceeded is dropped.
+// leavesAlone reports whether nothing has to be done. A budget that is not exceeded is dropped.
 func (h *How) leavesAlone(raw []byte) bool {
 	if h.Budget >= len(raw) { // no byte costs more than one token
 		h.Budget = 0
@@ -110,7 +110,7 @@ func (h *How) leavesAlone(raw []byte) bool {
 	return h.Mask == nil && h.JQ == nil && !h.beyondMask()
 }
 
-// beyondMask tells whether there is more to do than to apply the mask.
+// beyondMask reports whether there is more to do than to apply the mask.
 func (h *How) beyondMask() bool {
 	return h.Budget > 0 || h.Filled || h.Offset > 0 || h.Limit > 0 || h.Shape != "" && h.Shape != shape.Off
 }

@@ -174,7 +174,7 @@ func (r *result) find() {
 	}
 }
 
-// isEmpty tells whether an object or array has nothing in it.
+// isEmpty reports whether an object or array has nothing in it.
 func isEmpty(container []byte) bool {
 	start, end := quoted.Trim(container, 1, len(container)-1)
 	return start == end

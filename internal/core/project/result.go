@@ -78,7 +78,7 @@ func (p *part) drop() {
 	p.tally.Rows = 1
 }
 
-// leaves tells whether something of the part is left out.
+// leaves reports whether something of the part is left out.
 func (p *part) leaves() bool { return p.program || p.tally.Left() }
 
 // text is what is left of the part.
@@ -97,7 +97,7 @@ func (p *part) sent() []byte {
 	return p.text()
 }
 
-// holdsNote tells whether the note goes inside the part: an object without a member of that name.
+// holdsNote reports whether the note goes inside the part: an object without a member of that name.
 func (p *part) holdsNote() bool {
 	if p.note == unknown {
 		p.note = outside
@@ -117,7 +117,7 @@ const (
 	outside
 )
 
-// changed tells whether any part is sent otherwise than it came.
+// changed reports whether any part is sent otherwise than it came.
 func (r *result) changed() bool {
 	return slices.ContainsFunc(r.parts, func(p *part) bool { return p.dropped || p.out != nil || p.shaped != nil })
 }

@@ -76,7 +76,7 @@ func appendNotes(out []byte, n *node, said []byte) []byte {
 	return out
 }
 
-// names tells whether a text speaks of a default, and of this one.
+// names reports whether a text speaks of a default, and of this one.
 func names(text []byte, value string) bool {
 	return bytes.Contains(text, []byte(strings.Trim(value, `"`))) && bytes.Contains(bytes.ToLower(text), []byte("default"))
 }
@@ -173,7 +173,7 @@ func appendLine(out []byte, text string) []byte {
 	return out
 }
 
-// tidy tells whether a text can stand on a line as it is: most can.
+// tidy reports whether a text can stand on a line as it is: most can.
 func tidy(text string) bool {
 	for i := range len(text) {
 		c := text[i]
@@ -210,7 +210,7 @@ func sentence(text string) string {
 	return text
 }
 
-// stops tells whether the full stop at i ends a sentence, and not an "e.g.".
+// stops reports whether the full stop at i ends a sentence, and not an "e.g.".
 func stops(text string, i int) bool {
 	rest := text[i+1:]
 	return (rest == "" || rest[0] == ' ' || rest[0] == '\n' || rest[0] == '\r') && (i < 2 || text[i-2] != '.')

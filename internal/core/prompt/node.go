@@ -30,7 +30,7 @@ func (p *printer) resolve(ref *node) *node {
 	return at
 }
 
-// says tells whether a schema says anything about its type.
+// says reports whether a schema says anything about its type.
 func says(n *node) bool {
 	for _, kid := range n.Members() {
 		switch kid.Key {
@@ -57,7 +57,7 @@ func more(n *node) *node {
 	return nil
 }
 
-// combines tells whether a schema has alternatives or parts that say more than what is required.
+// combines reports whether a schema has alternatives or parts that say more than what is required.
 func combines(n *node) bool {
 	return slices.ContainsFunc(n.Members(), func(kid *node) bool {
 		union := kid.Key == "anyOf" || kid.Key == "oneOf" || kid.Key == "allOf"
@@ -88,12 +88,12 @@ func without(n *node, key string) *node {
 	return &out
 }
 
-// requires tells whether an object must have the property.
+// requires reports whether an object must have the property.
 func requires(n *node, name string) bool {
 	is := func(kid *node) bool { return kid.Kind == jsonschema.String && kid.Text == name }
 	return slices.ContainsFunc(n.Get("required").Elements(), is)
 }
 
-// isObject and isArray tell what the value of a keyword is, which may be missing.
+// isObject and isArray report what the value of a keyword is, which may be missing.
 func isObject(n *node) bool { return n != nil && n.Kind == jsonschema.Object }
 func isArray(n *node) bool  { return n != nil && n.Kind == jsonschema.Array }

@@ -73,7 +73,7 @@ func (p *printer) arguments() *node {
 	return n
 }
 
-// takes tells whether a tool with these arguments takes any.
+// takes reports whether a tool with these arguments takes any.
 func takes(n *node) bool {
 	return len(n.Get("properties").Members()) > 0 || more(n) != nil || combines(n)
 }

@@ -91,7 +91,7 @@ func accountOf(r *http.Request) (Account, error) {
 	return a, nil
 }
 
-// trusts tells whether the request comes directly from a trusted network, without a key and not from a
+// trusts reports whether the request comes directly from a trusted network, without a key and not from a
 // browser.
 func (s *Service) trusts(r *http.Request) bool {
 	if len(s.recall.Trust) == 0 || access.FromBrowser(r) || r.Header.Get("Authorization") != "" {

@@ -185,7 +185,7 @@ func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, e
 	return out, nil
 }
 
-// driven tells whether ontology-query executes the action: its calls do not pass us.
+// driven reports whether ontology-query executes the action: its calls do not pass us.
 func (s *Service) driven(a Action) bool { return s.recall.Answer == "driver" && !a.Ours }
 
 // given is a schema that says something, else nil.

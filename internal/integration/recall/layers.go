@@ -109,7 +109,7 @@ func putBody(out map[string]object, content object) {
 // missingMark ends the description of what stands for a definition that does not exist.
 const missingMark = "(schema missing)"
 
-// missing tells whether a schema stands for a definition that does not exist. It accepts anything.
+// missing reports whether a schema stands for a definition that does not exist. It accepts anything.
 func missing(in object) bool {
 	text, _ := in["description"].(string)
 	return in["type"] == nil && strings.HasSuffix(text, missingMark)

@@ -75,7 +75,7 @@ func (t *idText) UnmarshalJSON(in []byte) error {
 	return json.Unmarshal(in, (*string)(t))
 }
 
-// check tells whether an action names what its type needs.
+// check reports whether an action names what its type needs.
 func (a *Action) check(service string) error {
 	missing := ""
 	switch {

@@ -166,7 +166,7 @@ func (o *operator) cache(key listKey, l *toolList) {
 	o.bytes += l.bytes
 }
 
-// full tells whether there is no room for another list.
+// full reports whether there is no room for another list.
 func (o *operator) full(l *toolList) bool {
 	return len(o.lists) >= maxLists || o.bytes+l.bytes > maxListBytes
 }

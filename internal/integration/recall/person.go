@@ -34,7 +34,7 @@ func (s *Service) For(admit func(*http.Request) (access.Principal, error)) *Serv
 	return &other
 }
 
-// Asks tells whether actions come from ontology-query, too.
+// Asks reports whether actions come from ontology-query, too.
 func (s *Service) Asks() bool { return s.query != nil }
 
 // As is the same service with the other form of answer, proxy or driver. Without ontology-query there

@@ -114,14 +114,14 @@ func (s *remote) ask(ctx context.Context, q question, missing string) ([]byte, e
 // byteOrderMark is what some writers put before UTF-8. Readers of JSON may skip it.
 var byteOrderMark = []byte("\ufeff")
 
-// neverReached tells whether a request failed before the service could know of it.
+// neverReached reports whether a request failed before the service could know of it.
 func neverReached(err error) bool {
 	var dial *net.OpError
 	var certificate *tls.CertificateVerificationError
 	return errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &certificate)
 }
 
-// leadsElsewhere tells whether the path has a . or .. segment, which servers resolve to another route.
+// leadsElsewhere reports whether the path has a . or .. segment, which servers resolve to another route.
 func leadsElsewhere(path string) bool {
 	segments := strings.Split(path, "/")
 	return slices.Contains(segments, ".") || slices.Contains(segments, "..")
@@ -138,7 +138,7 @@ func (s *remote) send(req *http.Request) (status int, body []byte, err error) {
 	return res.StatusCode, body, err
 }
 
-// Reach tells whether a service can be reached: it answers HTTP, whatever it says.
+// Reach reports whether a service can be reached: it answers HTTP, whatever it says.
 func Reach(ctx context.Context, u config.RecallUpstream) error {
 	client := newClient()
 	defer client.CloseIdleConnections()

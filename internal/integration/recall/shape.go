@@ -41,7 +41,7 @@ func copyUnions(to, from object) {
 	}
 }
 
-// shaped tells whether a schema says anything of the values it takes, beyond that they are objects.
+// shaped reports whether a schema says anything of the values it takes, beyond that they are objects.
 func shaped(in object) bool {
 	kind := typeOf(in)
 	if kind != nil && kind != "object" {

@@ -89,7 +89,7 @@ func appendBlock(spans []span, raw []byte, w *rawjson.Walk) []span {
 	return spans
 }
 
-// holdsJSON tells whether a text is cleaned string by string.
+// holdsJSON reports whether a text is cleaned string by string.
 func holdsJSON(text []byte) bool {
 	start, end, ok := quoted.JSON(text)
 	return ok && (rawjson.Check(text[start:end]) == nil || areLines(text[start:end]))

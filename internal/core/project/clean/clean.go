@@ -182,7 +182,7 @@ func (c *Cleaner) documents(text []byte, inside int, count *Count) (out []byte, 
 	return out, true
 }
 
-// areLines tells whether a text is a JSON document on each line.
+// areLines reports whether a text is a JSON document on each line.
 func areLines(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if len(bytes.TrimSpace(line)) > 0 && rawjson.Check(line) != nil {

@@ -38,7 +38,7 @@ func (w *rewrite) comment(from, to int) {
 	w.replace(from, to, "")
 }
 
-// crosses tells whether a joined text ends before end.
+// crosses reports whether a joined text ends before end.
 func (w *rewrite) crosses(end int) bool { return w.moved < len(w.places) && w.places[w.moved] < end }
 
 // move shifts the places up to upTo by how much the text before them has shrunk.

@@ -54,7 +54,7 @@ func (t *Tally) Reset() {
 	clear(t.seen[:])
 }
 
-// Left tells whether anything was left out.
+// Left reports whether anything was left out.
 func (t *Tally) Left() bool { return t.Rows > 0 || t.Cut > 0 || t.Others > 0 || len(t.fields) > 0 }
 
 // Fields are the members left out, those with most bytes first.

@@ -26,7 +26,7 @@ func First(elements int) *Mask {
 // Filled is a mask that leaves out the members that are null, "", [] or {}.
 func Filled() *Mask { return &Mask{root: step{id: -1, limit: noCap, whole: true}, filled: true} }
 
-// isEmpty tells whether the value at hand holds nothing.
+// isEmpty reports whether the value at hand holds nothing.
 func (c *cutter) isEmpty() bool {
 	switch first := at(c.src, c.pos); first {
 	case 'n':
@@ -131,7 +131,7 @@ var blobByte = func() (t [256]bool) {
 	return t
 }()
 
-// isBlob tells whether the inside of a string is all base64, perhaps as a data URL.
+// isBlob reports whether the inside of a string is all base64, perhaps as a data URL.
 func isBlob(inner []byte) bool {
 	if bytes.HasPrefix(inner, []byte("data:")) {
 		_, inner, _ = bytes.Cut(inner, []byte(";base64,"))

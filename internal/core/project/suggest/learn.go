@@ -194,7 +194,7 @@ func (b *branch) add(path [][]byte, kept bool) {
 	b.next[i].add(path[1:], kept)
 }
 
-// some tells whether anything of the branch is kept.
+// some reports whether anything of the branch is kept.
 func (b *branch) some() bool { return b.kept || slices.ContainsFunc(b.next, (*branch).some) }
 
 // write appends the kept branches as a mask. A branch that is kept completely is just its name.

@@ -91,7 +91,7 @@ func (p Proposal) String() string {
 		p.Conversations, conversations)
 }
 
-// Carries tells whether the record carries the rule in a mode.
+// Carries reports whether the record carries the rule in a mode.
 func (s Stage) Carries(m project.Mode) bool {
 	return s == OfferOn || s == Shadow && m != project.On
 }
