@@ -134,7 +134,8 @@ func (p *pattern) match(text []byte, b *budget) bool {
 				return true
 			}
 		}
-		m.now, m.next, r = m.next, m.now, after
+		m.now, m.next = m.next, m.now
+		r = after
 	}
 }
 
