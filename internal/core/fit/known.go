@@ -21,7 +21,7 @@ type Known struct {
 	AtLeast  int                        `json:"atLeast,omitempty"`  // how many of them it must offer; 0: all
 	Command  []string                   `json:"command,omitempty"`  // words that must all be in the command line that starts it
 	Package  *Package                   `json:"package,omitempty"`  // npm package to install it from
-	Inherit  []string                   `json:"inherit,omitempty"`  // environment variables with which it finds its files; safe for every server
+	Inherit  []string                   `json:"inherit,omitempty"`  // environment variables to find its files; safe to share
 	Prefixes []string                   `json:"prefixes,omitempty"` // prefixes that clients add to the names of its tools
 	Routes   []Route                    `json:"routes,omitempty"`   // tools that have other names in other versions
 	Rules    []Rule                     `json:"rules,omitempty"`    // rules for arguments

@@ -31,7 +31,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 	reg.MustRegister(m.requests, m.duration, m.conversions)
 	for _, outcome := range []string{"ok", "degraded", "failed"} {
-		m.conversions.WithLabelValues(outcome) // an alarm compares them from the first one on
+		m.conversions.WithLabelValues(outcome) // creates the series at 0, for alerts that compare them
 	}
 	return m
 }
@@ -58,7 +58,7 @@ func (m *Metrics) counted(route string, now func() time.Time, h http.HandlerFunc
 	}
 }
 
-// statusWriter remembers the status.
+// statusWriter records the status.
 type statusWriter struct {
 	http.ResponseWriter
 	status int

@@ -7,18 +7,18 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/quoted"
 )
 
-// span is where a text of a result's content stands, or that of a resource in it.
+// span is the range of a text in a result's content, or of a resource in it.
 type span struct{ start, end int }
 
 // block is such a text.
 type block struct {
 	text   []byte
-	isJSON bool // it stands for itself: nothing begins or ends in it
-	hidden bool // it lies within a comment
+	isJSON bool // JSON is cleaned on its own: nothing spans its borders
+	hidden bool // inside a comment
 }
 
-// across cleans what spans several blocks, since a model reads them as one text; nil when nothing is
-// found.
+// across cleans what spans several blocks, since a model reads them as one text; nil if
+// nothing is found.
 func (c *Cleaner) across(raw []byte, spans []span, count *Count) []byte {
 	if len(spans) < 2 {
 		return nil
@@ -52,7 +52,7 @@ func (c *Cleaner) across(raw []byte, spans []span, count *Count) []byte {
 	return rawjson.AppendSplice(nil, raw, edits...)
 }
 
-// appendSpans finds the texts of a result; false when it is no JSON.
+// appendSpans finds the texts of a result; false if it is not JSON.
 func appendSpans(spans []span, raw []byte) ([]span, bool) {
 	top := rawjson.Object(raw)
 	for top.Step() {
