@@ -50,7 +50,7 @@ func (m *Mask) AnyRows() *Mask {
 	return &own
 }
 
-// Error says where a mask stops making sense.
+// Error says where a mask is invalid.
 type Error struct {
 	Offset  int // in bytes from the start of the source
 	Message string

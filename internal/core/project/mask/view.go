@@ -90,7 +90,7 @@ func (v view) members() (views []view) {
 	return views
 }
 
-// key stands for the view in a map.
+// key identifies the view in a map.
 func (v view) key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%p %v %d", v.level, v.rows, v.limit)
