@@ -7,8 +7,8 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// accepts reports whether a value looks like one of a schema that we wrote; a nil schema
-// takes anything. It knows just enough to tell branches apart.
+// accepts reports whether v matches s, a schema that the writer wrote; a nil schema accepts
+// anything. It checks only what is needed to tell the branches of a union apart.
 func accepts(s, v *node) bool {
 	if s == nil || s.Kind != jsonschema.Object || s.Get("$ref") != nil {
 		return s == nil || !s.IsFalse()

@@ -6,10 +6,10 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// needsOthers are the keywords that say nothing on their own.
+// needsOthers are keywords that have no meaning on their own.
 var needsOthers = set("minContains maxContains unevaluatedItems dependencies unevaluatedProperties")
 
-// inferred gives a form the type that its keywords are about.
+// inferred adds the type that the keywords of f apply to.
 func (w *writer) inferred(f *form) *form {
 	c := f.copy()
 	c.base = f.id()
@@ -24,13 +24,13 @@ func (w *writer) inferred(f *form) *form {
 			c.types = jsonschema.TypeNamed(about.Names()[0])
 		}
 	}
-	if c.types != 0 && w.d.strict && len(f.props) == 0 { // who names properties means an object
+	if c.types != 0 && w.d.strict && len(f.props) == 0 { // properties already imply an object
 		w.lose(f, BadType, "no type is given")
 	}
 	return c
 }
 
-// anything writes a schema that says nothing.
+// anything writes a schema that accepts any value.
 func (w *writer) anything(f *form) (*node, int) {
 	out := w.object()
 	notes := f.notes
@@ -52,13 +52,13 @@ func (w *writer) anything(f *form) (*node, int) {
 	notes = slices.Clip(notes)
 	w.keywords(out, f, &notes)
 	w.describe(out, at, f, notes)
-	if w.d.any == anyTypeList && out.Get("description") == nil { // a list of types needs words
+	if w.d.any == anyTypeList && out.Get("description") == nil { // a list of all types needs a description
 		w.put(out, "description", w.text("Any JSON value"))
 	}
 	return out, 0
 }
 
-// jsonText writes a string that holds JSON.
+// jsonText writes a string that contains JSON.
 func (w *writer) jsonText(f *form, what string) (*node, int) {
 	out := w.typed("string")
 	notes := slices.Clip(f.notes)

@@ -6,7 +6,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// arrayPart writes what an array holds. It returns false when the array had better be left out.
+// arrayPart writes the items of an array. It returns false when the array should be omitted.
 func (w *writer) arrayPart(t *part) bool {
 	f := t.f
 	switch {
@@ -36,7 +36,7 @@ func (w *writer) arrayPart(t *part) bool {
 	return true
 }
 
-// noItems writes an array of which nothing is known.
+// noItems writes the items of an array that does not describe them.
 func (w *writer) noItems(t *part) {
 	switch w.d.items {
 	case itemsEmpty:
@@ -63,7 +63,7 @@ func (w *writer) emptyArray(t *part) bool {
 	return true
 }
 
-// countItems says how many items there may be, in the schema or in words.
+// countItems writes minItems or maxItems, as a keyword or in the description.
 func (w *writer) countItems(t *part, key string, n int) {
 	v := w.literal(jsonschema.Number, itoa(n))
 	if w.d.keep[key] && (!w.d.smallMin || n < 2) {
@@ -74,7 +74,7 @@ func (w *writer) countItems(t *part, key string, n int) {
 	t.notes = append(t.notes, noteOf(v))
 }
 
-// prefixPart writes a tuple as the newest drafts do.
+// prefixPart writes a tuple with prefixItems.
 func (w *writer) prefixPart(t *part) bool {
 	f := t.f
 	list := w.array(len(f.prefix))
@@ -143,7 +143,7 @@ func (w *writer) tuplePart(t *part) bool {
 	return true
 }
 
-// brief is a form in a word or two.
+// brief describes a form in a word or two.
 func (w *writer) brief(f *form) string {
 	f = w.r.open(f)
 	s := strings.Join(f.types.Names(), " or ")

@@ -8,26 +8,26 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// stepKind is what must be undone at one place of the arguments.
+// stepKind says what Back undoes at one place in the arguments.
 type stepKind string
 
 const (
 	stepSame   stepKind = ""       // nothing
-	stepGoto   stepKind = "goto"   // what Item says: how a cycle closes
-	stepUnwrap stepKind = "unwrap" // the value of the one property is the arguments
-	stepObject stepKind = "object" // names, nulls, constants, and what is inside
+	stepGoto   stepKind = "goto"   // jump to Item, to close a cycle
+	stepUnwrap stepKind = "unwrap" // the value of the only property is the arguments
+	stepObject stepKind = "object" // rename properties, drop nulls, add constants
 	stepArray  stepKind = "array"
-	stepPairs  stepKind = "pairs" // a list of key and value is a map
-	stepJSON   stepKind = "json"  // a string holds the value
-	stepEnum   stepKind = "enum"  // a string names the value
-	stepUnion  stepKind = "union" // the first branch that fits says what to do
+	stepPairs  stepKind = "pairs" // turn a list of key-value pairs into a map
+	stepJSON   stepKind = "json"  // parse the string as JSON
+	stepEnum   stepKind = "enum"  // replace the string by the enum value it stands for
+	stepUnion  stepKind = "union" // apply the step of the first branch that accepts the value
 )
 
-// step is one place of the way back. Steps refer to each other by number; 0 is stepSame.
+// step is what Back does at one place. Steps refer to each other by number; 0 is stepSame.
 type step struct {
 	Kind     stepKind   `json:"kind"`
 	Props    []stepProp `json:"props,omitempty"`
-	Rest     int        `json:"rest,omitempty"` // for properties that Props does not name
+	Rest     int        `json:"rest,omitempty"` // the step for properties not in Props
 	Item     int        `json:"item,omitempty"`
 	Prefix   []int      `json:"prefix,omitempty"`
 	Table    []entry    `json:"table,omitempty"`
@@ -55,14 +55,14 @@ type branch struct {
 
 // Fix is one thing that Back undid.
 type Fix struct {
-	Pointer string `json:"pointer"` // into the arguments as they came
+	Pointer string `json:"pointer"` // into the arguments that the model sent
 	Kind    string `json:"kind"`
 }
 
-// wrapKey holds arguments that are no object.
+// wrapKey is the property that holds arguments that are not an object.
 const wrapKey = "input"
 
-// backer undoes the dialect in one set of arguments.
+// backer undoes the dialect in the arguments of one call.
 type backer struct {
 	tree
 	steps []step
@@ -71,16 +71,16 @@ type backer struct {
 	err   *Error
 }
 
-// Back maps arguments that a model sent for Parameters to what the original schema
-// describes. It undoes the dialect and nothing else: it neither repairs nor validates.
-// Arguments with nothing to undo come back byte for byte.
+// Back maps arguments that a model sent for Parameters to the original schema. It only undoes
+// the dialect: it neither repairs nor validates. Arguments with nothing to undo are returned
+// byte for byte.
 func (res *Result) Back(args []byte) ([]byte, []Fix, error) {
 	b := &backer{steps: res.steps}
 	raw := bytes.TrimSpace(args)
 	if len(raw) == 0 || string(raw) == "null" {
 		raw = []byte("{}")
 	}
-	if raw[0] == '"' { // an object that was encoded once too often
+	if raw[0] == '"' { // an object that was encoded twice
 		n, err := b.Parse(raw)
 		if err != nil {
 			return nil, nil, &Error{BadArguments, "", err.Error()}
@@ -125,9 +125,9 @@ func (b *backer) below(token string, v *node, at int) *node {
 	return v
 }
 
-// step is step number at, or the one that it leads to; nil when there is nothing to do.
+// step returns step number at, following gotos; nil when there is nothing to do.
 func (b *backer) step(at int) *step {
-	for range len(b.steps) + 1 { // no plan of ours has a loop of gotos, a stored one might
+	for range len(b.steps) + 1 { // a stored plan could contain a loop of gotos
 		if at <= 0 || at > len(b.steps) {
 			return nil
 		}
@@ -140,7 +140,7 @@ func (b *backer) step(at int) *step {
 	return nil
 }
 
-// ofItem is the number of the step for an item of an array.
+// ofItem returns the step number for item i of an array.
 func (s *step) ofItem(i int) int {
 	if i < len(s.Prefix) {
 		return s.Prefix[i]
@@ -148,8 +148,8 @@ func (s *step) ofItem(i int) int {
 	return s.Item
 }
 
-// apply undoes step number at for v. A value that is not of the kind which the step
-// expects stays as it is: validation will say what is wrong with it.
+// apply undoes step number at for v. A value of an unexpected type is left as it is:
+// validation will report it.
 func (b *backer) apply(v *node, at int) *node {
 	s := b.step(at)
 	if s == nil || b.err != nil {
@@ -192,8 +192,8 @@ func (b *backer) apply(v *node, at int) *node {
 	return v
 }
 
-// json reads the text that holds a value. Words that do not even look like JSON are taken
-// for the string that they are: the place accepts any value.
+// json parses a string that contains JSON. Text that does not look like JSON stays a string,
+// because any value is allowed here.
 func (b *backer) json(v *node) *node {
 	if v.Kind != jsonschema.String {
 		return v

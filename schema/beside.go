@@ -7,23 +7,26 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// annotates reports whether a keyword says nothing about what is valid.
+// annotates reports whether a keyword does not affect validation.
 func annotates(key string) bool {
 	return jsonschema.Keywords[key].Note || jsonschema.Keywords[key].Silent || key == "nullable" || strings.HasPrefix(key, "x-")
 }
 
-// teams are keywords that mean something different without the others of their team.
-var teams = map[string]string{
+// related group keywords that depend on each other.
+var related = map[string]string{
 	"properties": "object", "patternProperties": "object", "additionalProperties": "object",
 	"items": "array", "prefixItems": "array", "additionalItems": "array",
 	"contains": "contains", "minContains": "contains", "maxContains": "contains",
 	"if": "if", "then": "if", "else": "if",
 }
 
-// both is one schema for two that hold together: target is what a reference leads to, and
-// beside what stands beside it. Its annotations take precedence. Where a keyword cannot be
-// said once for both, the target becomes a part of allOf. Neither is used afterwards.
-func (w *writer) both(beside, target *node) *node {
+// mergeable are the constraints that mergeBeside can merge.
+var mergeable = set("required allOf properties")
+
+// mergeBeside merges two schemas that must mergeBeside hold: the target of a reference and the keywords
+// beside the reference, whose annotations win. If they cannot be merged, the target goes into
+// an allOf. Both arguments are consumed.
+func (w *writer) mergeBeside(beside, target *node) *node {
 	switch {
 	case beside == nil || len(beside.Kids) == 0 && !beside.IsFalse():
 		return target
@@ -45,14 +48,14 @@ func (w *writer) both(beside, target *node) *node {
 		case kid.Key == "required", kid.Key == "allOf":
 			have.Kids = jsonschema.Distinct(slices.Concat(have.Kids, kid.Kids))
 		case kid.Key == "properties":
-			w.bothProperties(have, kid.Kids)
+			w.mergeProperties(have, kid.Kids)
 		}
 	}
 	return target
 }
 
-// bothProperties adds properties to those of a target. One that both have must fit both.
-func (w *writer) bothProperties(to *node, list []*node) {
+// mergeProperties merges properties into those of a target.
+func (w *writer) mergeProperties(to *node, list []*node) {
 	at := make(map[string]int, len(to.Kids))
 	for i, kid := range to.Kids {
 		at[kid.Key] = i
@@ -64,12 +67,12 @@ func (w *writer) bothProperties(to *node, list []*node) {
 			to.Kids = append(to.Kids, p)
 			continue
 		}
-		to.Kids[i] = w.both(p, to.Kids[i])
+		to.Kids[i] = w.mergeBeside(p, to.Kids[i])
 		to.Kids[i].Key = key
 	}
 }
 
-// set moves a member that is written already into an object, in the place of one of the same name.
+// set adds a member to an object, replacing one with the same name.
 func (w *writer) set(n, kid *node) {
 	at := slices.IndexFunc(n.Kids, func(k *node) bool { return k.Key == kid.Key })
 	if at < 0 {
@@ -80,24 +83,27 @@ func (w *writer) set(n, kid *node) {
 	n.Kids[at] = kid
 }
 
-// clash reports whether two schemas cannot be written as one.
+// clash reports whether two schemas cannot be merged into one.
 func clash(a, b *node) bool {
 	if slices.ContainsFunc(a.Kids, func(k *node) bool { return !annotates(k.Key) }) && (looksAround(a) || looksAround(b)) {
 		return true
 	}
 	for _, kid := range a.Kids {
 		have := b.Get(kid.Key)
-		if have != nil && !annotates(kid.Key) && kid.Key != "required" && kid.Key != "allOf" && kid.Key != "properties" && !jsonschema.Equal(kid, have) {
+		if have != nil && !annotates(kid.Key) && !mergeable[kid.Key] && !jsonschema.Equal(kid, have) {
 			return true
 		}
-		if team := teams[kid.Key]; team != "" && slices.ContainsFunc(b.Kids, func(k *node) bool { return teams[k.Key] == team && (k.Key != kid.Key || k.Key != "properties") }) {
+		team := related[kid.Key]
+		if team != "" && slices.ContainsFunc(b.Kids, func(k *node) bool {
+			return related[k.Key] == team && (k.Key != kid.Key || k.Key != "properties")
+		}) {
 			return true
 		}
 	}
 	return false
 }
 
-// looksAround reports whether a schema has a keyword that depends on all others beside it.
+// looksAround reports whether a schema has a keyword that depends on the keywords beside it.
 func looksAround(n *node) bool {
 	return n.Get("unevaluatedProperties") != nil || n.Get("unevaluatedItems") != nil
 }

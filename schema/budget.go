@@ -1,51 +1,51 @@
 package schema
 
-// cut is where writing stops: levels above level are whole, on level itself there is room
-// for so many more bytes and nodes.
+// cut is where writing stops: levels above level are complete, level itself has room for this
+// many more bytes and nodes.
 type cut struct {
 	level, bytes, nodes int
 }
 
 var wholeCut = cut{level: huge}
 
-// rung is how much of the words and of the lists of values is written.
+// rung limits descriptions and enums.
 type rung struct {
 	words  int // bytes of one description
-	values int // a longer list of values is described
+	values int // longer enums are described in words
 }
 
-// rungs are tried one after the other before anything is left out.
+// rungs are tried in order, before anything is omitted.
 var rungs = [...]rung{{huge, maxEnum}, {300, maxEnum}, {100, maxEnum}, {40, 60}, {0, 30}}
 
-// sizes are bytes for each rung.
+// sizes are bytes on each rung.
 type sizes [len(rungs)]int
 
-// levelSize is what the forms of one level take.
+// levelSize is the size of all forms on one level.
 type levelSize struct {
 	bytes sizes
 	nodes int
 }
 
-// item is a form that is still to be measured.
+// item is a form to be measured.
 type item struct {
 	f   *form
 	up  *frame
-	key int // bytes of the name it stands under
+	key int // bytes of its property name
 }
 
-// budget walks the schema as it will be written, the highest levels first, until it is
-// whole or what may be written is used up.
+// budget walks the schema as it will be written, breadth first, until it is done or the limits
+// are reached.
 type budget struct {
 	w      *writer
 	levels []levelSize
 	queue  [][]item // by level
-	room   int      // how many items may wait
-	lost   int      // the first level of which some could not
+	room   int      // how many more items may be queued
+	lost   int      // the first level with an item that could not be queued
 	seen   map[*form]bool
 	sum    levelSize
 }
 
-// measure decides how much is said and where writing stops.
+// measure chooses the rung and where writing stops.
 func (w *writer) measure(root *form) {
 	nodes := w.opts.MaxNodes
 	if most := w.d.limits.props; most > 0 && !w.d.strict {
@@ -81,11 +81,11 @@ func (w *writer) measure(root *form) {
 	w.stop = b.cut(nodes, w.bytes, last)
 }
 
-// cut is where the levels measured so far use up what there is.
+// cut returns the place where the levels measured so far reach the limits.
 func (b *budget) cut(nodes, bytes, rung int) cut {
 	for level, l := range b.levels {
 		if l.nodes > nodes || l.bytes[rung] > bytes || level >= b.lost || len(b.queue[level]) > 0 {
-			return cut{level, bytes, nodes} // too much, or not measured to the end
+			return cut{level, bytes, nodes} // too large, or not fully measured
 		}
 		nodes = nodes - l.nodes
 		bytes = bytes - l.bytes[rung]
@@ -106,7 +106,7 @@ func (b *budget) push(level int, it item) {
 	b.queue[level] = append(b.queue[level], it)
 }
 
-// take measures one form and gives the level to go on with.
+// take measures one form and returns the level to continue with.
 func (b *budget) take(level int, it item) int {
 	w := b.w
 	f := w.r.open(it.f)
@@ -122,8 +122,8 @@ func (b *budget) take(level int, it item) int {
 		b.seen[id] = true
 		f = w.r.open(id)
 		it.up = nil
-		level = 1 // where its body is written
-	} else if w.r.Named && it.up.times(id) > w.unroll {
+		level = 1 // the level at which its body is written
+	} else if w.r.Named && it.up.count(id) > w.unroll {
 		return level
 	}
 	words, rest := w.weight(f)
@@ -135,7 +135,7 @@ func (b *budget) take(level int, it item) int {
 	if w.r.Named {
 		up = &frame{id, it.up}
 	}
-	for i := len(f.props) - 1; i >= 0; i-- { // the first one is taken first
+	for i := len(f.props) - 1; i >= 0; i-- { // the queue is a stack: the first property goes last
 		b.push(level+1, item{f.props[i].form, up, len(f.props[i].key)})
 	}
 	c := *f
@@ -154,7 +154,8 @@ func (b *budget) add(level int, words sizes, rest int) {
 	}
 }
 
-// weight is about how many bytes a form itself takes: its words for each limit, and the rest.
+// weight estimates the bytes of a form without its children: descriptions and enums for each
+// rung, and the rest.
 func (w *writer) weight(f *form) (words sizes, rest int) {
 	n := len(f.desc)
 	for _, note := range f.notes {
@@ -206,7 +207,7 @@ func (w *writer) weight(f *form) (words sizes, rest int) {
 	return words, rest
 }
 
-// size is about how many bytes a value takes.
+// size estimates the bytes of a value.
 func size(n *node) int {
 	if len(n.Kids) == 0 {
 		return len(n.Text) + 2
@@ -218,16 +219,16 @@ func size(n *node) int {
 	return sum
 }
 
-// full reports whether nothing that may be left out is written on this level any more.
+// full reports whether this level has no room for optional parts.
 func (w *writer) full(level int) bool {
 	return level > w.stop.level || level == w.stop.level && (w.stop.bytes <= 0 || w.stop.nodes <= 0)
 }
 
-// spend takes so many bytes from what is left of the last level; false: the schema must
-// stay out. What is required comes first and may take a quarter more.
+// spend takes bytes from what is left of the last level and returns false when the schema must
+// be omitted. Required parts may exceed the limits by a quarter.
 func (w *writer) spend(p place, bytes func() int) bool {
 	switch {
-	case w.Count > 16*w.opts.MaxNodes: // whatever was measured
+	case w.Count > 16*w.opts.MaxNodes: // a hard limit, in case the estimate was wrong
 		return false
 	case p.level < w.stop.level:
 		return true
@@ -239,7 +240,7 @@ func (w *writer) spend(p place, bytes func() int) bool {
 	return w.stop.bytes > -w.opts.MaxBytes/4 && w.stop.nodes > -w.opts.MaxNodes/4
 }
 
-// least is what a form takes on the last rung, its name included.
+// least is the size of a form on the last rung, including its name.
 func (w *writer) least(f *form) int {
 	words, rest := w.weight(f)
 	return words[len(rungs)-1] + rest + 16

@@ -2,15 +2,14 @@ package schema
 
 import "sync"
 
-// Cache keeps plans, so that a schema that was fitted once is not fitted again. Many
-// goroutines may use it. What was asked for lately stays; memory is bounded.
+// Cache caches plans, with bounded memory. It is safe for concurrent use.
 type Cache struct {
 	opts  Options
 	limit int // bytes of schemas in one generation
 
 	mu     sync.RWMutex
 	recent map[cacheKey]cached
-	older  map[cacheKey]cached // what recent was before it grew full
+	older  map[cacheKey]cached // the previous generation
 	size   int                 // bytes of schemas in recent
 }
 
@@ -24,10 +23,11 @@ type cached struct {
 	err error
 }
 
-// cacheBytes is about what a cache holds: 10,000 typical tools in each of twelve dialects.
+// cacheBytes is the approximate size of a cache: 10,000 typical tools in each of twelve
+// dialects.
 const cacheBytes = 48 << 20
 
-// NewCache makes a cache of plans that share the options; nil options are the defaults.
+// NewCache returns a cache of plans made with the same options; nil means the defaults.
 func NewCache(opts *Options) *Cache {
 	c := &Cache{limit: cacheBytes / 2, recent: map[cacheKey]cached{}}
 	if opts != nil {
@@ -36,7 +36,7 @@ func NewCache(opts *Options) *Cache {
 	return c
 }
 
-// Plan is the function of that name, remembered. The result is shared: it is read-only.
+// Plan is like the function Plan, but cached. The result is shared and read-only.
 func (c *Cache) Plan(raw []byte, d Dialect) (*Result, error) {
 	c.mu.RLock()
 	got, ok := c.recent[cacheKey{string(raw), d}]
@@ -58,7 +58,7 @@ func (c *Cache) miss(raw []byte, d Dialect) (*Result, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if again, ok := c.recent[key]; ok {
-		return again.res, again.err // another goroutine was quicker
+		return again.res, again.err // another goroutine was faster
 	}
 	c.size += len(raw) + 200
 	if c.size > c.limit {

@@ -12,8 +12,8 @@ type Violation struct {
 	Message string `json:"message"`
 }
 
-// Check tells what a dialect's provider would refuse in the parameters of a tool. It is
-// stricter than the documents where the services are.
+// Check returns what a dialect's provider would refuse in the parameters of a tool. Where a
+// service is stricter than its documentation, so is Check.
 func Check(parameters []byte, d Dialect) []Violation {
 	rule := dialects[d]
 	if rule == nil {
@@ -27,21 +27,21 @@ func Check(parameters []byte, d Dialect) []Violation {
 	return check(root, rule, false)
 }
 
-// checker walks one schema.
+// checker checks one schema.
 type checker struct {
 	d     *rules
 	root  *node
-	first bool // the first violation is enough
+	first bool // stop at the first violation
 	bad   []Violation
 	path  []string
-	index *jsonschema.Index // for dialects that take references of any form
+	index *jsonschema.Index // for dialects that accept any reference
 
-	count limits // what there is
+	count limits // what the schema uses
 }
 
 func check(root *node, d *rules, first bool) []Violation { return inspect(root, d, first).bad }
 
-// inspect walks a schema and counts what the dialect limits.
+// inspect checks a schema and counts what the dialect limits.
 func inspect(root *node, d *rules, first bool) *checker {
 	c := &checker{d: d, root: root, first: first, path: make([]string, 0, 16)}
 	c.atRoot(root)
@@ -50,13 +50,14 @@ func inspect(root *node, d *rules, first bool) *checker {
 	if d.limits.bytes > 0 {
 		bytes = len(root.Append(nil))
 	}
-	c.exceeded(limits{props: c.count.props, enums: c.count.enums, nameChars: c.count.nameChars, bytes: bytes}, d.limits, func(have, most, what string) {
+	count := limits{props: c.count.props, enums: c.count.enums, nameChars: c.count.nameChars, bytes: bytes}
+	c.exceeded(count, d.limits, func(have, most, what string) {
 		c.fail("more than " + most + " " + what)
 	})
 	return c
 }
 
-// advice names what the provider's documents advise against although its service takes it.
+// advice returns where the schema exceeds documented limits that the service does not enforce.
 func (c *checker) advice() (out []seen) {
 	c.exceeded(c.count, c.d.advised, func(have, most, what string) {
 		out = append(out, seen{c.root, Advised, have + " " + what + ": the provider's documents name " + most})
@@ -64,14 +65,18 @@ func (c *checker) advice() (out []seen) {
 	return out
 }
 
-// exceeded names what is more than a limit.
+// exceeded calls report for each limit that is exceeded.
 func (c *checker) exceeded(have, most limits, report func(have, most, what string)) {
 	for _, e := range []struct {
 		have, most int
 		what       string
 	}{
-		{have.props, most.props, "properties"}, {have.levels, most.levels, "levels"}, {have.enums, most.enums, "enum values"},
-		{have.branches, most.branches, "branches"}, {have.nameChars, most.nameChars, "characters in names and values"}, {have.bytes, most.bytes, "bytes"},
+		{have.props, most.props, "properties"},
+		{have.levels, most.levels, "levels"},
+		{have.enums, most.enums, "enum values"},
+		{have.branches, most.branches, "branches"},
+		{have.nameChars, most.nameChars, "characters in names and values"},
+		{have.bytes, most.bytes, "bytes"},
 	} {
 		if e.most > 0 && e.have > e.most {
 			report(itoa(e.have), itoa(e.most), e.what)
@@ -79,7 +84,7 @@ func (c *checker) exceeded(have, most limits, report func(have, most, what strin
 	}
 }
 
-// sound reports whether a keyword that holds schemas can be kept as it is.
+// sound reports whether a keyword that contains schemas can be kept as it is.
 func sound(kid *node, d *rules) bool {
 	c := &checker{d: d, root: kid, first: true}
 	c.keyword(kid.Parent, kid, 1)
@@ -113,7 +118,7 @@ func (c *checker) atRoot(n *node) {
 	}
 }
 
-// schema checks one schema and those in it.
+// schema checks a schema and its subschemas.
 func (c *checker) schema(n *node, level int) {
 	if c.done() {
 		return
@@ -149,13 +154,13 @@ func (c *checker) below(token string, n *node, level int) {
 	c.path = c.path[:len(c.path)-1]
 }
 
-// keyword checks one keyword's value, and the schemas under it.
+// keyword checks one keyword and its subschemas.
 func (c *checker) keyword(n, kid *node, level int) {
 	c.path = append(c.path, kid.Key)
 	defer func() { c.path = c.path[:len(c.path)-1] }()
 	switch pos := jsonschema.Keywords[kid.Key].Holds; {
 	case kid.Key == "schemas" || kid.Key == "definitions" && !c.d.raw:
-	case pos == jsonschema.OneSchema && kid.Kind == jsonschema.Bool && (kid.Key == "additionalProperties" || strings.HasPrefix(kid.Key, "unevaluated")):
+	case pos == jsonschema.OneSchema && kid.Kind == jsonschema.Bool && (kid.Key == "additionalProperties" || isUnevaluated(kid)):
 	case pos == jsonschema.OneSchema:
 		c.schema(kid, level+1)
 	case pos == jsonschema.SchemaList:
@@ -203,7 +208,7 @@ func (c *checker) members(kid *node, level int) {
 	}
 }
 
-// value checks what JSON Schema itself says about a keyword's value.
+// value checks a keyword's value against JSON Schema itself.
 func (c *checker) value(n, kid *node) {
 	switch kid.Key {
 	case "type":

@@ -2,10 +2,10 @@ package schema
 
 import "github.com/toolfit/toolfit/internal/core/jsonschema"
 
-// structure are the keywords that the writer itself makes, in every dialect.
+// structure are the keywords that the writer may emit in every dialect.
 var structure = set("type description properties required items enum anyOf")
 
-// allowed checks that a narrow dialect knows the keyword with this value.
+// allowed checks that a narrow dialect accepts the keyword with this value.
 func (c *checker) allowed(n, kid *node) {
 	d := c.d
 	ok := structure[kid.Key] || d.keep[kid.Key] && d.takes(kid)
@@ -50,7 +50,7 @@ func (c *checker) enumValues(n, kid *node) {
 	}
 }
 
-// narrowNode checks what the narrow dialects ask of a schema as a whole.
+// narrowNode checks the rules of narrow dialects for a schema as a whole.
 func (c *checker) narrowNode(n *node) {
 	d := c.d
 	t := n.Get("type")

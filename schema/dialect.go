@@ -38,70 +38,70 @@ type anyForm uint8
 
 const (
 	anyEmpty    anyForm = iota // {}
-	anyTypeList                // the list of all types
-	anyJSON                    // a string that holds JSON
-	anyRefused                 // cannot be said
+	anyTypeList                // a list of all types
+	anyJSON                    // a string that contains JSON
+	anyRefused                 // not expressible
 )
 
 type enumForm uint8
 
 const (
 	enumAny       enumForm = iota
-	enumScalars            // no objects and arrays
+	enumScalars            // no objects or arrays
 	enumPlain              // strings and numbers
-	enumStrings            // strings alone; others become text
-	enumOfOneType          // each list of one type, scalars
+	enumStrings            // only strings; other values become text
+	enumOfOneType          // scalars, all of the same type
 )
 
-// maxEnum is the number of values above which every dialect gets a description instead.
+// maxEnum is the longest enum; a longer one is described in words, in every dialect.
 const maxEnum = 1000
 
 type itemsForm uint8
 
 const (
 	itemsOptional itemsForm = iota
-	itemsEmpty              // an array needs items, {} will do
-	itemsString             // an array needs typed items
-	itemsRefused            // an array without items cannot be said
+	itemsEmpty              // items is required and may be {}
+	itemsString             // items is required, with a type
+	itemsRefused            // an array without items is not expressible
 )
 
-// limits are what a provider counts; zero means no limit.
+// limits are what a provider limits; zero means no limit.
 type limits struct {
 	props, levels, enums, branches, nameChars, bytes int
 }
 
-// rules is one dialect as data. Keywords that are not in keep are described in words.
+// rules is one dialect as data. Keywords not in keep are described in words.
 type rules struct {
-	version     string // the state of the provider's documents
+	version     string // month of the provider's documentation
 	next        Dialect
 	strict      bool
-	raw         bool // an input that the checker accepts goes out byte for byte
+	raw         bool // an input that passes the check is sent byte for byte
 	keep        map[string]bool
-	formats     map[string]bool // nil: all, where format is kept
+	formats     map[string]bool // nil: all
 	null        nullForm
 	any         anyForm
 	enums       enumForm
 	items       itemsForm
 	typeLists   bool
 	maps        bool // additionalProperties may be a schema
-	closable    bool // additionalProperties: false may be said
-	closed      bool // and must be said everywhere
+	closable    bool // additionalProperties may be false
+	closed      bool // additionalProperties must be false everywhere
 	allRequired bool
 	needType    bool
-	alone       bool // nothing that constrains stands beside anyOf
-	aloneWords  bool // nor words
+	alone       bool // no constraints beside anyOf
+	aloneWords  bool // no description beside anyOf either
 	rootUnion   bool
-	rootType    bool // the root's type may be left out, or be one of several
+	rootType    bool // the root may have no type, or several
 	booleans    bool // true and false are schemas everywhere
-	refs        bool // $defs and cycles
+	refs        bool // $ref, $defs and cycles
 	refWords    bool // a description may stand beside $ref
-	optionalRec bool // a cycle must pass an optional property
+	optionalRec bool // a cycle must pass through an optional property
 	simpleRegex bool
 	smallMin    bool // minItems is 0 or 1
 	safeNumbers bool // no exponents, no integers beyond 2^53-1
 	key         func(string) bool
 	limits      limits
-	advised     limits // what the documents say where the service takes more
+	advised     limits // documented limits that the service does not enforce
 }
 
 // takes reports whether the dialect accepts this value of a keyword that it keeps.
@@ -130,7 +130,7 @@ func set(words string) map[string]bool {
 	return m
 }
 
-// everyKeyword are those that say something about values.
+// everyKeyword are all keywords that describe values.
 var everyKeyword = func() map[string]bool {
 	m := map[string]bool{}
 	for key := range jsonschema.Keywords {
@@ -144,7 +144,8 @@ const version = "2026-09"
 func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }
 func digit(c byte) bool  { return c >= '0' && c <= '9' }
 
-// anthropicKey is ^[a-zA-Z0-9_.-]{1,64}$. It is documented for the top level; below it we are as strict.
+// anthropicKey matches ^[a-zA-Z0-9_.-]{1,64}$, documented for the top level only and applied
+// everywhere.
 func anthropicKey(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; !letter(c) && !digit(c) && c != '.' && c != '-' {
@@ -154,7 +155,7 @@ func anthropicKey(s string) bool {
 	return len(s) > 0 && len(s) <= 64
 }
 
-// geminiKey is ^[A-Za-z_][A-Za-z0-9_]{0,63}$.
+// geminiKey matches ^[A-Za-z_][A-Za-z0-9_]{0,63}$.
 func geminiKey(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; !letter(c) && (i == 0 || !digit(c)) {
@@ -172,7 +173,7 @@ func moonshotKey(s string) bool {
 	return true
 }
 
-// open is the base of the dialects that take nearly all of JSON Schema.
+// open is the base of dialects that accept nearly all of JSON Schema.
 var open = rules{
 	version: version, raw: true, keep: everyKeyword, null: nullInList, any: anyEmpty, items: itemsEmpty, typeLists: true,
 	maps: true, closable: true, refs: true, refWords: true,
@@ -183,7 +184,6 @@ func with(base rules, change func(*rules)) *rules {
 	return &base
 }
 
-// dialects is the table of all rules.
 var dialects = map[Dialect]*rules{
 	MCP: with(open, func(r *rules) {
 		r.rootUnion = true
@@ -206,7 +206,8 @@ var dialects = map[Dialect]*rules{
 		r.booleans = true
 	}),
 	OpenAIStrict: {
-		version: version, next: OpenAI, strict: true, keep: set("const minItems maxItems pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
+		version: version, next: OpenAI, strict: true,
+		keep:    set("const minItems maxItems pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
 		formats: set("date-time time date duration email hostname ipv4 ipv6 uuid"),
 		null:    nullInList, any: anyRefused, items: itemsRefused, typeLists: true, closable: true, closed: true, allRequired: true,
 		needType: true, alone: true, refs: true, simpleRegex: true,
@@ -227,11 +228,13 @@ var dialects = map[Dialect]*rules{
 	GeminiParams: {
 		version: version, keep: set("minItems maxItems minimum maximum minLength maxLength pattern format minProperties maxProperties"),
 		formats: set("int32 int64 float double date-time"),
-		null:    nullableFlag, any: anyJSON, enums: enumStrings, items: itemsString, needType: true, alone: true, aloneWords: true, key: geminiKey,
+		null:    nullableFlag, any: anyJSON, enums: enumStrings, items: itemsString,
+		needType: true, alone: true, aloneWords: true, key: geminiKey,
 	},
 	Moonshot: {
 		version: version, keep: set("title minItems maxItems minimum maximum minLength maxLength pattern default"),
-		null: nullInUnion, any: anyTypeList, enums: enumOfOneType, maps: true, closable: true, needType: true, alone: true, refs: true, refWords: true,
+		null: nullInUnion, any: anyTypeList, enums: enumOfOneType, maps: true, closable: true,
+		needType: true, alone: true, refs: true, refWords: true,
 		safeNumbers: true, key: moonshotKey, limits: limits{props: 3000, levels: 30, enums: 1000, branches: 500, bytes: 120000},
 		advised: limits{props: 100, levels: 5, enums: 500, branches: 10},
 	},
@@ -242,7 +245,7 @@ var dialects = map[Dialect]*rules{
 	},
 }
 
-// Dialects are all of them, with the state of the documents that their rules follow.
+// Dialects returns all dialects with the month of the documentation they follow.
 func Dialects() map[Dialect]string {
 	out := make(map[Dialect]string, len(dialects))
 	for d, r := range dialects {

@@ -11,22 +11,22 @@ package schema
 
 import "fmt"
 
-// Reason says why a dialect cannot carry a tool, or why a step back could not be made.
+// Reason says why a dialect cannot express a tool, or why arguments cannot be mapped back.
 type Reason string
 
 // The reasons. The list only grows.
 const (
-	NotJSON        Reason = "not_json"        // the bytes are no JSON
-	NotSchema      Reason = "not_schema"      // neither an object nor a boolean
-	TooLarge       Reason = "too_large"       // more bytes, levels or parts than allowed
-	ExternalRef    Reason = "external_ref"    // a reference to another document
-	Unsatisfiable  Reason = "unsatisfiable"   // no arguments could be valid
-	Refused        Reason = "refused"         // the dialect's checker does not accept the result
-	UnknownDialect Reason = "unknown_dialect" // no such dialect
-	BadArguments   Reason = "bad_arguments"   // what the model sent cannot be mapped back
+	NotJSON        Reason = "not_json"      // not valid JSON
+	NotSchema      Reason = "not_schema"    // neither an object nor a boolean
+	TooLarge       Reason = "too_large"     // more bytes, levels or nodes than allowed
+	ExternalRef    Reason = "external_ref"  // a reference to another document
+	Unsatisfiable  Reason = "unsatisfiable" // no arguments could be valid
+	Refused        Reason = "refused"       // the result does not pass the dialect's check
+	UnknownDialect Reason = "unknown_dialect"
+	BadArguments   Reason = "bad_arguments" // the model's arguments cannot be mapped back
 )
 
-// Error is the refusal of one tool, or of one set of arguments.
+// Error says why one tool, or the arguments of one call, were refused.
 type Error struct {
 	Reason  Reason `json:"reason"`
 	Pointer string `json:"pointer"` // JSON pointer into the schema, or into the arguments for BadArguments

@@ -6,7 +6,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// enum writes a list of values.
+// enum writes an enum.
 func (w *writer) enum(f *form, p place) (*node, int) {
 	var held types
 	size := 0
@@ -18,24 +18,24 @@ func (w *writer) enum(f *form, p place) (*node, int) {
 		held &^= tInteger
 	}
 	if most := w.d.limits.enums; len(f.enum) > w.rung.values || size > 15000 || most > 0 && !w.d.strict && w.enums+len(f.enum) > most {
-		return w.described(f, held, p)
+		return w.describedEnum(f, held, p)
 	}
 	w.enums += len(f.enum)
 	switch w.d.enums {
 	case enumScalars, enumOfOneType:
 		if held&(tObject|tArray) != 0 {
-			return w.described(f, held, p)
+			return w.describedEnum(f, held, p)
 		}
 	case enumPlain:
 		if held&(tObject|tArray|tBoolean) != 0 {
-			return w.described(f, held, p)
+			return w.describedEnum(f, held, p)
 		}
 	case enumStrings:
 		return w.textEnum(f, held)
 	}
 	compound := held&(tObject|tArray) != 0
 	if compound && w.d.needType {
-		return w.described(f, held, p)
+		return w.describedEnum(f, held, p)
 	}
 	if !held.IsSingle() && (w.d.enums == enumOfOneType || w.d.enums == enumPlain || w.d.needType) {
 		return w.splitEnum(f, held, p)
@@ -43,7 +43,7 @@ func (w *writer) enum(f *form, p place) (*node, int) {
 	return w.plainEnum(f, held, compound), 0
 }
 
-// plainEnum writes the values as they are.
+// plainEnum writes the values unchanged.
 func (w *writer) plainEnum(f *form, held types, compound bool) *node {
 	if both := f.types.And(held); both != 0 {
 		held = both
@@ -52,12 +52,12 @@ func (w *writer) plainEnum(f *form, held types, compound bool) *node {
 		held = tNumber
 	}
 	out := w.object()
-	if !compound && (f.types != 0 || w.d.needType || held.IsSingle()) { // a type would ask for items and properties
+	if !compound && (f.types != 0 || w.d.needType || held.IsSingle()) { // a type object or array would require properties or items
 		w.putType(out, &form{types: held})
 	}
 	at := len(out.Kids)
 	if f.constant && w.d.keep["const"] && len(f.enum) == 1 {
-		w.put(out, "const", w.given(f.enum[0]))
+		w.put(out, "const", w.copied(f.enum[0]))
 	} else {
 		w.put(out, "enum", w.values(f.enum))
 	}
@@ -72,8 +72,8 @@ func (w *writer) plainEnum(f *form, held types, compound bool) *node {
 	return out
 }
 
-// described names the first values in words and keeps the type.
-func (w *writer) described(f *form, held types, p place) (*node, int) {
+// describedEnum lists the first values in words and keeps the type.
+func (w *writer) describedEnum(f *form, held types, p place) (*node, int) {
 	c := f.copy()
 	c.base = f.id()
 	c.enum = nil
@@ -91,7 +91,7 @@ func (w *writer) described(f *form, held types, p place) (*node, int) {
 	c.flat = c
 	at := f.src
 	if list := f.enum[0].Parent; list != nil && list.Kind == jsonschema.Array {
-		at = list // of whichever part has the list
+		at = list // of the part that has the list
 	}
 	w.changeAt(at, Constraint, "values described")
 	if w.d.strict && held&(tObject|tArray) != 0 {
@@ -100,7 +100,7 @@ func (w *writer) described(f *form, held types, p place) (*node, int) {
 	return w.body(c, p)
 }
 
-// textEnum writes every value as a string, with a table for the way back.
+// textEnum writes every value as a string, with a table for Back.
 func (w *writer) textEnum(f *form, held types) (*node, int) {
 	out := w.typed("string")
 	var texts []string
@@ -135,7 +135,7 @@ func (w *writer) textEnum(f *form, held types) (*node, int) {
 	return out, w.step(step{Kind: stepEnum, Table: table})
 }
 
-// splitEnum writes one list for each type.
+// splitEnum writes one enum for each type.
 func (w *writer) splitEnum(f *form, held types, p place) (*node, int) {
 	c := f.copy()
 	c.base = f.id()

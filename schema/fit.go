@@ -7,32 +7,31 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Known reports whether there is such a dialect.
+// Known reports whether the dialect exists.
 func (d Dialect) Known() bool { return dialects[d] != nil }
 
-// Tool is what a model is told of a tool.
+// Tool is a tool as shown to a model.
 type Tool struct {
-	Name        string          `json:"name"` // one that the provider accepts; see FitNames
+	Name        string          `json:"name"` // a name that the provider accepts; see FitNames
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
 }
 
-// Fitted is a tool in the form in which a provider takes it, or the reason why the
-// provider cannot have it.
+// Fitted is a tool in a provider's format, or the reason why the provider cannot have it.
 type Fitted struct {
 	Name    string          `json:"name"`
-	Dialect Dialect         `json:"dialect"`        // that was used in the end
+	Dialect Dialect         `json:"dialect"`        // the dialect that was used
 	Tool    json.RawMessage `json:"tool,omitempty"` // one element of the request's list of tools
 	Strict  bool            `json:"strict"`
 	Report  []Change        `json:"report"`
 	Error   *Error          `json:"error,omitempty"`
 
-	Plan *Result `json:"-"` // the way back; nil with an Error
+	Plan *Result `json:"-"` // maps arguments back; nil with an Error
 }
 
-// Fit gives the tools of one request in the form of the dialect's provider. A tool that
-// the dialect cannot carry is set aside with its Error; the others go out. Strict tools
-// beyond what the provider takes in one request go out plain.
+// Fit returns the tools of one request in the format of the dialect's provider. A tool that
+// the dialect cannot express gets an Error. Strict tools beyond the provider's limits per
+// request are sent as plain ones.
 func (c *Cache) Fit(tools []Tool, d Dialect) []Fitted {
 	list := make([]Fitted, len(tools))
 	var sent []int
@@ -71,7 +70,7 @@ func fitted(t Tool, d Dialect, res *Result, err error) Fitted {
 	return f
 }
 
-// function writes a tool as the provider's interface names its parts.
+// function writes a tool in the provider's format.
 func function(t Tool, d Dialect, res *Result) json.RawMessage {
 	var out []byte
 	parameters := "parameters"

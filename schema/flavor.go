@@ -9,7 +9,7 @@ import (
 // Flavor is the kind of document a schema comes from.
 type Flavor string
 
-// The flavors. Auto takes the word of $schema, else 2020-12.
+// The flavors. Auto follows $schema and defaults to 2020-12.
 const (
 	Auto      Flavor = ""
 	Draft2020 Flavor = "2020-12"
@@ -31,17 +31,17 @@ func flavorOf(root *node, want Flavor) Flavor {
 	return Draft2020
 }
 
-// draft is the version of JSON Schema that the document is read as.
+// draft returns the JSON Schema version that the document is read as.
 func (f Flavor) draft(root *node) jsonschema.Draft {
-	if d := jsonschema.DraftOf(root); d.RefAlone() || !f.lonely() {
+	if d := jsonschema.DraftOf(root); d.RefAlone() || !f.refAlone() {
 		return d
 	}
 	return jsonschema.Draft7
 }
 
-// lonely reports whether what stands beside a reference has no effect.
-func (f Flavor) lonely() bool { return f == Draft07 || f == OpenAPI30 }
+// refAlone reports whether keywords beside a reference are ignored.
+func (f Flavor) refAlone() bool { return f == Draft07 || f == OpenAPI30 }
 
-// request reports whether the document speaks of requests and answers at once, so that what
-// is read-only has no place in the arguments.
+// request reports whether the document describes requests and responses alike, so that
+// read-only properties are not arguments.
 func (f Flavor) request() bool { return f == OpenAPI30 || f == OpenAPI31 }

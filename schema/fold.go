@@ -6,8 +6,8 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// finish folds null, the branches of unions and what enums and types say about each other.
-// It changes f, which nobody else has seen yet.
+// finish folds null, unions, enums and types into each other. It changes f, which must not be
+// shared yet.
 func (r *reader) finish(f *form) *form {
 	if f.never {
 		return f
@@ -31,13 +31,14 @@ func (r *reader) finish(f *form) *form {
 	return f
 }
 
-// seal reads unevaluatedProperties: false as additionalProperties: false, once everything
-// that evaluates properties is merged.
+// seal turns unevaluatedProperties: false into additionalProperties: false, after everything
+// that evaluates properties has been merged.
 func (r *reader) seal(f *form) *form {
 	if f.dynamic {
 		f.rest = slices.DeleteFunc(slices.Clone(f.rest), isUnevaluated)
 	}
-	if v := f.keyword("unevaluatedProperties"); v.IsFalse() && f.union == nil && f.keyword("if") == nil && f.keyword("dependentSchemas") == nil && f.keyword("dependencies") == nil {
+	conditional := f.keyword("if") != nil || f.keyword("dependentSchemas") != nil || f.keyword("dependencies") != nil
+	if v := f.keyword("unevaluatedProperties"); v.IsFalse() && f.union == nil && !conditional {
 		f.rest = slices.DeleteFunc(slices.Clone(f.rest), func(n *node) bool { return n == v })
 		if f.more == nil {
 			f.more = r.at(v)
@@ -46,7 +47,8 @@ func (r *reader) seal(f *form) *form {
 	return f
 }
 
-// finishEnum removes null and what the type excludes; it reports whether null is accepted.
+// finishEnum removes null and values that the type excludes. It reports whether null is
+// accepted.
 func (r *reader) finishEnum(f *form, null bool) bool {
 	kept := make([]*node, 0, len(f.enum))
 	hasNull := f.null
@@ -69,7 +71,7 @@ func (r *reader) finishEnum(f *form, null bool) bool {
 	return null
 }
 
-// finishUnion folds the branches. It gives another form when only one is left.
+// finishUnion folds the branches. It returns another form when only one is left.
 func (r *reader) finishUnion(f *form, null bool) *form {
 	var kept []*form
 	hasNull := f.null
@@ -142,7 +144,7 @@ func (r *reader) onlyUnion(f *form) bool {
 	return c.bare() && f.desc == "" && f.title == ""
 }
 
-// oneEnum is the list of all values when every branch is a plain list of strings.
+// oneEnum returns all values if every branch is a plain enum of strings.
 func (r *reader) oneEnum(branches []*form) []*node {
 	var all []*node
 	for _, b := range branches {
@@ -159,7 +161,7 @@ func (r *reader) oneEnum(branches []*form) []*node {
 	return jsonschema.Distinct(all)
 }
 
-// same reports whether two forms are written alike or are the same definition.
+// same reports whether two forms have the same source or definition.
 func same(a, b *form) bool {
 	if a == b || a.base != nil && a.base == b.base && a.desc == b.desc && a.null == b.null {
 		return true

@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// form is a schema in the one internal form: references followed, allOf merged, null a
-// flag, const an enum of one, tuples a prefix. A form is opened when somebody looks at it,
-// one level at a time, so that cyclic and exponential inputs cost nothing by themselves.
-// An opened form is read-only.
+// form is a schema in normal form: references followed, allOf merged, null a flag, const an
+// enum with one value, tuples a prefix. Forms are opened on demand, one level at a time, so
+// that cyclic and exponential inputs cost nothing until they are walked. An opened form is
+// read-only.
 type form struct {
-	src     *node   // where it stands in the input
-	ref     *form   // what it refers to
-	all     []*form // what else must hold, still to be merged
+	src     *node   // its place in the input
+	ref     *form   // the target of its reference
+	all     []*form // schemas still to be merged
 	flat    *form   // the opened form
-	base    *form   // the definition it is a copy of: what makes a cycle a cycle
+	base    *form   // the definition it is a copy of; used to detect cycles
 	read    bool
-	busy    bool   // being opened; meeting it again is a loop with nothing between
-	name    string // how references call it
-	mixed   bool   // src does not say all of it
-	dynamic bool   // what it refers to may be another schema elsewhere
+	busy    bool   // being opened; opening it again means a reference loop
+	name    string // its name in references
+	mixed   bool   // src is only a part of it
+	dynamic bool   // the target depends on where it is used
 
 	never    bool
-	null     bool // null is accepted beside types
+	null     bool // null is accepted in addition to types
 	types    types
 	title    string
 	desc     string
@@ -35,15 +35,15 @@ type form struct {
 	items    *form
 	prefix   []*form
 	enum     []*node
-	listed   bool // there is an enum, perhaps an empty one
+	listed   bool // there is an enum, possibly empty
 	constant bool
 	union    []*form
-	one      bool    // exactly one branch of the union may hold
-	rest     []*node // the other known keywords in their order
+	one      bool    // oneOf: exactly one branch may match
+	rest     []*node // the other known keywords, in order
 
-	mark   mark            // of the last survey
-	needed map[string]bool // required as a set, when it is long
-	byKey  map[string]int  // places of props, when there are many
+	mark   mark            // from the last survey
+	needed map[string]bool // set of required, if long
+	byKey  map[string]int  // index of props, if long
 }
 
 type prop struct {
@@ -51,7 +51,7 @@ type prop struct {
 	form *form
 }
 
-// id is what two copies of one definition have in common.
+// id returns what all copies of one definition have in common.
 func (f *form) id() *form {
 	if f.base != nil {
 		return f.base
@@ -59,24 +59,23 @@ func (f *form) id() *form {
 	return f
 }
 
-// bare reports whether nothing but annotations is said.
+// bare reports whether the form has nothing but annotations.
 func (f *form) bare() bool {
 	return !f.never && !f.null && f.types == 0 && len(f.props) == 0 && len(f.required) == 0 && f.more == nil &&
 		len(f.patterns) == 0 && f.names == nil && f.items == nil && f.prefix == nil && !f.listed && f.union == nil &&
 		!slices.ContainsFunc(f.rest, func(n *node) bool { return !isNote(n) })
 }
 
-// acceptsNull reports whether null is valid for the opened form.
+// acceptsNull reports whether the opened form accepts null.
 func (f *form) acceptsNull() bool {
 	return !f.never && (f.null || f.types == tNull || f.types == 0 && !f.listed && f.union == nil)
 }
 
-// objectLike reports whether the form speaks of objects, with or without a type.
+// objectLike reports whether the form has keywords for objects, with or without a type.
 func (f *form) objectLike() bool {
 	return f.types == tObject || f.types == 0 && (len(f.props) > 0 || len(f.required) > 0 || f.more != nil || len(f.patterns) > 0)
 }
 
-// isRequired looks in a set once the list is long.
 func (f *form) isRequired(key string) bool {
 	if len(f.required) < 24 {
 		return slices.Contains(f.required, key)
@@ -97,7 +96,7 @@ func (f *form) prop(key string) *form {
 	return nil
 }
 
-// propAt is the place of a property, -1 when there is none.
+// propAt returns the index of a property, or -1.
 func (f *form) propAt(key string) int {
 	if len(f.props) < 24 {
 		return slices.IndexFunc(f.props, func(p prop) bool { return p.key == key })
@@ -114,7 +113,7 @@ func (f *form) propAt(key string) int {
 	return -1
 }
 
-// addProp adds a property that is not there yet.
+// addProp adds a new property.
 func (f *form) addProp(p prop) {
 	if f.byKey != nil {
 		f.byKey[p.key] = len(f.props)
@@ -122,7 +121,7 @@ func (f *form) addProp(p prop) {
 	f.props = append(f.props, p)
 }
 
-// require adds a name to the required ones.
+// require adds a required name.
 func (f *form) require(key string) {
 	if f.isRequired(key) {
 		return
@@ -133,7 +132,7 @@ func (f *form) require(key string) {
 	f.required = append(f.required, key)
 }
 
-// keyword is a keyword of rest, or nil.
+// keyword returns a keyword of rest, or nil.
 func (f *form) keyword(key string) *node {
 	if i := slices.IndexFunc(f.rest, func(n *node) bool { return n.Key == key }); i >= 0 {
 		return f.rest[i]
@@ -141,7 +140,7 @@ func (f *form) keyword(key string) *node {
 	return nil
 }
 
-// place is where a keyword stands in the input, or f itself when it does not say it itself.
+// place returns the node of a keyword in the input, or that of f.
 func (f *form) place(key string) *node {
 	if n := f.src.Get(key); n != nil {
 		return n
@@ -149,7 +148,7 @@ func (f *form) place(key string) *node {
 	return f.src
 }
 
-// copy is f to be changed: its slices are its own.
+// copy returns a copy that can be changed, slices included.
 func (f *form) copy() *form {
 	c := *f
 	c.base = nil
@@ -169,7 +168,7 @@ func (f *form) copy() *form {
 	return &c
 }
 
-// withNull is f that accepts null too.
+// withNull returns f with null accepted too.
 func (f *form) withNull() *form {
 	if f.acceptsNull() {
 		return f
@@ -181,7 +180,7 @@ func (f *form) withNull() *form {
 	return &c
 }
 
-// describe joins a description and the notes on what could not be said otherwise.
+// describe appends notes to a description.
 func describe(desc string, notes []string) string {
 	desc = strings.TrimSpace(desc)
 	for i, note := range notes {

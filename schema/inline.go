@@ -6,7 +6,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// visit is the way of references that led to a node.
+// visit is the chain of references that led to a node.
 type visit struct {
 	target *node
 	up     *visit
@@ -21,9 +21,12 @@ func (v *visit) has(n *node) bool {
 	return false
 }
 
-// inline writes a schema with every reference replaced by its target, Options.Hops deep; a
-// target that is on its own way, or a hop further, keeps type and description alone. What
-// stands beside a reference is kept.
+// isDefs are the keywords that only hold definitions.
+var isDefs = set("$defs definitions components")
+
+// inline writes a schema with references replaced by their targets, up to Options.Hops in a
+// row. Beyond that, and in a cycle, only type and description are kept. Keywords beside a
+// reference are kept.
 func (w *writer) inline(root *node) *node {
 	r := w.r
 	if r.Named {
@@ -40,14 +43,12 @@ func (w *writer) inline(root *node) *node {
 	if out.Kind != jsonschema.Object {
 		out = w.object()
 	}
-	out.Kids = slices.DeleteFunc(out.Kids, func(n *node) bool {
-		return n.Key == "$defs" || n.Key == "definitions" || n.Key == "components"
-	})
+	out.Kids = slices.DeleteFunc(out.Kids, func(n *node) bool { return isDefs[n.Key] })
 	switch t := out.Get("type"); {
 	case t == nil:
 		w.insert(out, 0, "type", "object")
 	case t.Types()&tObject == 0:
-		r.fault = &Error{NotSchema, "/type", "the arguments are no object"}
+		r.err = &Error{NotSchema, "/type", "the arguments are no object"}
 	case t.Kind == jsonschema.Array:
 		*t = node{Kind: jsonschema.String, Key: "type", Text: "object"}
 	}
@@ -58,7 +59,7 @@ func (w *writer) inline(root *node) *node {
 func (w *writer) expand(n *node, way *visit, hops int) *node {
 	switch {
 	case n.Kind == jsonschema.Bool, n.Kind == jsonschema.Array && n.Parent != nil && n.Parent.Key == "dependencies":
-		return w.given(n)
+		return w.copied(n)
 	case n.Kind != jsonschema.Object:
 		w.changeAt(n, NotASchema, "accepts anything")
 		return w.object()
@@ -72,14 +73,16 @@ func (w *writer) expand(n *node, way *visit, hops int) *node {
 		switch pos := jsonschema.Keywords[kid.Key].Holds; {
 		case isRef(kid):
 			refs = append(refs, kid)
-		case kid.Key == "$defs", kid.Key == "definitions", kid.Key == "components", kid.Key == "$id", kid.Key == "$anchor", kid.Key == "$dynamicAnchor":
-			// nothing refers to them any more
+		case isDefs[kid.Key], kid.Key == "$id", kid.Key == "$anchor", kid.Key == "$dynamicAnchor":
+			// no longer referenced
 		case pos == jsonschema.OneSchema && kid.Kind == jsonschema.Object:
 			w.put(out, kid.Key, w.expand(kid, way, hops))
-		case pos == jsonschema.SchemaList && len(kid.Kids) == 0, pos == jsonschema.OneSchema && kid.Kind == jsonschema.Array && (kid.Key != "items" || len(kid.Kids) == 0 || n.Get("prefixItems") != nil):
-			// it would say nothing, or nothing that compiles
-		case kid.Key == "items" && kid.Kind == jsonschema.Array:
-			w.put(out, "prefixItems", w.expandEach(kid, way, hops))
+		case pos == jsonschema.SchemaList && len(kid.Kids) == 0:
+			// an empty list does not compile
+		case pos == jsonschema.OneSchema && kid.Kind == jsonschema.Array: // items of older drafts
+			if kid.Key == "items" && len(kid.Kids) > 0 && n.Get("prefixItems") == nil {
+				w.put(out, "prefixItems", w.expandEach(kid, way, hops))
+			}
 		case pos == jsonschema.OneSchema && kid.Kind != jsonschema.Bool, pos == jsonschema.SchemaMap && kid.Kind != jsonschema.Object:
 			w.changeAt(kid, NotASchema, "dropped")
 		case pos == jsonschema.SchemaMap, pos == jsonschema.SchemaList && kid.Kind == jsonschema.Array:
@@ -96,7 +99,7 @@ func (w *writer) expand(n *node, way *visit, hops int) *node {
 	return out
 }
 
-// expandEach copies a list of schemas, or schemas by name.
+// expandEach copies a list or map of schemas.
 func (w *writer) expandEach(kid *node, way *visit, hops int) *node {
 	list := w.New(kid.Kind)
 	list.Kids = make([]*node, 0, len(kid.Kids))
@@ -106,13 +109,14 @@ func (w *writer) expandEach(kid *node, way *visit, hops int) *node {
 	return list
 }
 
-// repaired is a keyword without what would keep the whole schema from compiling, nil to drop it.
+// repaired returns a keyword that compiles, or nil to drop it.
 func (w *writer) repaired(n, kid *node) *node {
-	out := w.given(kid)
+	out := w.copied(kid)
 	switch kid.Key {
 	case "type":
 		var f form
-		if w.r.readType(&f, kid); f.types == 0 {
+		w.r.readType(&f, kid)
+		if f.types == 0 {
 			return nil
 		}
 	case "enum", "required":
@@ -132,7 +136,7 @@ func (w *writer) repaired(n, kid *node) *node {
 			return nil
 		}
 	case "properties", "patternProperties", "anyOf", "oneOf", "allOf", "prefixItems":
-		return nil // neither list nor object, else it would not be here
+		return nil // neither list nor object
 	case "default", "example", "examples":
 		if w.r.Named && hasRef(kid) {
 			w.changeAt(kid, BadKeyword, "dropped: it holds a reference")
@@ -143,21 +147,21 @@ func (w *writer) repaired(n, kid *node) *node {
 		switch {
 		case isKnown(kid.Key) || kid.Key == "nullable":
 			fixed = w.r.repair(n, kid)
-		case w.r.Named && hasRef(kid): // nobody follows it, and nothing may be left to follow
+		case w.r.Named && hasRef(kid): // unknown keyword: its references cannot be resolved
 			w.changeAt(kid, BadKeyword, "dropped: it holds a reference")
 			return nil
 		}
 		if fixed == nil {
 			return nil
 		}
-		out = w.given(fixed)
+		out = w.copied(fixed)
 	}
 	return out
 }
 
 func isRef(n *node) bool { return jsonschema.IsRef(n.Key) && n.Kind == jsonschema.String }
 
-// hop adds what a reference leads to to what stands beside it, nil for nothing.
+// hop merges the target of a reference with the keywords beside it, which may be nil.
 func (w *writer) hop(beside, ref *node, way *visit, hops int) *node {
 	n := ref.Parent
 	at := w.r.index.Lookup(n, ref.Text)
@@ -175,12 +179,12 @@ func (w *writer) hop(beside, ref *node, way *visit, hops int) *node {
 	}
 	if way.has(at.Node) || hops >= w.opts.Hops || w.Count > w.opts.MaxNodes*4 || w.spent > w.opts.MaxBytes {
 		w.changeAt(n, Cut, "keeps type and description")
-		return w.both(beside, w.prune(at.Node))
+		return w.mergeBeside(beside, w.prune(at.Node))
 	}
-	return w.both(beside, w.expand(at.Node, &visit{at.Node, way}, hops+1))
+	return w.mergeBeside(beside, w.expand(at.Node, &visit{at.Node, way}, hops+1))
 }
 
-// prune keeps what is told of a schema that is not followed.
+// prune keeps type and description of a schema that is not expanded.
 func (w *writer) prune(n *node) *node {
 	name := n.Str("type")
 	if jsonschema.TypeNamed(name) == 0 {

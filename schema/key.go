@@ -2,7 +2,7 @@ package schema
 
 import "strings"
 
-// shownKeys gives each property the name that the model sees.
+// shownKeys returns the names of the properties that the model sees.
 func (w *writer) shownKeys(f *form, props []prop) []string {
 	shown := make([]string, len(props))
 	bad := false
@@ -19,7 +19,7 @@ func (w *writer) shownKeys(f *form, props []prop) []string {
 			taken[pr.key] = true
 		}
 	}
-	next := map[string]int{} // by clean name
+	next := map[string]int{} // by cleaned name
 	for i, pr := range props {
 		if w.d.key(pr.key) {
 			continue
@@ -37,7 +37,7 @@ func (w *writer) shownKeys(f *form, props []prop) []string {
 	return shown
 }
 
-// cleanKey keeps letters, digits and underscores, and one underscore for all between.
+// cleanKey replaces everything but letters, digits and underscores by single underscores.
 func cleanKey(key string) string {
 	var b strings.Builder
 	gap := false

@@ -9,14 +9,14 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// keywords writes what the dialect keeps and puts the rest into words.
+// keywords writes the keywords that the dialect keeps and describes the others.
 func (w *writer) keywords(out *node, f *form, notes *[]string) {
 	for _, n := range f.rest {
 		if out.Get(n.Key) != nil {
-			continue // what was made of the structure is tighter
+			continue // the written structure is stricter
 		}
 		if w.keeps(f, n) {
-			w.put(out, n.Key, w.given(n))
+			w.put(out, n.Key, w.copied(n))
 			continue
 		}
 		n = w.rounded(out, f, n)
@@ -27,7 +27,7 @@ func (w *writer) keywords(out *node, f *form, notes *[]string) {
 	}
 }
 
-// note puts a keyword that is not sent into words. Two bounds make one sentence.
+// note describes a keyword that is not written. A minimum and a maximum share one sentence.
 func (w *writer) note(f *form, n *node, notes *[]string) {
 	note := noteOf(n)
 	if rest, ok := strings.CutPrefix(n.Key, "min"); ok {
@@ -54,7 +54,7 @@ func (w *writer) note(f *form, n *node, notes *[]string) {
 	}
 }
 
-// keeps reports whether the dialect takes the keyword with this value here.
+// keeps reports whether the dialect accepts the keyword with this value here.
 func (w *writer) keeps(f *form, n *node) bool {
 	if !w.d.keep[n.Key] || !w.d.takes(n) || !constrains(n.Key, f.types) && w.d.needType || w.r.Named && hasRef(n) {
 		return false
@@ -65,24 +65,27 @@ func (w *writer) keeps(f *form, n *node) bool {
 	case "not", "if", "then", "else", "contains", "dependentSchemas", "dependencies", "contentSchema":
 		return sound(n, w.d)
 	case "default":
-		return w.d.raw || n.Kind != jsonschema.Null && f.types.IsSingle() && f.types.Accepts(n.Type()) && !(f.types == tInteger && n.Type() == tNumber)
+		fits := f.types.IsSingle() && f.types.Accepts(n.Type()) && !(f.types == tInteger && n.Type() == tNumber)
+		return w.d.raw || fits && n.Kind != jsonschema.Null
 	}
 	return true
 }
 
-// evaluates are the keywords whose absence would change what is unevaluated.
+// evaluates are keywords that affect which properties and items are unevaluated.
 var evaluates = set("if then else dependentSchemas dependencies contains")
 
-// safeNumber reports whether every reader takes the number for the same one.
+// safeNumber reports whether all JSON parsers read the same number.
 func safeNumber(n *node) bool {
 	if n.Kind != jsonschema.Number {
 		return true
 	}
 	digits := strings.TrimPrefix(n.Text, "-")
-	return !strings.ContainsAny(digits, "eE") && (len(digits) < 16 || strings.Contains(digits, ".") || len(digits) == 16 && digits <= "9007199254740991")
+	small := len(digits) < 16 || len(digits) == 16 && digits <= "9007199254740991"
+	return !strings.ContainsAny(digits, "eE") && (small || strings.Contains(digits, "."))
 }
 
-// rounded writes a strict bound of an integer as the bound next to it. It gives nil then.
+// rounded writes an exclusive bound of an integer as an inclusive one and returns nil, or
+// returns n unchanged.
 func (w *writer) rounded(out *node, f *form, n *node) *node {
 	key := "minimum"
 	by := int64(1)
@@ -102,23 +105,22 @@ func (w *writer) rounded(out *node, f *form, n *node) *node {
 	return nil
 }
 
-// constrains reports whether a keyword says something about one of the types.
+// constrains reports whether a keyword applies to one of the types.
 func constrains(key string, t types) bool {
 	about := jsonschema.Keywords[key].Types
 	return about == 0 || about&t != 0
 }
 
-// notSimple is what small grammars of patterns lack: groups that look around, boundaries,
+// notSimple matches what simple regular expression engines lack: lookaround, boundaries,
 // classes, code points and back references.
 var notSimple = regexp.MustCompile(`(?s)\(\?|\\[bBpu]|^(?:[^\\]|\\[^1-9k])*\\[1-9k]`)
 
-// simple reports whether small grammars can read a pattern.
+// simple reports whether simple engines can read a pattern.
 func simple(pattern string) bool { return len(pattern) <= 200 && !notSimple.MatchString(pattern) }
 
-// hasRef reports whether a reference, or what one may lead to, stands anywhere below n.
+// hasRef reports whether a reference or an anchor occurs anywhere below n.
 func hasRef(n *node) bool {
-	if n.Kind == jsonschema.Object && slices.ContainsFunc(n.Kids, func(k *node) bool { return jsonschema.NamesPlace(k.Key) && k.Kind == jsonschema.String }) {
-		return true
-	}
-	return slices.ContainsFunc(n.Kids, hasRef)
+	return slices.ContainsFunc(n.Kids, func(k *node) bool {
+		return n.Kind == jsonschema.Object && k.Kind == jsonschema.String && jsonschema.NamesPlace(k.Key) || hasRef(k)
+	})
 }

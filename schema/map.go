@@ -4,12 +4,12 @@ import (
 	"slices"
 )
 
-// shapes reports whether the object in f takes another shape in this dialect.
+// shapes reports whether the dialect writes the object in a different shape.
 func (w *writer) shapes(f *form) bool {
 	return w.pairsNeeded(f) || w.d.closed && w.freeObject(f)
 }
 
-// pairsNeeded reports whether f is a map that the dialect cannot say.
+// pairsNeeded reports whether f is a map that the dialect cannot express.
 func (w *writer) pairsNeeded(f *form) bool {
 	if w.d.maps || len(f.props) > 0 || len(f.required) > 0 {
 		return false
@@ -27,7 +27,7 @@ func (w *writer) pairsNeeded(f *form) bool {
 	return !m.never && !m.bare()
 }
 
-// freeObject reports whether f takes any object.
+// freeObject reports whether f accepts any object.
 func (w *writer) freeObject(f *form) bool {
 	if len(f.props) > 0 || len(f.patterns) > 0 || len(f.required) > 0 || f.names != nil {
 		return false
@@ -35,7 +35,8 @@ func (w *writer) freeObject(f *form) bool {
 	return f.more == nil || w.r.open(f.more).bare()
 }
 
-// freeForm writes an object of which nothing is known where every object must be known.
+// freeForm writes an object without known properties for a dialect where all properties must
+// be known.
 func (w *writer) freeForm(f *form) (*node, int) {
 	if w.opts.JSONText {
 		n, at := w.jsonText(f, "JSON object")
@@ -48,7 +49,7 @@ func (w *writer) freeForm(f *form) (*node, int) {
 	return w.anything(f)
 }
 
-// pairs writes a map as a list of keys and values.
+// pairs writes a map as a list of key-value pairs.
 func (w *writer) pairs(f *form, p place) (*node, int) {
 	notes := slices.Clip(f.notes)
 	value := f.more

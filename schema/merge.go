@@ -7,11 +7,11 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// maxPairs bounds how many merged forms one document may give rise to.
+// maxPairs limits how many merged forms one document may create.
 const maxPairs = 4000
 
-// pair is the form that holds where both hold. It is made once for each two, so that a
-// cycle through merged forms is still a cycle.
+// pair returns the form that satisfies both a and b. It is created once per pair, so that a
+// cycle through merged forms stays a cycle.
 func (r *reader) pair(a, b *form) *form {
 	if a == b || a == nil {
 		return b
@@ -36,10 +36,10 @@ func (r *reader) pair(a, b *form) *form {
 	return f
 }
 
-// maxWork bounds how many properties are looked at to merge the schemas of one document.
+// maxWork limits how many properties are compared when merging the schemas of one document.
 const maxWork = 40000
 
-// merge is what holds where both opened forms hold.
+// merge returns the form that satisfies both opened forms.
 func (r *reader) merge(a, b *form) *form {
 	if a.never {
 		return a
@@ -52,7 +52,7 @@ func (r *reader) merge(a, b *form) *form {
 	return out
 }
 
-// mergeInto adds an opened form to out, which nobody else has seen yet.
+// mergeInto merges an opened form into out, which must not be shared yet.
 func (r *reader) mergeInto(out, b *form) {
 	if out.never {
 		return
@@ -111,7 +111,7 @@ func (r *reader) tooMuch(at *node, action string) {
 
 func (r *reader) mergeRest(out, b *form) {
 	rest := b.rest
-	if out.keyword("if") != nil && b.keyword("if") != nil { // two conditions would read as one: neither is shown
+	if out.keyword("if") != nil && b.keyword("if") != nil { // two conditions would read as one, so neither is shown
 		out.rest = slices.DeleteFunc(out.rest, isCondition)
 		rest = slices.DeleteFunc(slices.Clone(rest), isCondition)
 		r.note(out, "Conditions are checked when called.")
@@ -122,7 +122,7 @@ func (r *reader) mergeRest(out, b *form) {
 	}
 }
 
-// note adds a sentence that is not there yet.
+// note adds a note unless it is already there.
 func (r *reader) note(out *form, note string) {
 	if !slices.Contains(out.notes, note) {
 		out.notes = append(out.notes, note)
@@ -158,7 +158,7 @@ func (r *reader) mergeProps(out, b *form) {
 	}
 }
 
-// narrow holds the properties that only out names against what b says of further ones.
+// narrow applies b's additionalProperties to the properties that only out has.
 func (r *reader) narrow(out, b *form) {
 	r.work += len(out.props)
 	for i, p := range out.props {
@@ -168,8 +168,8 @@ func (r *reader) narrow(out, b *form) {
 	}
 }
 
-// allowed is a property under another part's additionalProperties. A part that allows no
-// others is meant to close the whole: else no value could have the properties of both.
+// allowed applies another part's additionalProperties to a property. A part with false is
+// taken to close the merged schema: otherwise no value could have the properties of both.
 func (r *reader) allowed(f, more *form) *form {
 	m := r.open(more)
 	switch {
@@ -187,7 +187,8 @@ func (r *reader) mergePrefix(out, b *form) {
 	short := b.prefix
 	rest := b.items
 	if len(short) > len(long) {
-		long, short, rest = short, long, out.items
+		long, short = short, long
+		rest = out.items
 	}
 	if len(long) == 0 {
 		return
@@ -226,7 +227,7 @@ func (r *reader) mergeEnum(out, b *form) {
 	}
 }
 
-// maxProduct is how many branches two unions may make together.
+// maxProduct limits the branches of two merged unions.
 const maxProduct = 8
 
 func (r *reader) mergeUnion(out, b *form) {
@@ -250,7 +251,7 @@ func (r *reader) mergeUnion(out, b *form) {
 	}
 }
 
-// mergeKeyword adds one keyword of another form: the tighter bound counts.
+// mergeKeyword merges one keyword; the tighter bound wins.
 func (r *reader) mergeKeyword(out *form, n *node) {
 	i := slices.IndexFunc(out.rest, func(o *node) bool { return o.Key == n.Key })
 	if i < 0 {
@@ -272,7 +273,7 @@ func (r *reader) mergeKeyword(out *form, n *node) {
 			out.rest[i] = n
 		}
 	default:
-		if isUnevaluated(n) { // it is about its own part: neither holds for the whole
+		if isUnevaluated(n) { // applies to its own part only, not to the merged schema
 			out.rest = slices.Delete(out.rest, i, i+1)
 		}
 		r.note(out, noteOf(n))

@@ -7,22 +7,22 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
-// Named is a tool by its server and the server's own name for it.
+// Named is a tool with its server and its original name.
 type Named struct {
 	Server string
 	Tool   string
 }
 
-// Names is one list of tools with the names that models see. The names fit every
-// dialect, and each leads back to exactly one tool.
+// Names maps a list of tools to the names that models see. The names are valid in every
+// dialect and unique.
 type Names struct {
 	shown []string
 	tools map[string]Named
 }
 
-// FitNames gives every tool of a list a name that all providers accept. A name that fits
-// stays as it is; where two tools want the same one, both are marked with a hash of their
-// own, so that neither's name depends on the other's place in the list.
+// FitNames gives every tool of a list a name that all providers accept. A valid name is kept.
+// If two tools would get the same name, both get a hash suffix, so that no name depends on the
+// order of the list.
 func FitNames(list []Named) *Names {
 	wanted := make(map[string]int, len(list))
 	for _, n := range list {
@@ -46,16 +46,16 @@ func FitNames(list []Named) *Names {
 	return names
 }
 
-// marked ends a name with a hash of the tool.
+// marked appends a hash of the tool to a name.
 func marked(shown string, n Named, try int) string {
 	sum := sha256.Sum256([]byte(n.Server + "\x00" + n.Tool + "\x00" + itoa(try)))
 	return shown[:min(len(shown), 55)] + "_" + hex.EncodeToString(sum[:4])
 }
 
-// Shown is the name of the tool at place i of the list.
+// Shown returns the name of tool i.
 func (n *Names) Shown(i int) string { return n.shown[i] }
 
-// Back is the tool that a shown name means.
+// Back returns the tool with a shown name.
 func (n *Names) Back(shown string) (Named, bool) {
 	t, ok := n.tools[shown]
 	return t, ok

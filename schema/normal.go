@@ -6,27 +6,26 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// reader turns the tree of one document into forms.
+// reader turns the nodes of one document into forms.
 type reader struct {
 	tree
 	root    *node
 	flavor  Flavor
-	degrade bool // references to other documents are read as "anything"
+	degrade bool // references to other documents accept anything
 	index   *jsonschema.Index
 	report  []seen
 	pairs   map[[2]*form]*form
 	forms   []form
-	byNode  []*form // the forms of nodes that somebody asked for
-	surveys int32   // so far
+	byNode  []*form // forms by node ID, created on demand
+	surveys int32   // number of surveys so far
 	size    int     // bytes of the document
 	work    int     // spent on merging
-	gaveUp  bool    // and given up
-	rewrite bool    // some keyword says what JSON Schema says otherwise
-	fault   *Error
+	gaveUp  bool    // merging was given up
+	rewrite bool    // a keyword differs from JSON Schema and must be rewritten
+	err     *Error
 }
 
-// seen is a change whose place is not written out yet: an attempt that leads nowhere
-// needs none of them.
+// seen is a Change with its node. The pointer is computed only if the attempt succeeds.
 type seen struct {
 	at     *node
 	kind   Kind
@@ -37,7 +36,7 @@ func (r *reader) change(n *node, kind Kind, action string) {
 	r.report = append(r.report, seen{n, kind, action})
 }
 
-// changes writes reports out.
+// changes computes the pointers of reports.
 func changes(reports ...[]seen) []Change {
 	var out []Change
 	for _, report := range reports {
@@ -59,7 +58,7 @@ func (r *reader) new(src *node) *form {
 	return f
 }
 
-// at is the form of a node, unopened.
+// at returns the unopened form of a node.
 func (r *reader) at(n *node) *form {
 	if len(r.byNode) < r.Count {
 		r.byNode = append(r.byNode, make([]*form, r.Count-len(r.byNode))...)
@@ -70,7 +69,7 @@ func (r *reader) at(n *node) *form {
 	return r.byNode[n.ID]
 }
 
-// each are the forms of several nodes, unopened.
+// each returns the unopened forms of several nodes.
 func (r *reader) each(list []*node) []*form {
 	out := make([]*form, 0, len(list))
 	for _, n := range list {
@@ -79,7 +78,7 @@ func (r *reader) each(list []*node) []*form {
 	return out
 }
 
-// named are the forms of schemas by name.
+// named returns the unopened forms of schemas by name.
 func (r *reader) named(list []*node) []prop {
 	out := make([]prop, 0, len(list))
 	for _, n := range list {
@@ -88,7 +87,7 @@ func (r *reader) named(list []*node) []prop {
 	return out
 }
 
-// made is a form that stands nowhere in the input.
+// made returns a new form that is not in the input.
 func (r *reader) made(src *node) *form {
 	f := r.new(src)
 	f.read = true
@@ -96,7 +95,7 @@ func (r *reader) made(src *node) *form {
 	return f
 }
 
-// open gives the form in its final, merged shape. Its children stay unopened.
+// open returns the form with references followed and allOf merged. Its children stay unopened.
 func (r *reader) open(f *form) *form {
 	if f.flat != nil {
 		return f.flat
@@ -127,7 +126,7 @@ func (r *reader) flatten(f *form) *form {
 	parts := f.all
 	if f.ref != nil {
 		parts = append([]*form{f.ref}, parts...)
-		if r.flavor.lonely() {
+		if r.flavor.refAlone() {
 			keep := r.made(f.src)
 			keep.title = f.title
 			keep.desc = f.desc
@@ -146,7 +145,7 @@ func (r *reader) flatten(f *form) *form {
 	}
 	own := f.copy()
 	out := r.finish(own)
-	if out != own { // one branch is left of a union: it is somebody else's
+	if out != own { // the only branch left of a union is shared
 		out = out.copy()
 	}
 	for _, p := range parts {
@@ -155,7 +154,7 @@ func (r *reader) flatten(f *form) *form {
 	return r.seal(r.finish(out))
 }
 
-// overlay is the target of a reference with the annotations of the place that refers to it.
+// overlay returns the target of a reference with the annotations beside the reference.
 func (r *reader) overlay(target, site *form) *form {
 	if site.title == "" && site.desc == "" && len(site.notes) == 0 && len(site.rest) == 0 {
 		return target

@@ -8,8 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// part is a schema while it is written: what goes out, from which form, at which place,
-// what must be undone, and what is put into words.
+// part is a schema while it is written.
 type part struct {
 	out   *node
 	f     *form
@@ -17,11 +16,11 @@ type part struct {
 	back  step
 	notes []string
 
-	cut     []string // names of properties that were left out
-	cutSize int      // and their bytes
+	cut     []string // names of omitted properties
+	cutSize int      // bytes of those names
 }
 
-// eachItem undoes step number at in every item of the array.
+// eachItem makes Back apply step number at to every item of the array.
 func (t *part) eachItem(at int) {
 	if at != 0 {
 		t.back.Kind = stepArray
@@ -29,7 +28,7 @@ func (t *part) eachItem(at int) {
 	}
 }
 
-// objectPart writes properties and what else belongs to an object. It returns false when a
+// objectPart writes properties and the other keywords of an object. It returns false when a
 // required part cannot be written.
 func (w *writer) objectPart(t *part) bool {
 	f := t.f
@@ -85,10 +84,10 @@ func (w *writer) objectPart(t *part) bool {
 	return true
 }
 
-// maxReported is how many properties of one object are reported as left out by name.
+// maxReported limits how many omitted properties of one object are reported by name.
 const maxReported = 50
 
-// property writes one property, nil when it is left out.
+// property writes one property, or returns nil when it is omitted.
 func (w *writer) property(t *part, pr prop, need bool) (*node, stepProp) {
 	pf := w.r.open(pr.form)
 	sp := stepProp{Name: pr.key}
@@ -100,7 +99,9 @@ func (w *writer) property(t *part, pr prop, need bool) (*node, stepProp) {
 	if w.d.allRequired && !need {
 		target = pf.withNull()
 		sp.DropNull = true
-		if def := pf.keyword("default"); pf.acceptsNull() && !pf.bare() && (def == nil || def.Kind != jsonschema.Null) { // a default of null makes both the same
+		def := pf.keyword("default")
+		nullIsDefault := def != nil && def.Kind == jsonschema.Null // then null and absent mean the same
+		if pf.acceptsNull() && !pf.bare() && !nullIsDefault {
 			w.lose(pf, AmbiguousNull, "absent and null could not be told apart")
 			w.change(pf, AmbiguousNull, "null means absent")
 			sp.DropNull = !w.opts.KeepNull
@@ -121,7 +122,7 @@ func (w *writer) property(t *part, pr prop, need bool) (*node, stepProp) {
 	return n, sp
 }
 
-// leaveOut reports a property that there is no room for, the first of many by name.
+// leaveOut reports an omitted property.
 func (w *writer) leaveOut(t *part, pr prop, before int) {
 	w.loseCut(pr.form)
 	if before < maxReported {
@@ -133,8 +134,8 @@ func (w *writer) leaveOut(t *part, pr prop, before int) {
 	}
 }
 
-// properties are those of f, those it requires without a word, and those that
-// propertyNames lists where the dialect does not know that keyword.
+// properties returns the properties of f, those that are only listed in required, and those
+// listed in propertyNames if the dialect lacks that keyword.
 func (w *writer) properties(t *part) (props []prop, more *form, closed bool) {
 	f := t.f
 	props = f.props
@@ -181,7 +182,7 @@ func (w *writer) properties(t *part) (props []prop, more *form, closed bool) {
 	return props, nil, true
 }
 
-// patternPart writes what the keys of further properties look like, where that can be said.
+// patternPart writes patternProperties where the dialect has it.
 func (w *writer) patternPart(t *part) {
 	if len(t.f.patterns) > 0 {
 		list := w.object()
@@ -199,7 +200,7 @@ func (w *writer) patternPart(t *part) {
 	}
 }
 
-// morePart writes what is said about further properties.
+// morePart writes additionalProperties.
 func (w *writer) morePart(t *part, more *form, closedNames bool) {
 	f := t.f
 	if w.d.keep["patternProperties"] {
@@ -246,7 +247,7 @@ func (w *writer) morePart(t *part, more *form, closedNames bool) {
 	}
 }
 
-// fold makes one value schema of all patterns and describes the keys.
+// fold merges all patterns into one value schema and describes the keys.
 func (w *writer) fold(f *form, notes *[]string) *form {
 	union := w.r.made(f.src)
 	var keys []string

@@ -39,7 +39,7 @@ func paths(t testing.TB, raw []byte, given bool) map[string]bool {
 
 func (w *pathWalk) form(f *form, at string, level int, up *frame) {
 	f = w.r.open(f)
-	if level > 8 || len(w.out) > 5000 || up.times(f.id()) > 1 {
+	if level > 8 || len(w.out) > 5000 || up.count(f.id()) > 1 {
 		return
 	}
 	up = &frame{f.id(), up}

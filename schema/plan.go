@@ -9,18 +9,18 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// Options change how a schema is fitted. The zero value is what most callers want.
+// Options change how a schema is converted. The zero value suits most callers.
 type Options struct {
-	Flavor   Flavor // the kind of document; Auto by default
-	MaxInput int    // bytes of schema that are read; 0: 256 KB
-	MaxNodes int    // schemas in the output; 0: 4,000
-	MaxBytes int    // bytes of output; what is required may take a quarter more; 0: 32 KB
-	Hops     int    // references in a row that the dialect inlined follows; 0: 3
-	Unroll   int    // how often a cycle is repeated where it cannot be said; 0: once, -1: never
-	Degrade  bool   // a reference to another document accepts anything instead of refusing the tool
-	Strict   bool   // strict dialects stay strict where that loses something
-	KeepNull bool   // with Strict: null is kept where absent and null cannot be told apart
-	JSONText bool   // strict dialects send what they cannot say as JSON text
+	Flavor   Flavor // kind of document; default Auto
+	MaxInput int    // bytes of input; default 256 KB
+	MaxNodes int    // schemas in the output; default 4,000
+	MaxBytes int    // bytes of output, plus a quarter for required parts; default 32 KB
+	Hops     int    // references in a row that Inlined follows; default 3
+	Unroll   int    // how often a cycle is repeated in dialects without references; default once, -1: never
+	Degrade  bool   // references to other documents accept anything instead of causing an error
+	Strict   bool   // strict dialects stay strict even if something is lost
+	KeepNull bool   // with Strict: keep null where it cannot be told apart from absent
+	JSONText bool   // strict dialects send what they cannot express as JSON text
 }
 
 func (o *Options) filled() *Options {
@@ -40,19 +40,19 @@ func (o *Options) filled() *Options {
 	return &c
 }
 
-// Result is a schema that a dialect accepts, and the way back from it.
+// Result is a schema that a dialect accepts, with what is needed to map arguments back.
 type Result struct {
-	Dialect    Dialect         // the dialect that was used: the asked one or the one it falls back to
-	Parameters json.RawMessage // what to send as the tool's parameters
+	Dialect    Dialect         // the dialect that was used: the requested one or its fallback
+	Parameters json.RawMessage // the tool's parameters to send
 	Strict     bool            // whether to send the tool as strict
-	Report     []Change        // everything that differs from the original
+	Report     []Change        // all differences from the original
 
 	steps []step
 	root  int
 }
 
-// Plan fits the schema of a tool's arguments to a dialect. An empty schema is that of a
-// tool without arguments. A tool that the dialect cannot carry is refused with an *Error.
+// Plan converts the schema of a tool's arguments to a dialect. An empty schema means a tool
+// without arguments. If the dialect cannot express the tool, the error is an *Error.
 func Plan(raw []byte, d Dialect, opts *Options) (*Result, error) {
 	rule := dialects[d]
 	if rule == nil {
@@ -89,7 +89,7 @@ func Plan(raw []byte, d Dialect, opts *Options) (*Result, error) {
 	}
 }
 
-// readSchema reads what all attempts have in common.
+// readSchema parses the input for all attempts.
 func readSchema(raw []byte, d Dialect, o *Options) (*reader, *Error) {
 	r := &reader{degrade: o.Degrade || d == Inlined, size: len(raw)}
 	root, err := r.Parse(raw)
@@ -104,26 +104,26 @@ func readSchema(raw []byte, d Dialect, o *Options) (*reader, *Error) {
 	return r, nil
 }
 
-// plan makes one attempt. A loss is what a strict dialect could not say.
+// plan makes one attempt. It returns a Change if a strict dialect would lose something.
 func (r *reader) plan(raw []byte, d Dialect, rule *rules, o *Options) (*Result, *Change, *Error) {
 	if d == Inlined && r.plain(rule) || rule.raw && d != Inlined && !r.Named && r.untouched(rule, o) {
 		return &Result{Dialect: d, Strict: rule.strict, Parameters: bytes.Clone(raw)}, nil, nil
 	}
 	for budget := o.MaxBytes; ; budget /= 2 {
 		w := &writer{r: r, d: rule, opts: o, unroll: o.Unroll, bytes: budget, rung: rungs[0], stop: wholeCut, back: map[*form]int{}}
-		out, at, fault := w.all(d)
+		out, at, err := w.all(d)
 		if w.loss != nil && !o.Strict {
 			return nil, w.loss, nil
 		}
-		if fault == nil {
-			fault = r.fault
+		if err == nil {
+			err = r.err
 		}
-		if fault != nil {
-			return nil, w.loss, fault
+		if err != nil {
+			return nil, w.loss, err
 		}
 		parameters := out.Append(make([]byte, 0, min(2*len(raw), o.MaxBytes)))
 		if d != Inlined && len(parameters) > o.MaxBytes+o.MaxBytes/4 && budget > 1024 {
-			continue // the weights are guesses; what is guessed too low is written again
+			continue // the estimates were too low: try again with half the budget
 		}
 		seen := inspect(out, rule, true)
 		if bad := seen.bad; len(bad) > 0 {
@@ -145,8 +145,7 @@ func (w *writer) all(d Dialect) (*node, int, *Error) {
 	return w.root(w.r.at(w.r.root))
 }
 
-// plain reports whether the input is valid and has no references, nor places for them beside
-// the $id of the whole.
+// plain reports whether the input is valid and has no references or anchors except a root $id.
 func (r *reader) plain(rule *rules) bool {
 	if r.Twice != nil || len(check(r.root, rule, true)) > 0 {
 		return false
@@ -160,28 +159,31 @@ func (r *reader) plain(rule *rules) bool {
 	})
 }
 
-// untouched reports whether the input can go out as it is.
+// untouched reports whether the input can be sent unchanged.
 func (r *reader) untouched(rule *rules, o *Options) bool {
 	root := r.root
-	if r.flavor.request() || r.Count > o.MaxNodes || r.size > o.MaxBytes || root.Kind != jsonschema.Object || r.Twice != nil || len(check(root, rule, true)) > 0 {
+	tooLarge := r.Count > o.MaxNodes || r.size > o.MaxBytes
+	if tooLarge || r.flavor.request() || root.Kind != jsonschema.Object || r.Twice != nil || len(check(root, rule, true)) > 0 {
 		return false
 	}
-	if r.openAll(r.at(root)); r.fault != nil || r.open(r.at(root)).never {
+	r.openAll(r.at(root))
+	if r.err != nil || r.open(r.at(root)).never {
 		return false
 	}
 	if r.rewrite || slices.ContainsFunc(r.report, func(s seen) bool { return repairs[s.kind] }) {
 		r.byNode = nil
 		r.pairs = nil
-		r.report = nil // what is reported, is reported once
+		r.report = nil // will be reported again by the writer
 		return false
 	}
 	r.report = nil
 	return true
 }
 
-// repairs are the changes without which the input would be refused or misunderstood.
+// repairs are the changes without which the input would be refused or misread.
 var repairs = map[Kind]bool{
-	NotASchema: true, BadType: true, BadRequired: true, BadKeyword: true, BooleanBound: true, DoubleValue: true, DoubleKey: true, Wrapped: true,
+	NotASchema: true, BadType: true, BadRequired: true, BadKeyword: true,
+	BooleanBound: true, DoubleValue: true, DoubleKey: true, Wrapped: true,
 }
 
 func (r *reader) openAll(f *form) {
@@ -189,17 +191,17 @@ func (r *reader) openAll(f *form) {
 	children(f, func(c *form, _ bool) { r.openAll(c) })
 }
 
-// stored is a Result as it is kept.
+// stored is the JSON form of a Result.
 type stored struct {
 	Dialect    Dialect  `json:"dialect"`
-	Parameters string   `json:"parameters"` // as text, so that not a byte of it changes
+	Parameters string   `json:"parameters"` // a string, so that every byte is preserved
 	Strict     bool     `json:"strict"`
 	Report     []Change `json:"report,omitempty"`
 	Steps      []step   `json:"steps,omitempty"`
 	Root       int      `json:"root,omitempty"`
 }
 
-// MarshalJSON writes the whole plan, the way back included.
+// MarshalJSON encodes the whole plan, including what Back needs.
 func (res *Result) MarshalJSON() ([]byte, error) {
 	s := stored{res.Dialect, string(res.Parameters), res.Strict, res.Report, slices.Clone(res.steps), res.root}
 	for i := range s.Steps {
@@ -212,7 +214,7 @@ func (res *Result) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalJSON reads a plan that MarshalJSON wrote.
+// UnmarshalJSON decodes a plan from MarshalJSON.
 func (res *Result) UnmarshalJSON(data []byte) error {
 	var s stored
 	if err := json.Unmarshal(data, &s); err != nil {

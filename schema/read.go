@@ -7,13 +7,13 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// isKnown reports whether a keyword says something about values.
+// isKnown reports whether a keyword describes values.
 func isKnown(key string) bool {
 	k, ok := jsonschema.Keywords[key]
 	return ok && !k.Silent
 }
 
-// read takes the keywords of f's node apart and repairs what people get wrong.
+// read fills f from the keywords of its node and repairs common mistakes.
 func (r *reader) read(f *form) {
 	f.read = true
 	n := f.src
@@ -58,11 +58,11 @@ func (r *reader) read(f *form) {
 		r.discriminate(f, m)
 	}
 	if m := n.Get("not"); m.IsTrue() || m != nil && m.Kind == jsonschema.Object && len(m.Kids) == 0 {
-		f.never = true // how some writers say that a value must be absent
+		f.never = true // a common way to require that a value is absent
 	}
 }
 
-// keyword reads one keyword that has a place of its own in the form.
+// keyword reads a keyword that has its own field in the form.
 func (r *reader) keyword(f *form, kid *node) bool {
 	switch kid.Key {
 	case "type":
@@ -107,7 +107,7 @@ func (r *reader) keyword(f *form, kid *node) bool {
 func (r *reader) readType(f *form, kid *node) {
 	for _, v := range kid.TypeNames() {
 		t := jsonschema.TypeNamed(v.Text)
-		if v.Text == "file" { // how Swagger says bytes
+		if v.Text == "file" { // Swagger's type for bytes
 			t = tString
 			r.change(kid, BadType, "read as string")
 		}
@@ -136,8 +136,8 @@ func (r *reader) readProperties(f *form, kid *node) {
 	f.props = r.named(kid.Kids)
 }
 
-// wrapped is the properties of a whole schema that was written where they belong: its type
-// is a word, not a schema. Nil: it is none.
+// wrapped returns the properties of a whole schema that was written in place of its properties
+// (its "type" is a string, not a schema), or nil.
 func wrapped(properties *node) *node {
 	inner := properties.Get("properties")
 	if inner == nil || inner.Kind != jsonschema.Object || properties.Str("type") != "object" {
@@ -172,7 +172,7 @@ func (r *reader) readItems(f *form, kid *node) {
 		r.change(kid, NotASchema, "dropped")
 	case kid.Key == "items":
 		f.items = r.at(kid)
-	default: // additionalItems means something only beside a list
+	default: // additionalItems only applies beside a list
 		if items := f.src.Get("items"); items != nil && items.Kind == jsonschema.Array {
 			f.items = r.at(kid)
 		}
@@ -189,7 +189,7 @@ func (r *reader) readEnum(f *form, kid *node) {
 	}
 	f.enum = kid.Kids
 	f.listed = true
-	if len(kid.Kids) > maxEnum { // nobody writes such a list
+	if len(kid.Kids) > maxEnum { // too long to be written in any dialect
 		return
 	}
 	f.enum = jsonschema.Distinct(kid.Kids)
@@ -198,7 +198,7 @@ func (r *reader) readEnum(f *form, kid *node) {
 	}
 }
 
-// maxBranches is how many alternatives, or positions of a tuple, are told apart.
+// maxBranches limits the branches of a union and the positions of a tuple.
 const maxBranches = 500
 
 func (r *reader) readBranches(f *form, kid *node) {
@@ -235,18 +235,19 @@ func (r *reader) readRef(f *form, kid *node) {
 		r.index = jsonschema.NewIndex(r.root, r.flavor.draft(r.root))
 	}
 	at := r.index.Lookup(f.src, kid.Text)
-	switch f.dynamic = kid.Key != "$ref"; kid.Key {
+	f.dynamic = kid.Key != "$ref"
+	switch kid.Key {
 	case "$recursiveRef":
 		at = jsonschema.Found{Node: r.index.Resource(f.src)}
 	case "$dynamicRef":
-		if !strings.Contains(kid.Text, "#/") { // a pointer means what it says
+		if !strings.Contains(kid.Text, "#/") { // not a JSON pointer
 			at.Node = r.index.Outermost(at.Node)
 		}
 	}
 	switch {
 	case at.External && !r.degrade:
-		if r.fault == nil {
-			r.fault = &Error{ExternalRef, kid.Pointer(), "the reference " + quote(kid.Text) + " leads to another document"}
+		if r.err == nil {
+			r.err = &Error{ExternalRef, kid.Pointer(), "the reference " + quote(kid.Text) + " leads to another document"}
 		}
 	case at.Node == nil:
 		r.change(kid, MissingRef, "accepts anything: "+jsonschema.LastToken(kid.Text)+" is not there")

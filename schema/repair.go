@@ -22,8 +22,8 @@ func (r *reader) repair(src, kid *node) *node {
 	return kid
 }
 
-// discriminate makes the property that tells the branches of an OpenAPI union apart a
-// required value of its own in each branch.
+// discriminate adds the discriminator of an OpenAPI union to each branch as a required
+// constant.
 func (r *reader) discriminate(f *form, m *node) {
 	name := m.Str("propertyName")
 	if name == "" || f.union == nil {
@@ -31,7 +31,7 @@ func (r *reader) discriminate(f *form, m *node) {
 	}
 	values := map[string]string{}
 	if mapping := m.Get("mapping"); mapping != nil {
-		for _, k := range slices.Backward(mapping.Kids) { // the first of two counts
+		for _, k := range slices.Backward(mapping.Kids) { // the first of duplicates wins
 			values[k.Text] = k.Key
 		}
 	}

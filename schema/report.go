@@ -6,10 +6,10 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// Kind says what a change is about.
+// Kind is the kind of a change.
 type Kind string
 
-// The kinds of change. The list only grows.
+// The kinds of changes. New kinds may be added.
 const (
 	RefLoop        Kind = "ref_loop"
 	RefSibling     Kind = "ref_sibling"
@@ -27,30 +27,30 @@ const (
 	Discriminated  Kind = "discriminator"
 	Conflict       Kind = "conflict"
 	TooMuch        Kind = "too_much"
-	Constraint     Kind = "constraint" // not said in the schema any more, but in words
-	Closed         Kind = "closed"     // further properties cannot be sent any more
-	Cut            Kind = "cut"        // left out for size or endless depth
+	Constraint     Kind = "constraint" // moved from the schema to the description
+	Closed         Kind = "closed"     // additional properties can no longer be sent
+	Cut            Kind = "cut"        // omitted for size or infinite depth
 	Unknown        Kind = "unknown"    // required, but without a schema
-	Impossible     Kind = "impossible" // no value could be right
+	Impossible     Kind = "impossible" // no value could be valid
 	Rename         Kind = "rename"
 	AsJSON         Kind = "as_json"
 	AsPairs        Kind = "as_pairs"
 	AsText         Kind = "as_text"
 	RootChanged    Kind = "root"
 	AmbiguousNull  Kind = "ambiguous_null"
-	Fallback       Kind = "fallback"  // the dialect's next form was used
-	Advised        Kind = "advised"   // accepted, but more than the provider's documents name
-	ReadOnly       Kind = "read_only" // no part of a request
+	Fallback       Kind = "fallback"  // the dialect's fallback was used
+	Advised        Kind = "advised"   // accepted, but beyond the documented limits
+	ReadOnly       Kind = "read_only" // not part of a request
 )
 
-// Change is one difference between what the tool said and what the model is told.
+// Change is one difference between the original schema and the one the model sees.
 type Change struct {
 	Pointer string `json:"pointer"` // into the original schema
 	Kind    Kind   `json:"kind"`
 	Action  string `json:"action"`
 }
 
-// noteTexts are the words for keywords that cannot be sent, before and after their values.
+// noteTexts describe keywords that cannot be sent: the text before and after the value.
 var noteTexts = map[string][2]string{
 	"pattern": {"Pattern: "}, "format": {"Format: "}, "multipleOf": {"Multiple of "},
 	"minimum": {"At least "}, "exclusiveMinimum": {"More than "}, "maximum": {"At most "}, "exclusiveMaximum": {"Less than "},
@@ -62,7 +62,7 @@ var noteTexts = map[string][2]string{
 
 const furtherRules = "Further rules are checked when called."
 
-// noteOf puts a keyword that cannot be sent into words.
+// noteOf describes a keyword that cannot be sent.
 func noteOf(n *node) string {
 	if text, ok := noteTexts[n.Key]; ok {
 		return text[0] + n.Text + text[1]
@@ -70,7 +70,7 @@ func noteOf(n *node) string {
 	switch n.Key {
 	case "default":
 		if n.Kind == jsonschema.Null {
-			return "" // a default of null is no default
+			return "" // the same as no default
 		}
 		return "Default: " + n.String() + "."
 	case "uniqueItems":
@@ -111,7 +111,7 @@ func noteOfNeeds(n *node) string {
 	return strings.Join(needs, "; ")
 }
 
-// words lists values, the first 20 of them.
+// words lists the first 20 values.
 func words(list []*node) string {
 	var texts []string
 	for _, n := range list[:min(20, len(list))] {

@@ -4,10 +4,10 @@ import (
 	"slices"
 )
 
-// request is what a provider counts over all strict tools of one request.
+// request is what a provider limits across all strict tools of one request.
 type request struct {
 	tools, optional, unions int
-	all                     bool // either every tool is strict or none
+	all                     bool // either all tools are strict or none
 }
 
 var requests = map[Dialect]request{
@@ -15,9 +15,9 @@ var requests = map[Dialect]request{
 	DeepSeekStrict:  {all: true},
 }
 
-// Loosen gives the places of those results in a request that must be planned again in the
-// plain dialect, because all strict ones together are more than the provider takes. The
-// costliest tools are loosened first.
+// Loosen returns the indexes of results that must be planned again in the plain dialect,
+// because the strict ones together exceed the provider's limits. The most expensive tools go
+// first.
 func Loosen(d Dialect, list []*Result) []int {
 	limit, counted := requests[d]
 	if !counted {
@@ -61,7 +61,7 @@ func Loosen(d Dialect, list []*Result) []int {
 	return out
 }
 
-// optionals counts the properties that may be absent and the unions in a written schema.
+// optionals counts the optional properties and the unions of a written schema.
 func optionals(n *node) (optional, unions int) {
 	if props := n.Get("properties"); props != nil {
 		optional = len(props.Kids) - len(n.Get("required").Elements())

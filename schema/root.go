@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// root writes the whole schema: an object, whatever the tool wrote.
+// root writes the whole schema, always as an object.
 func (w *writer) root(at *form) (*node, int, *Error) {
 	f := w.r.open(at)
-	if w.r.fault != nil {
-		return nil, 0, w.r.fault
+	if w.r.err != nil {
+		return nil, 0, w.r.err
 	}
 	if f.never {
 		return nil, 0, &Error{Unsatisfiable, f.src.Pointer(), "no arguments could be valid"}
@@ -19,8 +19,8 @@ func (w *writer) root(at *form) (*node, int, *Error) {
 	if most := w.d.limits.levels; most > 0 && !w.d.strict && most < w.stop.level {
 		w.stop = cut{most, w.bytes, w.opts.MaxNodes}
 	}
-	if w.r.fault != nil {
-		return nil, 0, w.r.fault
+	if w.r.err != nil {
+		return nil, 0, w.r.err
 	}
 	out, back := w.rootBody(f)
 	if out == nil {
@@ -42,7 +42,7 @@ func (w *writer) root(at *form) (*node, int, *Error) {
 	return out, back, nil
 }
 
-// rootForm makes an object of what the tool wrote, or puts it into one.
+// rootForm turns the root into an object, or wraps it in one.
 func (w *writer) rootForm(f *form) (*form, bool) {
 	c := f.copy()
 	c.null = false
@@ -51,7 +51,10 @@ func (w *writer) rootForm(f *form) (*form, bool) {
 			c = merged
 		}
 	}
-	object := c.types == 0 && (c.objectLike() || c.bare() || !c.listed && c.union == nil) || c.types&tObject != 0 || w.d.rootUnion && c.types == 0
+	object := c.types&tObject != 0
+	if c.types == 0 {
+		object = w.d.rootUnion || c.objectLike() || c.bare() || !c.listed && c.union == nil
+	}
 	if c.listed || c.union != nil && !w.d.rootUnion || !object {
 		wrapped := w.r.made(f.src)
 		wrapped.types = tObject
@@ -73,7 +76,7 @@ func (w *writer) rootForm(f *form) (*form, bool) {
 				w.changeAt(n, Constraint, "described")
 			}
 		}
-		if c.keyword("if") != nil { // what it evaluates is not seen any more
+		if c.keyword("if") != nil { // its evaluated properties are no longer known
 			c.rest = slices.DeleteFunc(c.rest, isUnevaluated)
 		}
 		c.rest = slices.DeleteFunc(c.rest, func(n *node) bool { return n.Key == "not" || isCondition(n) })
@@ -82,8 +85,8 @@ func (w *writer) rootForm(f *form) (*form, bool) {
 	return c, false
 }
 
-// rootBody writes the root; where a required part had to be cut, the part is shown by its
-// type and name alone, because there is nothing above that could be left out instead.
+// rootBody writes the root. If a required part must be cut, only its name and type are
+// written, because nothing above it could be omitted instead.
 func (w *writer) rootBody(f *form) (*node, int) {
 	out, back, ok := w.plainOrUnion(f)
 	if ok {
@@ -124,7 +127,7 @@ func (w *writer) rootBody(f *form) (*node, int) {
 }
 
 func (w *writer) plainOrUnion(f *form) (*node, int, bool) {
-	if f.union != nil { // only where a union may stand at the root
+	if f.union != nil { // only in dialects that allow a union at the root
 		out, at := w.union(f, place{})
 		if out != nil && out.Get("type") == nil {
 			w.insert(out, 0, "type", "object")
@@ -134,7 +137,7 @@ func (w *writer) plainOrUnion(f *form) (*node, int, bool) {
 	return w.plain(f, place{})
 }
 
-// mergeRoot makes one object of the branches of a root union, nil when they are no objects.
+// mergeRoot merges the branches of a root union into one object; nil if they are not objects.
 func (w *writer) mergeRoot(f *form) *form {
 	var branches []*form
 	for _, b := range f.union {
@@ -185,7 +188,7 @@ func (w *writer) mergeRoot(f *form) *form {
 	return c
 }
 
-// mergeRootKey gives a property of the branches one schema.
+// mergeRootKey merges the schemas of one property of the branches.
 func (w *writer) mergeRootKey(c, base *form, branches []*form, key string) {
 	own := base.prop(key)
 	var forms []*form
@@ -218,7 +221,7 @@ func (w *writer) mergeRootKey(c, base *form, branches []*form, key string) {
 	c.props[c.propAt(key)].form = form
 }
 
-// rootNote says which properties go together.
+// rootNote describes which properties go together.
 func rootNote(f *form, branches []*form, onlyRequired bool) string {
 	var groups []string
 	for _, b := range branches {
@@ -238,12 +241,12 @@ func rootNote(f *form, branches []*form, onlyRequired bool) string {
 	return "Give at least one of: " + strings.Join(groups, ", ") + "."
 }
 
-// prepare decides, where references or size make it necessary, which definitions stay and
-// where writing stops.
+// prepare decides which definitions are kept and where writing stops, if references or size
+// require it.
 func (w *writer) prepare(f *form) {
 	if w.r.Named {
 		s := newSurvey(w.r, f)
-		if w.r.fault != nil {
+		if w.r.err != nil {
 			return
 		}
 		if w.d.refs && !(w.d.optionalRec && s.tight) {
@@ -258,8 +261,8 @@ func (w *writer) prepare(f *form) {
 	}
 }
 
-// keepDefs names the definitions on cycles, and the shared ones when writing them out
-// each time would make the schema more than twice as large.
+// keepDefs names the definitions that are part of a cycle, and the shared ones if repeating
+// them would more than double the size.
 func (w *writer) keepDefs(root *form, s *survey) {
 	written := s.of(root.id()).size
 	shared := written > 2*s.count && written > 64
@@ -272,7 +275,7 @@ func (w *writer) keepDefs(root *form, s *survey) {
 		f = w.r.open(f)
 		id := f.id()
 		m := s.of(id)
-		if seen[id] || m.state == 0 { // beyond where writing stops
+		if seen[id] || m.state == 0 { // below where writing stops
 			return
 		}
 		seen[id] = true

@@ -1,25 +1,25 @@
 package schema
 
-// survey finds out, before anything is written, which definitions stand on a cycle and how
-// large the written schema would become.
+// survey finds, before anything is written, the definitions that are part of a cycle and the
+// size of the output.
 type survey struct {
 	r     *reader
 	run   int32
 	count int32 // forms seen
 	path  []edge
-	tight bool // some cycle passes no optional property
+	tight bool // some cycle passes through no optional property
 }
 
-// mark is what the last survey found out about a form.
+// mark is what the last survey found about a form.
 type mark struct {
-	run     int32 // which survey; an older one's mark counts for nothing
+	run     int32 // number of the survey; marks of older ones are ignored
 	state   uint8 // 1: on the path, 2: done
 	onCycle bool
 	uses    int32
 	size    int32
 }
 
-// edge is a step from a form to one of its children.
+// edge leads from a form to one of its children.
 type edge struct {
 	form     *form
 	optional bool // the child may be absent
@@ -34,7 +34,7 @@ func newSurvey(r *reader, root *form) *survey {
 	return s
 }
 
-// of is the mark of this survey on a form.
+// of returns the mark of this survey on a form.
 func (s *survey) of(id *form) *mark {
 	if id.mark.run != s.run {
 		id.mark = mark{run: s.run}
@@ -43,7 +43,7 @@ func (s *survey) of(id *form) *mark {
 	return &id.mark
 }
 
-// children visits the schemas directly in an opened form.
+// children visits the direct subschemas of an opened form.
 func children(f *form, visit func(child *form, optional bool)) {
 	for _, p := range f.props {
 		visit(p.form, !f.isRequired(p.key))
@@ -65,7 +65,7 @@ func children(f *form, visit func(child *form, optional bool)) {
 	}
 }
 
-// visit gives the number of nodes below f when cycles are kept as references.
+// visit returns the number of nodes below f when cycles are kept as references.
 func (s *survey) visit(f *form, optional bool) int32 {
 	id := f.id()
 	m := s.of(id)
@@ -86,7 +86,7 @@ func (s *survey) visit(f *form, optional bool) int32 {
 		return m.size
 	}
 	if len(s.path) > maxLevels {
-		return huge // writing stops before
+		return huge // beyond the size limit
 	}
 	m.state = 1
 	s.path = append(s.path, edge{id, optional})
@@ -100,14 +100,14 @@ func (s *survey) visit(f *form, optional bool) int32 {
 	return size
 }
 
-// frame is the way from the root to a form.
+// frame is the path from the root to a form.
 type frame struct {
 	id *form
 	up *frame
 }
 
-// times tells how often id stands on the way.
-func (f *frame) times(id *form) int {
+// count returns how often id occurs on the path.
+func (f *frame) count(id *form) int {
 	n := 0
 	for ; f != nil; f = f.up {
 		if f.id == id {

@@ -6,7 +6,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// split writes one branch for each type, with the keywords that speak of it.
+// split writes one branch per type, each with the keywords that apply to it.
 func (w *writer) split(f *form, p place) (*node, int) {
 	whole := w.r.made(f.src)
 	whole.base = f.id()
@@ -49,14 +49,14 @@ func (w *writer) split(f *form, p place) (*node, int) {
 	return w.union(whole, p)
 }
 
-// union writes alternatives.
+// union writes the branches of a union.
 func (w *writer) union(f *form, p place) (*node, int) {
 	name := "anyOf"
 	if f.one && w.d.keep["oneOf"] {
 		name = "oneOf"
 	}
-	if f.one && !w.d.keep["oneOf"] && !w.apart(f.union) {
-		f = w.either(f)
+	if f.one && !w.d.keep["oneOf"] && !w.exclusive(f.union) {
+		f = w.noteExclusive(f)
 	}
 	own := *f
 	own.union = nil
@@ -70,17 +70,17 @@ func (w *writer) union(f *form, p place) (*node, int) {
 	own.ref = nil
 	own.all = nil
 	own.read = true
-	if w.d.alone { // it speaks of all branches together, so it cannot go into each
+	if w.d.alone { // applies to all branches together, so it cannot be copied into each
 		own.rest = slices.DeleteFunc(own.rest, isUnevaluated)
 	}
 	push := w.d.alone && !own.bare()
-	beside := w.owns[f] // the same one each time, so that its pairs are made once
+	beside := w.besides[f] // reused, so that its pairs are created once
 	if beside == nil && push {
-		if w.owns == nil {
-			w.owns = map[*form]*form{}
+		if w.besides == nil {
+			w.besides = map[*form]*form{}
 		}
 		beside = &own
-		w.owns[f] = beside
+		w.besides[f] = beside
 	}
 	list := w.array(len(f.union) + 1)
 	var branches []branch
@@ -116,17 +116,17 @@ func (w *writer) union(f *form, p place) (*node, int) {
 	return w.unionBeside(f, &own, name, list, p), back
 }
 
-// either says in words that no two branches may hold together.
-func (w *writer) either(f *form) *form {
+// noteExclusive describes that exactly one branch may match.
+func (w *writer) noteExclusive(f *form) *form {
 	c := *f
 	c.notes = append(slices.Clip(f.notes), "Exactly one alternative may fit.")
 	w.changeAt(f.place("oneOf"), Constraint, "described")
 	return &c
 }
 
-// apart reports whether no value fits two branches: their types differ, or a property that
-// all of them need has other values in each.
-func (w *writer) apart(branches []*form) bool {
+// exclusive reports whether no value can match two branches: their types differ, or a property
+// required in all of them has different values in each.
+func (w *writer) exclusive(branches []*form) bool {
 	var seen types
 	for _, b := range branches {
 		o := w.r.open(b)
@@ -171,7 +171,7 @@ func (w *writer) tagged(branches []*form) bool {
 	return false
 }
 
-// unionBeside writes a union beside what else is said.
+// unionBeside writes a union beside other keywords.
 func (w *writer) unionBeside(f, own *form, name string, list *node, p place) *node {
 	out, _, ok := w.plain(own, p)
 	if !ok {
@@ -180,7 +180,7 @@ func (w *writer) unionBeside(f, own *form, name string, list *node, p place) *no
 	w.describe(out, min(1, len(out.Kids)), f, f.notes)
 	for _, n := range f.rest {
 		if isNote(n) && w.keeps(f, n) {
-			w.put(out, n.Key, w.given(n))
+			w.put(out, n.Key, w.copied(n))
 		}
 	}
 	if f.null {
@@ -195,7 +195,7 @@ func (w *writer) unionBeside(f, own *form, name string, list *node, p place) *no
 	return out
 }
 
-// aloneUnion writes a union beside which only words stand, or not even those.
+// aloneUnion writes a union with at most a description beside it.
 func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch) *node {
 	notes := slices.Clip(f.notes)
 	out := w.object()
@@ -204,7 +204,7 @@ func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch)
 			continue
 		}
 		if isNote(n) && w.d.raw && w.keeps(f, n) {
-			w.put(out, n.Key, w.given(n))
+			w.put(out, n.Key, w.copied(n))
 		} else {
 			w.note(f, n, &notes)
 		}
@@ -233,9 +233,9 @@ func (w *writer) aloneUnion(f *form, name string, list *node, branches []branch)
 	return out
 }
 
-// addWords puts words before the description of a schema already written.
+// addWords prepends words to the description of a written schema.
 func (w *writer) addWords(n *node, words string) {
-	words = shortened(words, w.rung.words)
+	words = shorten(words, w.rung.words)
 	if words == "" {
 		return
 	}

@@ -2,9 +2,9 @@ package schema
 
 import "strings"
 
-// describe puts title and description where a reader looks first, behind the type.
+// describe inserts title and description after the type, where readers look first.
 func (w *writer) describe(out *node, at int, f *form, notes []string) {
-	if text := shortened(describe(f.desc, notes), w.rung.words); text != "" {
+	if text := shorten(describe(f.desc, notes), w.rung.words); text != "" {
 		w.insert(out, at, "description", text)
 	}
 	if f.title != "" && w.d.keep["title"] {
@@ -12,7 +12,7 @@ func (w *writer) describe(out *node, at int, f *form, notes []string) {
 	}
 }
 
-// clip is the beginning of a text in at most so many bytes, without a cut character.
+// clip returns at most most bytes of s, cutting between characters.
 func clip(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -20,8 +20,8 @@ func clip(s string, most int) string {
 	return strings.ToValidUTF8(s[:max(0, most)], "")
 }
 
-// shortened is a text of at most so many bytes, cut between words where possible.
-func shortened(s string, most int) string {
+// shorten is clip, cutting between words where possible.
+func shorten(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

@@ -7,49 +7,49 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// maxLevels bounds how deep the written schema may nest.
+// maxLevels limits the depth of the written schema.
 const maxLevels = 512
 
-// writer writes forms in one dialect and notes down the way back.
+// writer writes forms in one dialect and records the steps for Back.
 type writer struct {
 	tree
-	r      *reader
-	d      *rules
-	opts   *Options
-	unroll int
-	bytes  int              // of output that may be written
-	spent  int              // about what is written so far
-	rung   rung             // how much is said
-	defs   map[*form]string // definitions that are kept, by name
-	bodies []*node          // their schemas, in the order of first use
-	back   map[*form]int    // their steps
-	stop   cut
-	enums  int // values written so far
-	steps  []step
-	report []seen
-	owns   map[*form]*form // what stands beside a union, by the form
-	loss   *Change         // what a strict dialect cannot say
+	r       *reader
+	d       *rules
+	opts    *Options
+	unroll  int
+	bytes   int              // limit of the output
+	spent   int              // estimated bytes written so far
+	rung    rung             // limits of descriptions and enums
+	defs    map[*form]string // names of definitions that are kept
+	bodies  []*node          // their schemas, in order of first use
+	back    map[*form]int    // their steps
+	stop    cut
+	enums   int // enum values written so far
+	steps   []step
+	report  []seen
+	besides map[*form]*form // the keywords beside a union, by its form
+	loss    *Change         // what a strict dialect cannot express
 }
 
 // place is where a schema is written.
 type place struct {
 	level    int
 	up       *frame
-	optional bool // it may be left out without harm
+	optional bool // it can be omitted without harm
 }
 
 func (p place) below(f *form, optional bool) place {
 	return place{p.level + 1, &frame{f.id(), p.up}, optional}
 }
 
-// lose says that a strict dialect cannot say this without loss.
+// lose records that a strict dialect cannot express this without loss.
 func (w *writer) lose(f *form, kind Kind, why string) {
 	if w.loss == nil {
 		w.loss = &Change{f.src.Pointer(), kind, why}
 	}
 }
 
-// loseCut is lose for a part that there is no room for.
+// loseCut is lose for a part that exceeds the limits.
 func (w *writer) loseCut(f *form) {
 	if w.d.strict {
 		w.lose(f, Cut, "too deep or too large")
@@ -58,10 +58,10 @@ func (w *writer) loseCut(f *form) {
 
 func (w *writer) change(f *form, kind Kind, action string) { w.changeAt(f.src, kind, action) }
 
-// maxReport is how many changes one plan lists.
+// maxReport limits how many changes one plan lists.
 const maxReport = 4000
 
-// changeAt is the writer's own report: an attempt that leads nowhere takes it along.
+// changeAt adds to the writer's report, which is discarded with a failed attempt.
 func (w *writer) changeAt(n *node, kind Kind, action string) {
 	if len(w.report) == maxReport {
 		n = w.r.root
@@ -73,7 +73,7 @@ func (w *writer) changeAt(n *node, kind Kind, action string) {
 	w.report = append(w.report, seen{n, kind, action})
 }
 
-// object starts an object with room for the usual number of members.
+// object returns an object with room for the usual number of members.
 func (w *writer) object() *node {
 	n := w.New(jsonschema.Object)
 	n.Kids = w.Room(6)
@@ -103,7 +103,7 @@ func (w *writer) literal(k jsonschema.Kind, s string) *node {
 	return n
 }
 
-// texts is a list of strings.
+// texts returns a list of strings.
 func (w *writer) texts(list []string) *node {
 	n := w.array(len(list))
 	for _, s := range list {
@@ -112,42 +112,42 @@ func (w *writer) texts(list []string) *node {
 	return n
 }
 
-// values is a list of values of the input.
+// values returns a list of input values.
 func (w *writer) values(list []*node) *node {
 	n := w.array(len(list))
 	for _, v := range list {
-		n.Kids = append(n.Kids, w.given(v))
+		n.Kids = append(n.Kids, w.copied(v))
 	}
 	return n
 }
 
-// typed is a schema with nothing but a type.
+// typed returns a schema with only a type.
 func (w *writer) typed(name string) *node {
 	n := w.object()
 	w.put(n, "type", w.text(name))
 	return n
 }
 
-// insert adds a member at a place of its own.
+// insert adds a string member at an index.
 func (w *writer) insert(n *node, at int, key, text string) {
 	value := w.text(text)
 	value.Key = key
 	n.Kids = slices.Insert(n.Kids, at, value)
 }
 
-// given is a value of the input, as a member of the output. The tree below it is shared.
-func (w *writer) given(v *node) *node {
+// copied copies an input value to the output. Its children are shared.
+func (w *writer) copied(v *node) *node {
 	n := w.New(v.Kind)
 	n.Text = v.Text
 	n.Kids = v.Kids
 	return n
 }
 
-// schema writes f. When it gives no node, the place must do without: the reason is
-// reported, and whoever asked takes the cut to where it is harmless.
+// schema writes f. It returns nil when f must be omitted; the caller then moves the cut to
+// where it does no harm.
 func (w *writer) schema(f *form, p place) (*node, int) {
 	f = w.r.open(f)
-	if f.never || w.loss != nil && !w.opts.Strict { // after a loss the attempt is over
+	if f.never || w.loss != nil && !w.opts.Strict { // the attempt is over
 		return nil, 0
 	}
 	id := f.id()
@@ -157,13 +157,13 @@ func (w *writer) schema(f *form, p place) (*node, int) {
 		}
 		return w.reference(f, id, name)
 	}
-	if p.level > maxLevels || w.r.Named && p.up.times(id) > w.unroll || !w.spend(p, func() int { return w.least(f) }) {
+	if p.level > maxLevels || w.r.Named && p.up.count(id) > w.unroll || !w.spend(p, func() int { return w.least(f) }) {
 		return nil, 0
 	}
 	return w.body(f, p)
 }
 
-// reference writes a definition once and refers to it.
+// reference writes a definition once and returns a $ref to it.
 func (w *writer) reference(f, id *form, name string) (*node, int) {
 	at, seen := w.back[id]
 	if !seen {
@@ -230,7 +230,7 @@ func (w *writer) body(f *form, p place) (*node, int) {
 	return out, at
 }
 
-// plain writes types, their keywords and words in one object.
+// plain writes types, keywords and description in one object.
 func (w *writer) plain(f *form, p place) (*node, int, bool) {
 	t := &part{out: w.object(), f: f, p: p, notes: slices.Clip(f.notes)}
 	w.putType(t.out, f)
@@ -262,7 +262,7 @@ func (w *writer) nullFlag(out *node, f *form) {
 	}
 }
 
-// orNull is the union of a schema with null; its words stay outside.
+// orNull returns the union of a schema with null; the description stays outside.
 func (w *writer) orNull(n *node) *node {
 	if inner := n.Get("anyOf"); inner != nil {
 		inner.Kids = append(inner.Kids, w.typed("null"))
@@ -293,7 +293,7 @@ func (w *writer) putType(out *node, f *form) {
 	w.put(out, "type", w.texts(names))
 }
 
-// step keeps a step back and gives its number; 0 is the step that changes nothing.
+// step records a step and returns its number; 0 means nothing to do.
 func (w *writer) step(s step) int {
 	if s.Kind == stepSame {
 		return 0

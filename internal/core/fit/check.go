@@ -8,9 +8,9 @@ type checker struct {
 	budget
 	t      *tape
 	light  bool   // required keys and types only
-	report *Error // nil: only the verdict counts
+	report *Error // nil: only the result matters
 	depth  int
-	scope  []int32 // the parts of the schema that led here, for references that depend on it
+	scope  []int32 // resources entered so far, for dynamic references
 }
 
 // maxNested limits how deep shapes may apply to each other. Values are at most 512 deep.
@@ -25,7 +25,7 @@ func (c *checker) quietly(s *shape, i int32) bool {
 	return ok
 }
 
-// bad reports a problem with value i, unless only the verdict counts. It returns false.
+// bad reports a problem with value i, if there is a report. It returns false.
 func (c *checker) bad(code Code, s *shape, i int32) bool {
 	if c.report != nil && !c.spent() && !c.report.full() {
 		c.report.include(problemOf(code, s, c.t, i))
@@ -33,10 +33,10 @@ func (c *checker) bad(code Code, s *shape, i int32) bool {
 	return false
 }
 
-// stop tells whether the verdict so far is final. With a report the check goes on.
+// stop reports whether checking can stop. With a report it goes on.
 func (c *checker) stop(ok bool) bool { return !ok && (c.report == nil || c.spent()) }
 
-// and is the verdict so far, and whether value i has one more shape; nil accepts anything.
+// and returns ok combined with whether value i has one more shape; nil accepts anything.
 func (c *checker) and(ok bool, s *shape, i int32) bool {
 	if s == nil || c.stop(ok) {
 		return ok
@@ -44,7 +44,7 @@ func (c *checker) and(ok bool, s *shape, i int32) bool {
 	return c.ok(s, i) && ok
 }
 
-// all tells whether value i has every shape of the place.
+// all reports whether value i has every shape of the place.
 func (c *checker) all(place []*shape, i int32) bool {
 	for _, s := range place {
 		if !c.ok(s, i) {
@@ -54,7 +54,7 @@ func (c *checker) all(place []*shape, i int32) bool {
 	return true
 }
 
-// ok tells whether value i has the shape.
+// ok reports whether value i has the shape.
 func (c *checker) ok(s *shape, i int32) bool {
 	if !c.spend(1) {
 		return false
@@ -110,7 +110,7 @@ func (c *checker) typeFits(want types, i int32) bool {
 	return want&typesOf(k) != 0 || k == isNumber && want&tInteger != 0 && c.isInteger(i)
 }
 
-// isInteger looks for a point or an exponent first: nearly no number has one.
+// isInteger looks for a point or exponent first: almost no number has one.
 func (c *checker) isInteger(i int32) bool {
 	raw := c.t.raw(i)
 	for _, b := range raw {
@@ -121,7 +121,7 @@ func (c *checker) isInteger(i int32) bool {
 	return true
 }
 
-// isListed tells whether value i is one of the enum.
+// isListed reports whether value i is one of the enum.
 func (c *checker) isListed(s *shape, i int32) bool {
 	k := c.t.tokens[i].kind
 	if k >= isArray && !c.spendPlain(i) {
@@ -155,7 +155,7 @@ func (c *checker) isListed(s *shape, i int32) bool {
 	return false
 }
 
-// spendPlain pays for writing value i in its plain form.
+// spendPlain takes the steps for writing value i in its plain form.
 func (c *checker) spendPlain(i int32) bool {
 	tok := &c.t.tokens[i]
 	return c.spend(int(tok.end-tok.start)/8 + 4*int(tok.next-i))
@@ -172,7 +172,7 @@ func (c *checker) text(s *shape, i int32) bool {
 	return (s.pattern.match(c.t.inner(i), &c.budget) || c.bad(NoMatch, s, i)) && ok
 }
 
-// within tells whether a size is between two limits; a negative one is none.
+// within reports whether a size is between two limits; negative means no limit.
 func within(n, least, most int32) bool { return n >= least && (most < 0 || n <= most) }
 
 func (c *checker) number(s *shape, i int32) bool {
@@ -187,7 +187,7 @@ func (c *checker) number(s *shape, i int32) bool {
 	return (c.spend(len(d.digits)*len(d.digits)/64) && d.multipleOf(*s.multiple) || c.bad(NotMultiple, s, i)) && ok
 }
 
-// holds tells whether d is on the right side of the bound; side is 1 for an upper one.
+// holds reports whether d satisfies the bound; side is 1 for an upper bound.
 func (b *bound) holds(d decimal, side int) bool {
 	if b == nil {
 		return true
@@ -242,7 +242,7 @@ func (c *checker) conditions(s *shape, i int32) bool {
 
 // resolve finds the target of a dynamic reference in the current scope.
 func (c *checker) resolve(d *dynamicRef) *shape {
-	if s := d.at[0]; s != nil { // the document itself comes before all its parts
+	if s := d.at[0]; s != nil { // the document itself takes precedence
 		return s
 	}
 	for _, resource := range c.scope {
@@ -257,7 +257,7 @@ func (c *checker) some(branches []*shape, i int32) bool {
 	return slices.ContainsFunc(branches, func(b *shape) bool { return c.quietly(b, i) })
 }
 
-// matches counts the branches that fit, up to two.
+// matches counts the matching branches, up to two.
 func (c *checker) matches(branches []*shape, i int32) int {
 	n := 0
 	for _, b := range branches {

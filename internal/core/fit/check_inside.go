@@ -28,7 +28,7 @@ func (c *checker) object(s *shape, i int32) bool {
 	return ok
 }
 
-// required tells whether object i has all the names.
+// required reports whether object i has all the names.
 func (c *checker) required(names []string, s *shape, i int32) bool {
 	ok := true
 	for _, name := range names {
@@ -47,7 +47,7 @@ func (c *checker) required(names []string, s *shape, i int32) bool {
 	return ok
 }
 
-// member checks member m against what s says of its name.
+// member checks member m against the rules for its name.
 func (c *checker) member(s *shape, m int32) bool {
 	if tok := &c.t.tokens[m]; !c.spendBytes(int(tok.keyEnd - tok.key)) {
 		return false
@@ -80,7 +80,7 @@ func (c *checker) names(s *shape, i int32) bool {
 		}
 		name := &tape{}
 		if err := name.read(c.t.data[tok.key:tok.keyEnd]); err != nil {
-			continue // it was read before
+			continue // already read
 		}
 		inner := checker{budget: c.budget, t: name, depth: c.depth, scope: c.scope}
 		fits := inner.ok(s.names, 0)
@@ -115,7 +115,7 @@ func (c *checker) array(s *shape, i int32) bool {
 	return ok
 }
 
-// item is what s says of the nth element; nil when nothing.
+// item returns the shape of the nth element, or nil.
 func (s *shape) item(n int) *shape {
 	if n < len(s.prefix) {
 		return s.prefix[n]
@@ -123,7 +123,7 @@ func (s *shape) item(n int) *shape {
 	return s.items
 }
 
-// itemsOf is what the shapes say of the nth element.
+// itemsOf returns the shapes of the nth element.
 func itemsOf(flat []*shape, n int) (place []*shape) {
 	for _, s := range flat {
 		if item := s.item(n); item != nil {
@@ -152,7 +152,7 @@ func (c *checker) isUnique(i int32) bool {
 	return true
 }
 
-// holds tells whether as many elements as asked have the shape that the array must contain.
+// holds reports whether the array contains the required number of matching elements.
 func (c *checker) holds(s *shape, i int32) bool {
 	n := int32(0)
 	for e := c.t.first(i); e >= 0; e = c.t.after(e) {

@@ -11,25 +11,25 @@ import (
 
 type node = jsonschema.Node
 
-// wide is from how many members or elements on a look-up pays for an index.
+// wide is the number of members or elements from which an index is faster.
 const wide = 32
 
-// maxNotes bounds what is said about one schema.
+// maxNotes limits the notes about one schema.
 const maxNotes = 20
 
-// compiler reads one schema. What it cannot use is left out and noted: an odd schema must not block a
-// tool that works.
+// compiler compiles one schema. What it cannot use is dropped and noted: an odd schema must
+// not block a working tool.
 type compiler struct {
 	draft jsonschema.Draft
 	index *jsonschema.Index
 	made  []*shape // by node
-	order []*shape // all that were made
+	order []*shape // all shapes, in order
 	notes []string
 
-	programs int // room that is left for patterns
+	programs int // room left for patterns
 }
 
-// compile reads a schema; an empty one accepts any object.
+// compile compiles a schema; an empty one accepts any object.
 func compile(raw []byte) (*shape, []string) {
 	c := &compiler{programs: maxPrograms}
 	raw = bytes.TrimSpace(raw)
@@ -69,7 +69,7 @@ func (c *compiler) note(n *node, format string, args ...any) {
 	}
 }
 
-// shape reads schema n, once.
+// shape compiles schema n, once.
 func (c *compiler) shape(n *node) *shape {
 	if s := c.made[n.ID]; s != nil {
 		return s
@@ -104,7 +104,7 @@ func (c *compiler) read(s *shape, n *node) {
 	}
 	c.lowerEnum(s, n)
 	if n.Get("nullable").IsTrue() && s.types != 0 {
-		s.types |= tNull // how OpenAPI says it
+		s.types |= tNull // OpenAPI's nullable
 		if s.listed {
 			s.enum = append(s.enum, literal{kind: isNull, raw: []byte("null"), text: "null"})
 		}
@@ -204,7 +204,7 @@ func (c *compiler) reference(s *shape, m *node) {
 	s.ref = c.shape(at)
 }
 
-// missing stands in for a schema that is not there: it accepts and evaluates everything.
+// missing makes s accept and evaluate everything, in place of a schema that cannot be found.
 func (c *compiler) missing(s *shape, m *node) {
 	c.note(m, "%.100q is not in the schema, so anything is accepted", m.Text)
 	s.ref = c.blank()

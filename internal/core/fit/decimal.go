@@ -36,7 +36,7 @@ func parseDecimal(raw []byte) decimal {
 		rest = after
 	}
 	if len(rest) > 1 {
-		exp, _ := strconv.ParseInt(string(rest[1:]), 10, 64) // out of range, it is the nearest that fits
+		exp, _ := strconv.ParseInt(string(rest[1:]), 10, 64) // on overflow, the nearest int64
 		d.exp += int(max(-maxExp, min(maxExp, exp)))
 	}
 	significant := bytes.TrimLeft(d.digits, "0")
@@ -48,10 +48,10 @@ func parseDecimal(raw []byte) decimal {
 	return d
 }
 
-// cmp is -1, 0 or 1 as d is less than, equal to or more than e.
+// cmp compares d with e and returns -1, 0 or 1.
 func (d decimal) cmp(e decimal) int {
-	if a, b := d.sign(), e.sign(); a != b {
-		return cmp.Compare(a, b)
+	if d.sign() != e.sign() {
+		return cmp.Compare(d.sign(), e.sign())
 	}
 	if d.neg {
 		d, e = e, d
@@ -69,10 +69,10 @@ func (d decimal) sign() int {
 	return 1
 }
 
-// isInteger tells whether nothing stands behind the point: 1.0 and 1e3 are integers.
+// isInteger reports whether the number has no fraction: 1.0 and 1e3 are integers.
 func (d decimal) isInteger() bool { return d.exp >= len(d.digits) }
 
-// multipleOf tells whether d divided by e is an integer, without writing out large powers of ten.
+// multipleOf reports whether d divided by e is an integer, without writing out large powers of ten.
 func (d decimal) multipleOf(e decimal) bool {
 	if d.sign() == 0 || e.sign() == 0 {
 		return d.sign() == 0
@@ -82,7 +82,7 @@ func (d decimal) multipleOf(e decimal) bool {
 	shift := (d.exp - len(d.digits)) - (e.exp - len(e.digits))
 	if shift < 0 {
 		if -shift > len(d.digits) {
-			return false // the divisor is larger than what it should divide
+			return false // the divisor is larger than the number
 		}
 		b.Mul(b, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(-shift)), nil))
 		return a.Mod(a, b).Sign() == 0

@@ -43,7 +43,7 @@ func problemOf(code Code, s *shape, t *tape, i int32) Problem {
 	return p
 }
 
-// boundText names the limits that s sets for a value of the kind.
+// boundText describes the limits that s sets for a value of the kind.
 func boundText(code Code, s *shape, k kind) string {
 	var parts []string
 	between := func(low, high int32, word string) {
@@ -85,7 +85,7 @@ func missingProblem(name string, s *shape, t *tape, i int32) Problem {
 	return p
 }
 
-// badUnion reports that none of the branches fits, or that n do. It returns false.
+// badUnion reports that no branch matches, or that n do. It returns false.
 func (c *checker) badUnion(branches []*shape, i int32, n int) bool {
 	if c.report == nil || c.spent() || c.report.full() {
 		return false
@@ -108,7 +108,7 @@ func (c *checker) badUnion(branches []*shape, i int32, n int) bool {
 	return false
 }
 
-// closest names the first problem of each branch.
+// closest lists the first problem of each branch.
 func (c *checker) closest(branches []*shape, i int32) string {
 	var first []string
 	for _, b := range branches {
@@ -125,7 +125,7 @@ func (c *checker) closest(branches []*shape, i int32) string {
 	return cut("closest: "+strings.Join(first, " | "), 3*maxText)
 }
 
-// describe says in a few words what fits the shape.
+// describe describes the shape in a few words.
 func describe(s *shape, deep int) string {
 	switch {
 	case s.never || s.accepts == 0:
@@ -184,7 +184,7 @@ func (s *shape) listTexts() []string {
 	return out
 }
 
-// knownNames are the names that s declares.
+// knownNames returns the names that s declares.
 func (s *shape) knownNames() []string {
 	out := make([]string, 0, len(s.props))
 	for k := range s.props {

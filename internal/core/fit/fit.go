@@ -1,21 +1,21 @@
-// Package fit makes what a model sent into what a tool takes. Driven by the live schema of
-// the tool, it undoes the provider's dialect, follows what is known of the server, repairs
-// what models usually get wrong, and checks the outcome in full; or it refuses, and says in
-// one go everything that is wrong, so that the model can correct it.
+// Package fit turns the arguments that a model sent into arguments that a tool accepts.
+// Driven by the tool's live schema, it undoes the provider's dialect, applies the rules for
+// known servers, repairs common mistakes of models, and validates the result. If that fails,
+// it lists all problems at once, so that the model can correct them.
 //
-// It is pure: bytes in, bytes out. It never touches a value that fits, never makes up an
-// argument that neither the schema nor the configuration states, never refuses a call
-// because a schema is odd, and ends in bounded time.
+// It is pure: bytes in, bytes out. It never changes a valid value, never invents an argument
+// that neither the schema nor the configuration states, never refuses a call because a
+// schema is odd, and ends in bounded time.
 //
-// Schemas mean what their draft says, with these exceptions, all on the side of the caller:
-// format is not asserted; a pattern that Go does not know, or that is very large, matches; a reference that leads
-// nowhere, to another document or back to itself accepts anything; nullable beside a type
-// allows null; a keyword with a value that makes no sense is left out.
+// Schemas are read according to their draft, with these exceptions, all in favor of the
+// caller: format is not asserted; a pattern that Go does not support, or that is very large,
+// matches; a reference to nothing, to another document or to itself accepts anything;
+// nullable beside a type allows null; a keyword with an invalid value is ignored.
 //
 //	t, err := fit.Compile(def.InputSchema(), nil)
-//	res, err := t.Fit(json.RawMessage(`{"count":"3"}`)) // {"count":3}, and one Repair
-//	var no *fit.Error
-//	if errors.As(err, &no) { … } // no.Problems
+//	res, err := t.Fit(ctx, json.RawMessage(`{"count":"3"}`)) // {"count":3}, and one Repair
+//	var fitErr *fit.Error
+//	if errors.As(err, &fitErr) { … } // fitErr.Problems
 package fit
 
 import (
@@ -34,23 +34,23 @@ type Validation string
 
 const (
 	Strict Validation = "strict" // all of it
-	Light  Validation = "light"  // required keys and types; what the tool does not know is dropped
+	Light  Validation = "light"  // required keys and types; unknown keys are dropped
 )
 
-// Options change how arguments are fitted. The zero value is what most callers want.
+// Options change how arguments are fitted. The zero value suits most callers.
 type Options struct {
 	Validation Validation     // "": Strict
-	Without    []Kind         // repairs that are not made
-	Back       *schema.Result // the way back from the dialect that the model saw; nil: it saw the schema itself
-	Known      *KnownTool     // what is known of this tool's server; nil: nothing
-	Override   *Overridden    // the tool as the model saw it; nil: as it is
+	Without    []Kind         // repairs that are turned off
+	Back       *schema.Result // maps arguments back from the dialect that the model saw; nil: it saw the schema itself
+	Known      *KnownTool     // known facts about this tool; may be nil
+	Override   *Overridden    // the tool as the model saw it; nil: unchanged
 }
 
 // Tool fits the arguments of one tool. It is safe for concurrent use.
 type Tool struct {
 	schema   *document
 	opts     Options
-	straight bool // arguments that fit need no look before
+	straight bool // valid arguments can be passed on without further steps
 }
 
 // document is the schema of one tool, compiled on first use.
@@ -58,13 +58,13 @@ type document struct {
 	raw   []byte
 	once  sync.Once
 	root  *shape
-	place []*shape // what arguments must be: root, and an object where that is possible
+	place []*shape // what arguments must match: root, and an object where that is possible
 	notes []string
 	tapes sync.Pool
 }
 
-// Compile prepares to fit the arguments of a tool. The schema is read on first use. Nil options are
-// the defaults.
+// Compile prepares to fit the arguments of a tool. The schema is compiled on first use. Nil
+// options mean the defaults.
 func Compile(inputSchema json.RawMessage, opts *Options) (*Tool, error) {
 	t := &Tool{schema: &document{raw: inputSchema}}
 	if opts != nil && opts.Known != nil && opts.Known.schema != nil && isEmptySchema(inputSchema) {
@@ -73,7 +73,8 @@ func Compile(inputSchema json.RawMessage, opts *Options) (*Tool, error) {
 	return t.With(opts)
 }
 
-// With is the same tool with other options. The schema is not read again, and Known must be the same.
+// With returns the same tool with other options. The schema is not compiled again; Known must
+// be the same.
 func (t *Tool) With(opts *Options) (*Tool, error) {
 	c := &Tool{schema: t.schema}
 	if opts != nil {
@@ -95,13 +96,13 @@ func (t *Tool) With(opts *Options) (*Tool, error) {
 	return c, nil
 }
 
-// Schema is the schema in force: the tool's own, or the one that it should have had.
+// Schema returns the schema in force: the tool's own, or its replacement from Known.
 func (t *Tool) Schema() json.RawMessage { return t.schema.raw }
 
-// Notes lists what of the schema could not be used, and so is not checked.
+// Notes lists the parts of the schema that could not be used and are not checked.
 func (t *Tool) Notes() []string { return slices.Clone(t.schema.read().notes) }
 
-// objectOnly is what arguments are in MCP.
+// objectOnly is the shape of arguments in MCP.
 var objectOnly = func() *shape {
 	s := (&compiler{}).blank()
 	s.types = tObject
@@ -121,15 +122,16 @@ func (d *document) read() *document {
 	return d
 }
 
-// Result is what a tool takes, and how it came about.
+// Result is the fitted arguments and what was changed.
 type Result struct {
-	Args    json.RawMessage // the very bytes that came when nothing had to change
+	Args    json.RawMessage // the original bytes if nothing changed
 	Repairs []Repair        // what was repaired
-	Undone  []schema.Fix    // what of the dialect was undone
+	Undone  []schema.Fix    // what was undone of the dialect
 	bound   map[string]json.RawMessage
 }
 
-// Open is the arguments without the values that an override fixes, which callers must not see.
+// Open returns the arguments without the values that an override fixes, which callers must not
+// see.
 func (r *Result) Open() json.RawMessage {
 	o, ok := editObject(r.Args)
 	if len(r.bound) == 0 || !ok {
@@ -163,8 +165,8 @@ func (t *Tool) Fit(ctx context.Context, args json.RawMessage) (Result, error) {
 	return res, unlessLeft(ctx, fitErr)
 }
 
-// unlessLeft is fitErr as an error, or a cancellation: a check that was cut short says nothing about
-// the value.
+// unlessLeft returns fitErr as an error, or a cancellation: an interrupted check says nothing
+// about the value.
 func unlessLeft(ctx context.Context, fitErr *Error) error {
 	switch {
 	case fitErr == nil:
@@ -175,7 +177,7 @@ func unlessLeft(ctx context.Context, fitErr *Error) error {
 	return fitErr
 }
 
-// release returns a tape to the pool, unless one large value has made it large.
+// release returns a tape to the pool unless it has grown large.
 func (d *document) release(tp *tape) {
 	tp.data = nil
 	if cap(tp.tokens) <= 4096 {
@@ -183,14 +185,15 @@ func (d *document) release(tp *tape) {
 	}
 }
 
-// check tells whether the value on the tape has every shape, or that checking took too many steps.
+// check reports whether the value on the tape has every shape, and whether the check ran out
+// of steps.
 func check(ctx context.Context, place []*shape, t *tape, light bool) (fits, spent bool) {
 	c := checker{budget: newBudget(ctx, len(t.data)), t: t, light: light}
 	fits = c.all(place, 0)
 	return fits, c.spent()
 }
 
-// slow takes every step from the model's arguments to the tool's.
+// slow applies all steps from the model's arguments to the tool's.
 func (t *Tool) slow(ctx context.Context, args json.RawMessage) (Result, *Error) {
 	m := newRepairer(ctx, t, len(args))
 	raw, fitErr := m.open(args, t.schema.root.accepts&tString != 0)
@@ -226,7 +229,7 @@ func (t *Tool) slow(ctx context.Context, args json.RawMessage) (Result, *Error) 
 		return Result{}, fitErr
 	}
 	if len(args) == 0 && string(fixed) == "{}" {
-		fixed = args // none were sent, and none are needed
+		fixed = args // none were sent and none are needed
 	}
 	out := Result{Args: fixed, Repairs: m.repairs, Undone: undone}
 	if t.opts.Override != nil {
@@ -235,7 +238,8 @@ func (t *Tool) slow(ctx context.Context, args json.RawMessage) (Result, *Error) 
 	return out, nil
 }
 
-// back undoes the dialect. Arguments that cannot be mapped may be in the tool's own form already.
+// back undoes the dialect. Arguments that cannot be mapped back may already be in the tool's
+// own form.
 func (t *Tool) back(ctx context.Context, raw []byte) ([]byte, []schema.Fix, *Error) {
 	out, fixes, err := t.opts.Back.Back(raw)
 	if err == nil {
@@ -257,8 +261,8 @@ func (t *Tool) back(ctx context.Context, raw []byte) ([]byte, []schema.Fix, *Err
 
 const badOutput = "the result does not fit the tool's output schema"
 
-// Check tells whether a value of any type fits the schema, for results and output schemas. Errors are
-// as in Fit.
+// Check checks a value of any type against the schema, for results and output schemas. Errors
+// are as in Fit.
 func (t *Tool) Check(ctx context.Context, value json.RawMessage) error {
 	d := t.schema.read()
 	tp := d.tapes.Get().(*tape)

@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// objectWord reads a keyword for objects; false when it is not one.
+// objectWord compiles a keyword for objects; false if it is not one.
 func (c *compiler) objectWord(s *shape, m *node) bool {
 	switch m.Key {
 	case "properties":
@@ -53,7 +53,7 @@ func (c *compiler) named(m *node) []*node {
 }
 
 func (c *compiler) properties(s *shape, m *node) {
-	// A whole schema written where its properties belong: its type is a word, not a schema.
+	// A whole schema in place of its properties: its "type" is a string, not a schema.
 	if inner := m.Get("properties"); inner != nil && inner.Kind == jsonschema.Object && m.Str("type") == "object" {
 		c.note(m, "a whole schema stands here, lifted by one level")
 		if req := m.Get("required"); req != nil {
@@ -67,11 +67,11 @@ func (c *compiler) properties(s *shape, m *node) {
 	s.index()
 }
 
-// arrayWord reads a keyword for arrays; false when it is not one.
+// arrayWord compiles a keyword for arrays; false if it is not one.
 func (c *compiler) arrayWord(s *shape, m *node) bool {
 	switch m.Key {
 	case "items":
-		if m.Kind == jsonschema.Array { // a tuple, as drafts before 2020-12 write it
+		if m.Kind == jsonschema.Array { // a tuple before draft 2020-12
 			s.own().prefix = c.list(m)
 		} else {
 			s.items = c.shape(m)
@@ -102,7 +102,7 @@ func (c *compiler) arrayWord(s *shape, m *node) bool {
 	return true
 }
 
-// scalarWord reads a keyword about the value itself; false when it is not one.
+// scalarWord compiles a keyword about the value itself; false if it is not one.
 func (c *compiler) scalarWord(s *shape, m *node) bool {
 	switch m.Key {
 	case "type":
@@ -221,7 +221,7 @@ func (c *compiler) limit(s *shape, m *node) {
 	*slot = &bound{d, exclusive}
 }
 
-// unionWord reads a keyword that applies schemas to the value itself.
+// unionWord compiles a keyword that applies schemas to the value itself.
 func (c *compiler) unionWord(s *shape, m *node) {
 	switch m.Key {
 	case "$ref":
@@ -248,7 +248,7 @@ func (c *compiler) unionWord(s *shape, m *node) {
 // dynamicRef is a reference whose target depends on the scope.
 type dynamicRef struct {
 	at     map[int32]*shape // by resource
-	target *shape           // where nothing else is found
+	target *shape           // default target
 }
 
 func (c *compiler) dynamicReference(s *shape, m *node) {

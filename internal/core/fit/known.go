@@ -13,20 +13,20 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
-// Known is what is known of one server besides its schemas. The live schema always wins: nothing here
-// renames to a key that the tool lacks, or from one that it has.
+// Known is what is known about a server besides its schemas. The live schema always wins:
+// nothing here renames to a key that the tool lacks, or from one that it has.
 type Known struct {
 	Name     string                     `json:"name"`
-	Tools    []string                   `json:"tools"`              // the names by which the server is recognized
+	Tools    []string                   `json:"tools"`              // tool names by which the server is recognized
 	AtLeast  int                        `json:"atLeast,omitempty"`  // how many of them it must offer; 0: all
-	Command  []string                   `json:"command,omitempty"`  // words that are all in the command line that starts it
-	Package  *Package                   `json:"package,omitempty"`  // from which it can be installed
-	Inherit  []string                   `json:"inherit,omitempty"`  // variables that it finds its files by; every server may have them
-	Prefixes []string                   `json:"prefixes,omitempty"` // what clients put before the names of its tools
+	Command  []string                   `json:"command,omitempty"`  // words that must all be in the command line that starts it
+	Package  *Package                   `json:"package,omitempty"`  // npm package to install it from
+	Inherit  []string                   `json:"inherit,omitempty"`  // environment variables to find its files; safe to share
+	Prefixes []string                   `json:"prefixes,omitempty"` // prefixes that clients add to the names of its tools
 	Routes   []Route                    `json:"routes,omitempty"`   // tools that have other names in other versions
-	Rules    []Rule                     `json:"rules,omitempty"`    // what to do with arguments
-	Schemas  map[string]json.RawMessage `json:"schemas,omitempty"`  // for tools whose own schema says nothing
-	Session  *Session                   `json:"session,omitempty"`  // it keeps state for one caller; nil: it does not
+	Rules    []Rule                     `json:"rules,omitempty"`    // rules for arguments
+	Schemas  map[string]json.RawMessage `json:"schemas,omitempty"`  // for tools with an empty schema
+	Session  *Session                   `json:"session,omitempty"`  // set if it keeps state for one caller
 }
 
 // Package is the npm package of a server.
@@ -37,14 +37,14 @@ type Package struct {
 	Node    int    `json:"node"`    // oldest major version of Node
 }
 
-// Session is what a server needs so that several of its processes, one for each caller's
-// session, do not get into each other's way.
+// Session is what a server needs so that several processes of it, one per session, do not
+// interfere with each other.
 type Session struct {
-	Env    map[string]string `json:"env,omitempty"`    // variables that its process gets
-	Unless []string          `json:"unless,omitempty"` // variables and arguments by which the user has decided otherwise
+	Env    map[string]string `json:"env,omitempty"`    // environment variables to set
+	Unless []string          `json:"unless,omitempty"` // variables and arguments by which the user has chosen otherwise
 }
 
-// For is the environment of a process that is started with these arguments and variables.
+// For returns the variables to add for a process started with these arguments and variables.
 func (s *Session) For(args []string, env map[string]string) map[string]string {
 	for _, decided := range s.Unless {
 		_, set := env[decided]
@@ -60,11 +60,11 @@ type Route struct {
 	From  string                     `json:"from"`
 	To    string                     `json:"to"`
 	When  map[string]json.RawMessage `json:"when,omitempty"`  // only with these arguments
-	Set   map[string]json.RawMessage `json:"set,omitempty"`   // arguments that are added
-	Unset []string                   `json:"unset,omitempty"` // arguments that are taken away
+	Set   map[string]json.RawMessage `json:"set,omitempty"`   // arguments to add
+	Unset []string                   `json:"unset,omitempty"` // arguments to remove
 }
 
-// Rule is about the arguments of some tools.
+// Rule changes the arguments of some tools.
 type Rule struct {
 	Tool    string      `json:"tool"`              // a glob over the server's own names
 	In      string      `json:"in,omitempty"`      // where: "" the arguments, "fields[]" each item of fields
@@ -72,11 +72,11 @@ type Rule struct {
 	Units   []UnitRule  `json:"units,omitempty"`   // other units of a value
 	Words   []WordRule  `json:"words,omitempty"`   // other words for a value
 	Text    []string    `json:"text,omitempty"`    // keys whose numbers and booleans are written as text
-	Fill    []FillRule  `json:"fill,omitempty"`    // required texts that another argument can stand in for
-	Drop    []string    `json:"drop,omitempty"`    // keys that are dropped where the tool does not have them
+	Fill    []FillRule  `json:"fill,omitempty"`    // required texts that can be taken from another argument
+	Drop    []string    `json:"drop,omitempty"`    // keys to drop if the tool does not have them
 	Keep    []string    `json:"keep,omitempty"`    // keys that are never dropped: the call would mean something else
-	Filled  []string    `json:"filled,omitempty"`  // keys whose text may not be empty
-	Needs   [][]string  `json:"needs,omitempty"`   // of each list at least one key is needed
+	Filled  []string    `json:"filled,omitempty"`  // keys whose text must not be empty
+	Needs   [][]string  `json:"needs,omitempty"`   // of each list, at least one key is required
 }
 
 // AliasRule renames a key.
@@ -84,7 +84,7 @@ type AliasRule struct {
 	From  []string `json:"from"`
 	To    string   `json:"to"`
 	Match string   `json:"match,omitempty"` // only for text that matches
-	Hint  string   `json:"hint,omitempty"`  // what to do about text that does not
+	Hint  string   `json:"hint,omitempty"`  // hint for text that does not match
 	match *regexp.Regexp
 }
 
@@ -98,12 +98,12 @@ type UnitRule struct {
 // WordRule replaces the value of a key.
 type WordRule struct {
 	Key   string              `json:"key"`
-	When  map[string][]string `json:"when,omitempty"` // only beside these values of other keys
-	Words map[string][]string `json:"words"`          // what the tool takes → what is said instead
+	When  map[string][]string `json:"when,omitempty"` // only with these values of other keys
+	Words map[string][]string `json:"words"`          // value of the tool → words used instead
 	Only  bool                `json:"only,omitempty"` // all other values are refused
 }
 
-// FillRule takes the text of a required key from the first other key that is there.
+// FillRule takes the text of a required key from the first other key that is present.
 type FillRule struct {
 	To   string   `json:"to"`
 	From []string `json:"from"`
@@ -193,7 +193,7 @@ var files embed.FS
 
 // Builtin lists the servers that are known without configuration.
 func Builtin() []*Known {
-	names, _ := fs.Glob(files, "known/*.json") // the pattern is right
+	names, _ := fs.Glob(files, "known/*.json") // the pattern is valid
 	var out []*Known
 	for _, name := range names {
 		data, _ := files.ReadFile(name) // it was just found
@@ -212,8 +212,8 @@ type Server struct {
 	tools []string
 }
 
-// Recognize finds the first known server that these tools identify, whatever its configured name; nil
-// for none.
+// Recognize finds the first known server that these tools identify, whatever its configured
+// name; nil if there is none.
 func Recognize(known []*Known, tools []string) *Server {
 	for _, k := range known {
 		n := 0
@@ -229,7 +229,7 @@ func Recognize(known []*Known, tools []string) *Server {
 	return nil
 }
 
-// Name is the name of the known server; "" for none.
+// Name returns the name of the known server, or "".
 func (s *Server) Name() string {
 	if s == nil {
 		return ""
@@ -237,7 +237,7 @@ func (s *Server) Name() string {
 	return s.known.Name
 }
 
-// StartedBy tells whether a command line starts the server.
+// StartedBy reports whether a command line starts the server.
 func (s *Server) StartedBy(command string, args []string) bool {
 	if s == nil || len(s.known.Command) == 0 {
 		return false
@@ -246,10 +246,10 @@ func (s *Server) StartedBy(command string, args []string) bool {
 	return !slices.ContainsFunc(s.known.Command, func(word string) bool { return !strings.Contains(line, word) })
 }
 
-// Package is the npm package of the server; nil if it has none.
+// Package returns the npm package of the server, or nil.
 func (s *Server) Package() *Package { return s.known.Package }
 
-// Session is what it needs to serve one caller's session; nil where sessions can share it.
+// Session returns what the server needs to serve one session; nil if sessions can share it.
 func (s *Server) Session() *Session {
 	if s == nil {
 		return nil
@@ -257,14 +257,14 @@ func (s *Server) Session() *Session {
 	return s.known.Session
 }
 
-// KnownTool is what is known of one tool.
+// KnownTool is what is known about one tool.
 type KnownTool struct {
 	rules    []*Rule
 	schema   json.RawMessage
 	carriers map[string]bool
 }
 
-// Tool is what is known of a tool by the server's own name for it; nil for nothing.
+// Tool returns what is known about a tool, by its own name on the server, or nil.
 func (s *Server) Tool(name string) *KnownTool {
 	if s == nil {
 		return nil
@@ -286,7 +286,7 @@ func (s *Server) Tool(name string) *KnownTool {
 	return t
 }
 
-// isEmptySchema tells whether a schema says nothing about arguments.
+// isEmptySchema reports whether a schema does not constrain arguments.
 func isEmptySchema(raw json.RawMessage) bool {
 	w := rawjson.Object(raw)
 	for w.Next() {

@@ -29,7 +29,7 @@ func (r *ruleReport) join(fitErr *Error) *Error {
 	return fitErr
 }
 
-// apply follows the rules of the server.
+// apply applies the rules of the server.
 func (k *KnownTool) apply(m *repairer, raw []byte) ([]byte, *ruleReport) {
 	found := &ruleReport{hints: map[string]string{}}
 	for _, r := range k.rules {
@@ -51,7 +51,7 @@ func (k *KnownTool) apply(m *repairer, raw []byte) ([]byte, *ruleReport) {
 	return raw, found
 }
 
-// applier follows one rule.
+// applier applies one rule.
 type applier struct {
 	m     *repairer
 	rule  *Rule
@@ -60,7 +60,7 @@ type applier struct {
 	found *ruleReport
 }
 
-// walk goes to the objects that the rule is about, also inside JSON text.
+// walk visits the objects that the rule applies to, also inside JSON text.
 func (a *applier) walk(flat []*shape, i int32, at string, path []string) {
 	if a.tape.tokens[i].kind != isObject {
 		return
@@ -93,7 +93,7 @@ func (a *applier) items(flat []*shape, i int32, at string, path []string) {
 		inner, _ := a.m.spread(itemsOf(flat, n), a.tape, e)
 		return inner
 	}
-	if a.tape.tokens[i].kind == isObject { // a single one, not yet in an array
+	if a.tape.tokens[i].kind == isObject { // a single object instead of an array
 		a.walk(item(0, i), i, at, path)
 		return
 	}
@@ -104,7 +104,7 @@ func (a *applier) items(flat []*shape, i int32, at string, path []string) {
 	}
 }
 
-// text follows the rule in a list or object that was written into a string.
+// text applies the rule to a list or object inside a string.
 func (a *applier) text(flat []*shape, i int32, at string, path []string) {
 	inner := &tape{}
 	raw := readText(a.tape.text(i))
@@ -121,7 +121,7 @@ func (a *applier) text(flat []*shape, i int32, at string, path []string) {
 	a.cuts = append(a.cuts, edit{a.tape.tokens[i].start, a.tape.tokens[i].end, splice(inner, 0, b.cuts)})
 }
 
-// object follows the rule in one object.
+// object applies the rule to one object.
 func (a *applier) object(flat []*shape, i int32, at string) {
 	o := &ruled{applier: a, objectEdit: a.tape.edit(i), flat: flat, at: at}
 	for k := range a.rule.Aliases {

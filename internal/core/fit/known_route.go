@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Route finds the tool that a call means when the server has none of that name: without the client's
-// prefix, or under its name in another version. False: nothing to change.
+// Route finds the tool that is meant by a name that the server does not have: without the
+// client's prefix, or under its name in another version. It returns false if there is nothing
+// to change.
 func (s *Server) Route(name string, args json.RawMessage) (string, json.RawMessage, bool) {
 	if s == nil || slices.Contains(s.tools, name) {
 		return name, args, false
@@ -34,7 +35,7 @@ func (s *Server) Route(name string, args json.RawMessage) (string, json.RawMessa
 	return name, args, false
 }
 
-// apply changes the arguments as the route says; false when the route does not apply to them.
+// apply changes the arguments as the route says; false if the route does not apply to them.
 func (r *Route) apply(args json.RawMessage) (json.RawMessage, bool) {
 	raw := args
 	if len(raw) == 0 || string(raw) == "null" {

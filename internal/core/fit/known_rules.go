@@ -24,7 +24,7 @@ func (o *ruled) changed() bool {
 
 func (o *ruled) field(name string) string { return o.at + "/" + jsonschema.EscapeToken(name) }
 
-// knows tells whether the tool has the key.
+// knows reports whether the tool has the key.
 func (o *ruled) knows(key string) bool { return isKnown(&o.m.budget, o.flat, key) }
 
 // wrong reports a problem with a member, or with the object when c is nil.
@@ -35,7 +35,7 @@ func (o *ruled) wrong(p Problem, c *member) {
 	o.found.problems = append(o.found.problems, p)
 }
 
-// value is the value of a member as it is now.
+// value returns the current value of a member.
 func (o *ruled) value(c *member) []byte {
 	if c.raw != nil {
 		return c.raw
@@ -63,7 +63,7 @@ func (o *ruled) alias(r *AliasRule) {
 		case given == nil:
 			o.m.record(o.field(from), Alias, []byte(from), []byte(r.To))
 			c.to = r.To
-		case samePlain(o.value(given), o.value(c)): // said twice
+		case samePlain(o.value(given), o.value(c)): // the same value twice
 			o.m.record(o.field(from), Drop, o.t.raw(c.token), nil)
 			c.drop = true
 		default:
@@ -73,7 +73,7 @@ func (o *ruled) alias(r *AliasRule) {
 	}
 }
 
-// proves tells whether a value's form shows that it belongs under another key, which is required and
+// proves reports whether a value's form shows that it belongs under another key, which is required and
 // missing.
 func (o *ruled) proves(r *AliasRule, c *member) bool {
 	return r.match != nil && r.match.MatchString(o.t.text(c.token)) && o.find(r.To) == nil && slices.Contains(requiredNames(o.flat), r.To)
@@ -128,7 +128,7 @@ func (o *ruled) word(r *WordRule) {
 	}
 }
 
-// say is the text of a string, or any other scalar as written.
+// say returns the text of a string, or another scalar as written.
 func (o *ruled) say(c *member) string {
 	raw := o.value(c)
 	if s, ok := rawjson.String(raw); ok {
@@ -147,7 +147,7 @@ func (o *ruled) when(want map[string][]string) bool {
 	return true
 }
 
-// toText writes a number or boolean as text where the tool takes text only.
+// toText converts a number or boolean to text where the tool only accepts text.
 func (o *ruled) toText(key string) {
 	c := o.find(key)
 	if c == nil || c.raw != nil || !o.m.may(Word) {
@@ -164,7 +164,7 @@ func (o *ruled) toText(key string) {
 	}
 }
 
-// fill gives a required text that is missing the words of another argument.
+// fill sets a missing required text from another argument.
 func (o *ruled) fill(r *FillRule) {
 	if o.find(r.To) != nil || !o.m.may(Fill) || !slices.Contains(requiredNames(o.flat), r.To) {
 		return
@@ -183,7 +183,7 @@ func (o *ruled) fill(r *FillRule) {
 	}
 }
 
-// demand reports empty texts, and groups of keys of which none is given.
+// demand reports empty texts and groups of keys of which none is given.
 func (o *ruled) demand() {
 	for _, key := range o.rule.Filled {
 		c := o.find(key)

@@ -46,7 +46,7 @@ func (c *compiler) looped() {
 	}
 }
 
-// every tells whether all possible targets meet the condition.
+// every reports whether all possible targets meet the condition.
 func (d *dynamicRef) every(holds func(*shape) bool) bool {
 	ok := holds(d.target)
 	for _, s := range d.at {

@@ -17,7 +17,7 @@ func fold(name string) string {
 	}, name)
 }
 
-// isNear tells whether two folded names are close: one letter in four may differ. Numbered or lettered
+// isNear reports whether two folded names are close: one letter in four may differ. Numbered or lettered
 // names (line1 and line2, unit_a and unit_b) are never close.
 func isNear(a, b string) bool {
 	x := []rune(a)
@@ -45,7 +45,7 @@ func digits(s string) string {
 // first.
 func nearest(want string, names []string) []string {
 	if len(want) > 4*maxText {
-		return nil // nobody meant a name by it, and to compare it with many costs time
+		return nil // too long to be a name, and slow to compare
 	}
 	folded := fold(want)
 	var same, near []string
@@ -63,7 +63,7 @@ func nearest(want string, names []string) []string {
 	return near
 }
 
-// nearHint suggests what may have been meant.
+// nearHint suggests similar names.
 func nearHint(want string, names []string) string {
 	near := nearest(want, names)
 	if len(near) == 0 {
@@ -72,7 +72,7 @@ func nearHint(want string, names []string) string {
 	return "did you mean " + cut(orList(near[:min(3, len(near))]), maxText) + "?"
 }
 
-// nameHint is nearHint, or all names when there are few.
+// nameHint is nearHint, or all names if there are few.
 func nameHint(want string, names []string) string {
 	if hint := nearHint(want, names); hint != "" || len(names) == 0 || len(names) > 12 {
 		return hint

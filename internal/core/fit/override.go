@@ -11,31 +11,32 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
-// Override changes what models see of a tool. Keys are the names of the tool's own properties.
+// Override changes what models see of a tool. Keys are the tool's own property names.
 type Override struct {
 	Name        string                       `json:"name,omitempty"`        // the tool's name; "": its own
 	Description *string                      `json:"description,omitempty"` // nil: its own
 	Hidden      bool                         `json:"hidden,omitempty"`      // the tool is not shown at all
-	Rename      map[string]string            `json:"rename,omitempty"`      // property → the name that is shown
+	Rename      map[string]string            `json:"rename,omitempty"`      // property → shown name
 	Describe    map[string]string            `json:"describe,omitempty"`    // property → its description
-	Hide        []string                     `json:"hide,omitempty"`        // properties that are not shown and not taken
-	Default     map[string]json.RawMessage   `json:"default,omitempty"`     // values for properties that are left out
-	Fix         map[string]json.RawMessage   `json:"fix,omitempty"`         // values that are bound here and not shown
-	Require     []string                     `json:"require,omitempty"`     // properties that must be given
-	Enum        map[string][]json.RawMessage `json:"enum,omitempty"`        // the values that are left of a property
+	Hide        []string                     `json:"hide,omitempty"`        // properties that are neither shown nor accepted
+	Default     map[string]json.RawMessage   `json:"default,omitempty"`     // values for absent properties
+	Fix         map[string]json.RawMessage   `json:"fix,omitempty"`         // fixed values, not shown
+	Require     []string                     `json:"require,omitempty"`     // properties to require
+	Enum        map[string][]json.RawMessage `json:"enum,omitempty"`        // the values that remain allowed
 }
 
-// Overridden is a tool as models see it, with the way back to its own arguments.
+// Overridden is a tool as models see it. It maps arguments back to the tool's own.
 type Overridden struct {
-	Definition json.RawMessage // as it is shown; nil when the tool is hidden
+	Definition json.RawMessage // as shown; nil if the tool is hidden
 	o          Override
 	own        map[string]string // shown name → own name, where they differ
 	names      []string          // of the tool's own properties
-	alike      map[string]bool   // the likeness of those that are restricted
-	shown      *Tool             // fits what the model sends to what it saw
+	alike      map[string]bool   // restricted properties, by likeness
+	shown      *Tool             // fits arguments to what the model saw
 }
 
-// Apply makes the tool that models see. schema is the one in force; nil: the definition's own.
+// Apply returns the tool that models see. schema is the one in force; nil: the definition's
+// own.
 func (o *Override) Apply(def tool.Definition, schema json.RawMessage) (*Overridden, error) {
 	out := &Overridden{o: *o, own: map[string]string{}, alike: map[string]bool{}}
 	if schema == nil {
@@ -74,7 +75,7 @@ func (o *Override) Apply(def tool.Definition, schema json.RawMessage) (*Overridd
 	return out, nil
 }
 
-// InputSchema is the schema that is shown.
+// InputSchema returns the schema that is shown.
 func (v *Overridden) InputSchema() json.RawMessage { return v.shown.Schema() }
 
 // names lists all properties that the override mentions.
@@ -89,7 +90,7 @@ func (o *Override) names() []string {
 	return slices.Compact(names)
 }
 
-// check tells what the tool's schema does not allow.
+// check returns an error if the override does not match the tool's schema.
 func (o *Override) check(flat []*shape, have []string) error {
 	for _, name := range o.names() {
 		if !slices.Contains(have, name) {
@@ -127,7 +128,7 @@ func has[V any](m map[string]V, name string) bool {
 	return ok
 }
 
-// checkNames refuses two properties of one shown name.
+// checkNames refuses two properties with the same shown name.
 func (o *Override) checkNames(have []string) error {
 	taken := map[string]string{}
 	for _, own := range have {
@@ -140,7 +141,7 @@ func (o *Override) checkNames(have []string) error {
 	return nil
 }
 
-// checkValues refuses values that the tool would refuse.
+// checkValues refuses values that the tool would not accept.
 func (o *Override) checkValues(flat []*shape) error {
 	m := &repairer{budget: newBudget(context.Background(), 1<<18), tool: &Tool{}}
 	allowed := func(what, name string, raw json.RawMessage) error {
@@ -184,7 +185,7 @@ func (o *Override) checkValues(flat []*shape) error {
 func (o *Override) define(def tool.Definition, schema json.RawMessage) json.RawMessage {
 	edited, ok := editObject(def.Raw)
 	if !ok {
-		return def.Raw // it was parsed before
+		return def.Raw // parsed before
 	}
 	if o.Name != "" {
 		edited.set("name", rawjson.AppendString(nil, o.Name))
@@ -198,5 +199,5 @@ func (o *Override) define(def tool.Definition, schema json.RawMessage) json.RawM
 	return edited.bytes()
 }
 
-// touches tells whether the override changes the schema.
+// touches reports whether the override changes the schema.
 func (o *Override) touches() bool { return len(o.names()) > 0 }

@@ -53,7 +53,7 @@ func (v *Overridden) apply(m *repairer, raw []byte) ([]byte, *Error) {
 	return o.bytes(), nil
 }
 
-// fit fits arguments to what was shown. A fixed value may be sent all the same.
+// fit fits arguments to what was shown. A fixed value may still be sent.
 func (v *Overridden) fit(m *repairer, raw []byte) ([]byte, *Error) {
 	if o, ok := editObject(raw); ok {
 		for k := range o.members {
@@ -69,7 +69,8 @@ func (v *Overridden) fit(m *repairer, raw []byte) ([]byte, *Error) {
 	return m.fit(raw, rules)
 }
 
-// hidden refuses properties that are not shown, unless the name is the shown name of another.
+// hidden refuses properties that are not shown, unless the name is the shown name of another
+// one.
 func (v *Overridden) hidden(o *objectEdit) *Error {
 	err := refuse()
 	for _, c := range o.members {
@@ -81,7 +82,7 @@ func (v *Overridden) hidden(o *objectEdit) *Error {
 	return err.orNil()
 }
 
-// rename puts the names that the model knows into the problems.
+// rename replaces names in problems by the ones the model knows.
 func (v *Overridden) rename(fitErr *Error) {
 	for shown, own := range v.own {
 		from := "/" + jsonschema.EscapeToken(own)

@@ -8,13 +8,13 @@ import (
 	"unicode"
 )
 
-// guarded tells whether the override restricts a property of the tool.
+// guarded reports whether the override restricts a property of the tool.
 func (o *Override) guarded(name string) bool {
 	return has(o.Fix, name) || has(o.Enum, name) || slices.Contains(o.Hide, name)
 }
 
-// likeness is a name as lenient decoders read it: Go ignores case, protocol buffers equate disk_gb and
-// diskGb.
+// likeness normalizes a name as lenient decoders do: Go ignores case, protocol buffers equate
+// disk_gb and diskGb.
 func likeness(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == '.' || r == ' ' {
@@ -28,7 +28,7 @@ func likeness(name string) string {
 	}, name)
 }
 
-// once refuses a restricted property that is given twice: readers differ in which one counts.
+// once refuses a restricted property that is given twice: parsers differ in which one wins.
 func (v *Overridden) once(raw []byte) *Error {
 	o, ok := editObject(raw)
 	if !ok {

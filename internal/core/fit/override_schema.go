@@ -58,7 +58,7 @@ var conditions = map[string]bool{
 	"dependentRequired": true, "dependentSchemas": true, "dependencies": true,
 }
 
-// mentioned tells whether a name that is not shown as it is stands anywhere in value i.
+// mentioned reports whether a name that is not shown as it is stands anywhere in value i.
 func (o *Override) mentioned(t *tape, i int32) bool {
 	for k := i; k < t.tokens[i].next; k++ {
 		for _, name := range []string{t.name(k), t.text(k)} {
@@ -70,7 +70,7 @@ func (o *Override) mentioned(t *tape, i int32) bool {
 	return false
 }
 
-// supplied tells whether the model need not give the property, or cannot.
+// supplied reports whether the model need not give the property, or cannot.
 func (o *Override) supplied(name string) bool {
 	return has(o.Fix, name) || has(o.Default, name) || slices.Contains(o.Hide, name)
 }

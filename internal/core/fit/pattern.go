@@ -108,7 +108,7 @@ var runners = sync.Pool{New: func() any { return &runner{} }}
 // perStep is how many instructions of a program count as one step of a fit.
 const perStep = 4
 
-// match tells whether the pattern matches somewhere in the text. False when the budget runs out.
+// match reports whether the pattern matches somewhere in the text. False when the budget runs out.
 func (p *pattern) match(text []byte, b *budget) bool {
 	if p == nil {
 		return true
@@ -134,7 +134,8 @@ func (p *pattern) match(text []byte, b *budget) bool {
 				return true
 			}
 		}
-		m.now, m.next, r = m.next, m.now, after
+		m.now, m.next = m.next, m.now
+		r = after
 	}
 }
 
@@ -150,7 +151,7 @@ func decode(text []byte, i int) (rune, int) {
 	return r, i + n
 }
 
-// takes tells whether the instruction is one that takes the character.
+// takes reports whether the instruction is one that takes the character.
 func takes(inst *syntax.Inst, r rune) bool {
 	switch inst.Op {
 	case syntax.InstRune1:

@@ -17,22 +17,22 @@ const (
 	Missing      Code = "missing"       // a required property is not there
 	Unknown      Code = "unknown"       // the tool has no such argument
 	WrongType    Code = "type"          // a value of another type
-	NotListed    Code = "enum"          // none of the values that are allowed
+	NotListed    Code = "enum"          // not one of the allowed values
 	OutOfRange   Code = "range"         // a number too small or too large
-	NotMultiple  Code = "multiple"      // a number that is no multiple of the stated one
+	NotMultiple  Code = "multiple"      // not a multiple of the given number
 	WrongLength  Code = "length"        // a string too short or too long
 	NoMatch      Code = "pattern"       // a string that does not match the pattern
 	WrongSize    Code = "size"          // too few or too many items or properties
 	NotUnique    Code = "unique"        // the same item twice
-	NotContained Code = "contains"      // too few or too many items of the kind that is asked for
+	NotContained Code = "contains"      // too few or too many matching items
 	WrongName    Code = "property_name" // a property whose name is not allowed
-	NoBranch     Code = "union"         // none of the forms that are allowed, or more than one
+	NoBranch     Code = "union"         // none of the allowed forms, or more than one
 	Excluded     Code = "not"           // a value that is excluded
 	Never        Code = "never"         // no value is allowed here
-	NotJSON      Code = "not_json"      // the arguments are no JSON
+	NotJSON      Code = "not_json"      // the arguments are not JSON
 	TooComplex   Code = "too_complex"   // the check would take too long
-	Unmapped     Code = "unmapped"      // what the provider's form of the schema cannot be mapped back from
-	Conflict     Code = "conflict"      // two arguments that mean the same and differ
+	Unmapped     Code = "unmapped"      // cannot be mapped back from the provider's dialect
+	Conflict     Code = "conflict"      // two arguments with the same meaning differ
 )
 
 // Problem is one thing wrong with the arguments, described so that a model can fix it.
@@ -72,7 +72,7 @@ type Error struct {
 	More     int       // how many more there are
 	what     string    // what was checked
 	code     fault.Code
-	brief    bool // unions are reported without their branches, whose number grows with the depth
+	brief    bool // unions are reported without their branches, whose number grows with depth
 }
 
 const (
@@ -95,7 +95,7 @@ func (r *Error) Error() string {
 	return r.what + ":" + sep + strings.Join(lines, "\n")
 }
 
-// Unwrap gives the fault that every entrance can show, with the problems as details.
+// Unwrap returns a fault.Error with the problems as details.
 func (r *Error) Unwrap() error {
 	details := struct {
 		Problems []Problem `json:"problems"`
@@ -113,7 +113,7 @@ func (r *Error) add(code Code, t *tape, i int32, expected string) {
 	r.Problems = append(r.Problems, Problem{Code: code, Field: t.pointer(i), Expected: expected, Got: got(t, i)})
 }
 
-// orNil is nil where nothing is wrong.
+// orNil returns nil if there are no problems.
 func (r *Error) orNil() *Error {
 	if len(r.Problems) == 0 {
 		return nil
@@ -135,7 +135,7 @@ func (r *Error) include(p Problem) {
 	}
 }
 
-// full tells whether one more problem is only counted: describing each would take too long.
+// full reports whether further problems are only counted: describing each would take too long.
 func (r *Error) full() bool {
 	if len(r.Problems) < maxProblems {
 		return false
@@ -144,7 +144,7 @@ func (r *Error) full() bool {
 	return true
 }
 
-// cut shortens text to fit in a message, without splitting a character.
+// cut truncates text for a message, without splitting a character.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -155,7 +155,7 @@ func cut(s string, most int) string {
 	return s[:most] + "…"
 }
 
-// got describes the value that came.
+// got describes the actual value.
 func got(t *tape, i int32) string {
 	const most = 60
 	tok := &t.tokens[i]

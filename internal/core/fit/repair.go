@@ -9,11 +9,11 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Kind names a repair. The list only grows.
+// Kind names a repair. New kinds may be added.
 type Kind string
 
 const (
-	JSONText   Kind = "json"    // an object or array, or all the arguments, written into a string
+	JSONText   Kind = "json"    // an object, an array or all arguments as a JSON string
 	NumberText Kind = "number"  // a number in a string
 	BoolText   Kind = "boolean" // true or false in a string
 	Wrap       Kind = "array"   // a single value for an array of one
@@ -26,10 +26,10 @@ const (
 	Unit       Kind = "unit"    // another unit of a value, known for this server
 	Word       Kind = "word"    // another word for a value, known for this server
 	Fill       Kind = "filled"  // a required text taken from another argument, known for this server
-	Fixed      Kind = "fixed"   // a value that the configuration binds
+	Fixed      Kind = "fixed"   // a value fixed by the configuration
 )
 
-// Kinds are the repairs that Options.Without can switch off.
+// Kinds are the repairs that Options.Without can turn off.
 var Kinds = []Kind{JSONText, NumberText, BoolText, Wrap, DropNull, EnumCase, Rename, Default, Alias, Unit, Word, Fill}
 
 // Repair is one thing that was changed.
@@ -40,7 +40,7 @@ type Repair struct {
 	To    string `json:"to,omitempty"`
 }
 
-// maxNesting is how many levels of JSON in text are read.
+// maxNesting limits the levels of JSON inside text.
 const maxNesting = 4
 
 // repairer repairs one set of arguments.
@@ -68,7 +68,7 @@ func (m *repairer) record(field string, k Kind, from, to []byte) {
 	m.repairs = append(m.repairs, Repair{cut(field, 4*maxText), k, cut(string(from), most), cut(string(to), most)})
 }
 
-// open gives the arguments as an object: missing ones are empty, and text is read as JSON.
+// open returns the arguments as an object: missing ones are empty, and text is parsed as JSON.
 func (m *repairer) open(args []byte, textFits bool) ([]byte, *Error) {
 	raw := bytes.TrimSpace(args)
 	switch {
@@ -104,7 +104,8 @@ func (m *repairer) open(args []byte, textFits bool) ([]byte, *Error) {
 	return args, nil
 }
 
-// fit repairs what does not fit and checks the outcome, together with what the rules found.
+// fit repairs what does not fit and checks the result, together with the problems that the
+// rules found.
 func (m *repairer) fit(raw []byte, rules *ruleReport) ([]byte, *Error) {
 	d := m.tool.schema
 	t := d.tapes.Get().(*tape)
@@ -151,7 +152,7 @@ func tooComplex() *Error {
 	return refuse(Problem{Code: TooComplex, Expected: "a value that can be checked in bounded time", Hint: "send less at once"})
 }
 
-// fits tells whether value i has every shape of the place. full ignores light validation, as for
+// fits reports whether value i has every shape of the place. full ignores light validation, as for
 // repaired values.
 func (m *repairer) fits(place []*shape, t *tape, i int32, full bool) bool {
 	c := checker{budget: m.budget, t: t, light: m.light && !full}
@@ -169,7 +170,8 @@ func (m *repairer) fitsRaw(place []*shape, raw []byte, full bool) (*tape, bool) 
 	return t, m.fits(place, t, 0, full)
 }
 
-// readText reads text as JSON, also in a code fence or with trailing commas; nil when it is none.
+// readText parses text as JSON, also in a code fence or with trailing commas; nil if it is not
+// JSON.
 func readText(text string) []byte {
 	raw := unfence([]byte(text))
 	if rawjson.Check(raw) == nil {

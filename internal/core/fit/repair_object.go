@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// edit starts to change object i. Of members with the same name, all but the last are dropped.
+// edit replaces a range of bytes.
 type edit struct {
 	start, end int32
 	raw        []byte
@@ -82,7 +82,7 @@ func (o *objectEdit) add(name string, raw []byte) {
 	o.added = append(o.added, member{name: name, raw: raw})
 }
 
-// set replaces the value of the member of the name, or adds one.
+// set sets the value of a member by name, or adds one.
 func (o *objectEdit) set(name string, raw []byte) {
 	if c := o.find(name); c != nil {
 		c.raw = raw
@@ -115,7 +115,7 @@ func (m *repairer) object(sp *spot) ([]byte, bool) {
 	return m.finish(sp, o.edits())
 }
 
-// requiredNames are the required names of all shapes.
+// requiredNames returns the required names of all shapes.
 func requiredNames(flat []*shape) []string {
 	var names []string
 	for _, s := range flat {
@@ -128,7 +128,7 @@ func requiredNames(flat []*shape) []string {
 	return names
 }
 
-// under is what the shapes ask of a member of the name, and whether they know or exclude it.
+// under returns the shapes for a member by name, and whether they declare or exclude it.
 func under(b *budget, flat []*shape, name string) (place []*shape, known, excluded bool) {
 	closed := false
 	for _, s := range flat {
@@ -190,7 +190,7 @@ func (m *repairer) renamed(sp *spot, c *member, name string) bool {
 	return true
 }
 
-// inFull checks a member's value as a repaired one.
+// inFull validates a member's value strictly, as for repaired values.
 func (m *repairer) inFull(place []*shape, sp *spot, c *member, raw []byte) bool {
 	if raw == nil {
 		return m.fits(place, sp.t, c.token, true)
@@ -224,7 +224,7 @@ func (m *repairer) value(sp *spot, c *member, required []string) {
 	c.raw, _ = m.repair(place, sp.t, c.token, at)
 }
 
-// fallback is the property's default if it fits; nil without one.
+// fallback returns the property's default if it is valid, else nil.
 func (m *repairer) fallback(sp *spot, name string) []byte {
 	if !m.may(Default) {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// repair makes value i fit every shape of the place; nil when nothing changes. What it returns with
-// false only serves to explain what is still wrong.
+// repair makes value i fit every shape of the place; nil if nothing changes. A value returned
+// with false only serves to explain the remaining problems.
 func (m *repairer) repair(place []*shape, t *tape, i int32, at string) ([]byte, bool) {
 	if m.fits(place, t, i, false) {
 		return nil, true
@@ -20,7 +20,7 @@ func (m *repairer) repair(place []*shape, t *tape, i int32, at string) ([]byte, 
 	return m.choose(&spot{place, flat, t, i, at}, unions)
 }
 
-// spot is a value to repair: where it is, all that it must be, and the shapes that say how.
+// spot is a value to repair, with its place and the shapes it must have.
 type spot struct {
 	place []*shape
 	flat  []*shape
@@ -76,7 +76,7 @@ func (m *repairer) choose(sp *spot, unions [][]*shape) ([]byte, bool) {
 	}
 	for _, branch := range unions[0] {
 		if m.fits([]*shape{branch}, sp.t, sp.i, false) {
-			return m.within(sp, branch, unions[1:]) // what is wrong lies elsewhere
+			return m.within(sp, branch, unions[1:]) // the problem is elsewhere
 		}
 	}
 	before := len(m.repairs)
@@ -155,8 +155,8 @@ func (m *repairer) change(sp *spot) ([]byte, bool) {
 	return nil, false
 }
 
-// fromText reads a string as the value that belongs there. isJSON: it holds an object or array of the
-// right type, which may still not fit.
+// fromText parses a string as the value that belongs there. isJSON: it contains an object or
+// array of the right type, which may still be invalid.
 func (m *repairer) fromText(sp *spot, accepts types) (raw []byte, ok, isJSON bool) {
 	if m.nested >= maxNesting {
 		return nil, false, false
@@ -191,8 +191,8 @@ func (m *repairer) fromText(sp *spot, accepts types) (raw []byte, ok, isJSON boo
 	return raw, ok, isJSON
 }
 
-// try repairs the value on t in place of the spot's. The result must fit in full; else the repair is
-// not recorded.
+// try repairs the value on t in place of the spot's. The repair is recorded only if the result
+// is valid.
 func (m *repairer) try(sp *spot, kind Kind, t *tape) ([]byte, bool) {
 	before := len(m.repairs)
 	m.record(sp.at, kind, sp.t.raw(sp.i), t.data)
@@ -209,7 +209,7 @@ func (m *repairer) try(sp *spot, kind Kind, t *tape) ([]byte, bool) {
 	return raw, ok
 }
 
-// wrap makes an array of a single value.
+// wrap wraps a single value in an array.
 func (m *repairer) wrap(sp *spot) ([]byte, bool) {
 	t := &tape{}
 	if !m.may(Wrap) || t.read(slices.Concat([]byte("["), sp.t.raw(sp.i), []byte("]"))) != nil {

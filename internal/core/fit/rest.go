@@ -1,6 +1,6 @@
 package fit
 
-// rest checks the values inside i that no other keyword of s has looked at.
+// rest checks the values inside i that no other keyword of s has evaluated.
 func (c *checker) rest(s, rest *shape, i int32) bool {
 	seen := map[int32]bool{}
 	c.looked(s, i, seen, true)

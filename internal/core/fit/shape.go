@@ -31,10 +31,10 @@ var typeNames = []struct {
 	{"null", tNull},
 }
 
-// typesOf is the set with the kind of a value; numbers count as number.
+// typesOf returns the type of a value's kind; numbers count as number.
 func typesOf(k kind) types { return 1 << k }
 
-// and is what both sets accept; integers are numbers.
+// and returns the intersection; integers are numbers.
 func (t types) and(u types) types {
 	both := t & u
 	if t&tNumber != 0 && u&tInteger != 0 || u&tNumber != 0 && t&tInteger != 0 {
@@ -56,7 +56,7 @@ func (t types) String() string {
 	return orList(names)
 }
 
-// orList joins words as people do.
+// orList joins words with commas and "or".
 func orList(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -67,14 +67,14 @@ func orList(words []string) string {
 // shape is a compiled schema. It never changes after compilation, and may be recursive.
 type shape struct {
 	*rare
-	never   bool  // nothing fits
+	never   bool  // nothing is valid
 	types   types // 0: any
-	accepts types // what the shape and all that applies with it let through, at most
+	accepts types // the widest set of types that the shape and those applied with it accept
 	listed  bool  // enum or const is given
 	enum    []literal
 
 	low, high         *bound
-	minLength, maxLen int32 // -1: none, as for all sizes
+	minLength, maxLen int32 // -1: no limit, as for all sizes
 	pattern           *pattern
 
 	items              *shape
@@ -87,14 +87,14 @@ type shape struct {
 	ref      *shape
 	all, any []*shape
 
-	fallback []byte // the default that the schema states
+	fallback []byte // the schema's default
 	resource int32  // the part of the document that it belongs to
 }
 
-// rare holds what few schemas use. Those that use none of it share one.
+// rare holds rarely used keywords. Shapes without any share one.
 type rare struct {
 	multiple *decimal
-	texts    map[string]types // of a long enum, but for numbers; nil for a short one
+	texts    map[string]types // values of a long enum except numbers; nil for a short one
 
 	prefix                   []*shape
 	contains                 *shape
@@ -111,13 +111,13 @@ type rare struct {
 
 	dynamic             *dynamicRef
 	one                 []*shape
-	not, when, then, or *shape // or: what else says
+	not, when, then, or *shape // or: the else keyword
 }
 
 // nothingRare is never changed.
 var nothingRare = &rare{minContains: -1, maxContains: -1, minProps: -1, maxProps: -1}
 
-// own is the shape's own rare part, to be written to.
+// own returns the shape's own rare part, for writing.
 func (s *shape) own() *rare {
 	if s.rare == nothingRare {
 		r := *nothingRare
@@ -136,20 +136,20 @@ type patternProp struct {
 	shape   *shape
 }
 
-// dependent says what else must hold when a property is there.
+// dependent is what else must hold if a property is present.
 type dependent struct {
 	name  string
 	needs []string
 	shape *shape
 }
 
-// bound is a limit to numbers.
+// bound is a numeric limit.
 type bound struct {
 	value     decimal
 	exclusive bool
 }
 
-// index makes many properties quick to find.
+// index builds the index of many properties.
 func (s *shape) index() {
 	if len(s.props) <= 12 {
 		return
@@ -160,7 +160,7 @@ func (s *shape) index() {
 	}
 }
 
-// prop is the property of the name, nil without one.
+// prop returns the property by name, or nil.
 func (s *shape) prop(t *tape, i int32) *shape {
 	if s.byName != nil {
 		var at int

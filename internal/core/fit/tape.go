@@ -21,20 +21,20 @@ const (
 	isObject  = jsonschema.Object
 )
 
-// token is one value of a tape: where it stands, and under which name.
+// token is one value of a tape: its position and name.
 type token struct {
 	kind        kind
-	dead        bool // a member whose name comes again later: readers take the last one
-	escaped     bool // its name holds an escape
+	dead        bool // a duplicate: a later member has the same name
+	escaped     bool // its name contains an escape
 	start, end  int32
-	key, keyEnd int32 // its name with the quotes; both 0 without one
+	key, keyEnd int32 // its name with quotes; both 0 for elements
 	parent      int32 // -1 at the root
 	next        int32 // the token after everything inside this one
-	size        int32 // how many live members or elements it has
+	size        int32 // number of live members or elements
 }
 
-// tape is JSON read once, so that a value can be visited often. The root is token 0, followed by what
-// is inside it.
+// tape is parsed JSON, so that a value can be visited often. The root is token 0, followed by
+// its contents.
 type tape struct {
 	data   []byte
 	tokens []token
@@ -51,7 +51,8 @@ func (t *tape) read(data []byte) error {
 	return nil
 }
 
-// blank returns where the blanks at i end. The bytes are known to be valid JSON, here and below.
+// blank returns where the white space at i ends. Here and below the bytes are known to be
+// valid JSON.
 func (t *tape) blank(i int) int {
 	for i < len(t.data) && (t.data[i] == ' ' || t.data[i] == '\n' || t.data[i] == '\r' || t.data[i] == '\t') {
 		i++
@@ -108,7 +109,7 @@ func (t *tape) literal(i int) int {
 		for t.data[before-1] == '\\' {
 			before--
 		}
-		if (i-before)%2 == 0 { // no backslash is left for the quote
+		if (i-before)%2 == 0 { // an even number of backslashes: the quote is not escaped
 			return i + 1
 		}
 	}
@@ -147,7 +148,7 @@ func (t *tape) members(i int, at int32) int {
 	return i + 1
 }
 
-// bury marks the members whose name comes again.
+// bury marks duplicate members as dead, except the last.
 func (t *tape) bury(at int32) {
 	end := int32(len(t.tokens))
 	if t.tokens[at].size > 16 {
@@ -185,7 +186,8 @@ func (t *tape) sameName(i, j int32) bool {
 	return a.keyEnd-a.key == b.keyEnd-b.key && string(t.data[a.key:a.keyEnd]) == string(t.data[b.key:b.keyEnd])
 }
 
-// first is the first live value inside token i, after the one behind it; both give -1 when there is no more.
+// first returns the first live value inside token i, after the next one; both return -1 at the
+// end.
 func (t *tape) first(i int32) int32 { return t.live(i+1, t.tokens[i].next) }
 
 func (t *tape) after(i int32) int32 {
@@ -202,7 +204,7 @@ func (t *tape) live(i, end int32) int32 {
 	return i
 }
 
-// get is the member of object i with the name, -1 without one.
+// get returns the member of object i by name, or -1.
 func (t *tape) get(i int32, name string) int32 {
 	if t.tokens[i].kind != isObject {
 		return -1
@@ -215,7 +217,7 @@ func (t *tape) get(i int32, name string) int32 {
 	return -1
 }
 
-// is tells whether token i has the name.
+// is reports whether token i has the name.
 func (t *tape) is(i int32, name string) bool {
 	tok := &t.tokens[i]
 	if tok.escaped {
@@ -224,7 +226,7 @@ func (t *tape) is(i int32, name string) bool {
 	return string(t.data[tok.key+1:tok.keyEnd-1]) == name
 }
 
-// name is the member's name, "" for an element.
+// name returns the member's name; "" for an element.
 func (t *tape) name(i int32) string {
 	tok := &t.tokens[i]
 	if tok.keyEnd == 0 {
@@ -234,16 +236,16 @@ func (t *tape) name(i int32) string {
 	return s
 }
 
-// raw is the value's bytes.
+// raw returns the value's bytes.
 func (t *tape) raw(i int32) []byte { return t.data[t.tokens[i].start:t.tokens[i].end] }
 
-// text is what a string says; "" for any other value.
+// text returns the text of a string; "" for any other value.
 func (t *tape) text(i int32) string {
 	s, _ := rawjson.String(t.raw(i))
 	return s
 }
 
-// inner is what a string says, without a copy where it has no escape.
+// inner returns the text of a string, without a copy if it has no escape.
 func (t *tape) inner(i int32) []byte { return plainText(t.raw(i)) }
 
 // innerName is inner for the member's name.
@@ -265,7 +267,7 @@ func (t *tape) length(i int32) int {
 	return utf8.RuneCount(t.inner(i))
 }
 
-// pointer is the JSON pointer to token i.
+// pointer returns the JSON pointer to token i.
 func (t *tape) pointer(i int32) string {
 	parent := t.tokens[i].parent
 	if parent < 0 {

@@ -2,7 +2,7 @@ package fit
 
 import "slices"
 
-// maxWidened bounds the shapes that widen visits below others.
+// maxWidened limits the shapes that widen visits below others.
 const maxWidened = 10_000
 
 // widen lets a closed object (additionalProperties: false) have the properties of the shapes that
@@ -27,7 +27,7 @@ type widener struct {
 	holds map[*shape]bool // whether a shape, or one that applies with it, is closed
 }
 
-// parts are the shapes that always apply with s.
+// parts returns the shapes that always apply with s.
 func (s *shape) parts() []*shape {
 	if s.ref == nil {
 		return s.all
@@ -35,7 +35,7 @@ func (s *shape) parts() []*shape {
 	return append(slices.Clone(s.all), s.ref)
 }
 
-// closes tells whether s, or a shape that applies with it, is closed.
+// closes reports whether s, or a shape that applies with it, is closed.
 func (w *widener) closes(s *shape) bool {
 	closed, known := w.holds[s]
 	if !known {
@@ -48,7 +48,8 @@ func (w *widener) closes(s *shape) bool {
 	return closed
 }
 
-// with is the shape among others that declare these names: itself, or a copy that allows them.
+// with returns the shape beside others that declare these names: itself, or a copy that allows
+// them.
 func (w *widener) with(s *shape, names []string) *shape {
 	w.left--
 	if w.left < 0 || !w.closes(s) {

@@ -5,7 +5,7 @@ import "strings"
 // Draft is the version of JSON Schema that a document is written in.
 type Draft int
 
-// The drafts that differ in what they mean.
+// The drafts that differ in meaning.
 const (
 	Draft4    Draft = 4
 	Draft6    Draft = 6
@@ -19,7 +19,7 @@ var drafts = []struct {
 	draft Draft
 }{{"draft-03", Draft4}, {"draft-04", Draft4}, {"draft-06", Draft6}, {"draft-07", Draft7}, {"2019-09", Draft2019}}
 
-// DraftOf is the draft that $schema names, by default the newest.
+// DraftOf returns the draft named by $schema, or the newest.
 func DraftOf(root *Node) Draft {
 	name := root.Str("$schema")
 	for _, d := range drafts {

@@ -2,29 +2,13 @@ package jsonschema
 
 import "slices"
 
-// Equal reports whether two values are the same, whatever the order of their members.
-// Numbers are compared by their text: 1 and 1.0 may be two values to a server.
+// Equal reports whether two values are the same, in any order of members. Numbers are
+// compared as text: a server may distinguish 1 from 1.0.
 func Equal(a, b *Node) bool {
-	return alike(a, b, func(a, b *Node) bool { return a.Text == b.Text })
-}
-
-// EqualNumbers is Equal, but 1 and 1.0 are the same.
-func EqualNumbers(a, b *Node) bool {
-	return alike(a, b, func(a, b *Node) bool {
-		order, ok := Compare(a, b)
-		return ok && order == 0
-	})
-}
-
-func alike(a, b *Node, sameNumber func(a, b *Node) bool) bool {
 	if a.Kind != b.Kind || len(a.Kids) != len(b.Kids) {
 		return false
 	}
-	switch a.Kind {
-	case Number:
-		return sameNumber(a, b)
-	case Array, Object:
-	default:
+	if a.Kind != Array && a.Kind != Object {
 		return a.Text == b.Text
 	}
 	for i, kid := range a.Kids {
@@ -32,16 +16,16 @@ func alike(a, b *Node, sameNumber func(a, b *Node) bool) bool {
 		if a.Kind == Object && other.Key != kid.Key {
 			other = b.Get(kid.Key)
 		}
-		if other == nil || !alike(kid, other, sameNumber) {
+		if other == nil || !Equal(kid, other) {
 			return false
 		}
 	}
 	return true
 }
 
-// Distinct are the values of a list without those that equal an earlier one.
+// Distinct returns the values of a list without duplicates.
 func Distinct(list []*Node) []*Node {
-	const few = 12 // values that are compared faster than put into a map
+	const few = 12 // up to here, comparing is faster than a map
 	if len(list) <= few && !hasEqual(list) {
 		return list
 	}

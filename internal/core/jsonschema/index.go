@@ -10,14 +10,14 @@ import (
 type Index struct {
 	root      *Node
 	draft     Draft
-	addresses map[*Node]string // of the resources, which are the nodes with an $id
+	addresses map[*Node]string // of resources, that is, nodes with an $id
 	nested    bool             // there is a resource below the root
 	resources map[string]*Node // by address, absolute and as written
 	anchors   map[anchor]*Node
-	dynamic   map[anchor]*Node // those that $dynamicRef looks for
+	dynamic   map[anchor]*Node // targets of $dynamicRef
 	wide      map[*Node]map[string]*Node
-	known     map[string]Found // references resolved so far, while the document is one resource
-	tries     int              // names that walkNames has looked up
+	known     map[string]Found // resolved references, if the document is a single resource
+	tries     int              // number of names tried by walkNames
 }
 
 // anchor is the name of a place within a resource.
@@ -29,7 +29,7 @@ type anchor struct {
 // NewIndex indexes the schema root.
 func NewIndex(root *Node, draft Draft) *Index { return NewIndexAt(root, draft, "") }
 
-// NewIndexAt is NewIndex for a document whose address is known.
+// NewIndexAt is NewIndex for a document with a known address.
 func NewIndexAt(root *Node, draft Draft, address string) *Index {
 	x := &Index{root: root, draft: draft}
 	if address != "" {
@@ -40,13 +40,13 @@ func NewIndexAt(root *Node, draft Draft, address string) *Index {
 	return x
 }
 
-// Add indexes a schema outside the keywords of JSON Schema.
+// Add indexes a schema outside of JSON Schema keywords.
 func (x *Index) Add(n *Node) { x.walk(n, x.Resource(n)) }
 
-// At is the node at a pointer of the document, or nil.
+// At returns the node at a pointer, or nil.
 func (x *Index) At(pointer string) *Node { return x.walkPointer(x.root, Names(pointer)) }
 
-// walk indexes the schema n and the schemas in it.
+// walk indexes the schema n and its subschemas.
 func (x *Index) walk(n, resource *Node) {
 	if n.Kind != Object {
 		return
@@ -64,7 +64,7 @@ func (x *Index) walk(n, resource *Node) {
 	}
 }
 
-// addFirst adds an entry to a map, which may be nil, unless the key is taken.
+// addFirst adds an entry to a map, which may be nil, unless the key exists.
 func addFirst[K comparable, V any](to *map[K]V, key K, value V) {
 	if *to == nil {
 		*to = map[K]V{}
@@ -93,13 +93,13 @@ func (x *Index) open(n, resource *Node) *Node {
 		addFirst(&x.resources, id, n)
 		addFirst(&x.resources, address, n)
 	}
-	if name != "" { // how older drafts write an anchor
+	if name != "" { // an anchor in older drafts
 		addFirst(&x.anchors, anchor{resource, name}, n)
 	}
 	return resource
 }
 
-// join makes id absolute. An id that is not a URL stays as it is.
+// join makes id absolute. An id that is not a URL is returned as it is.
 func join(base, id string) string {
 	b, err := url.Parse(base)
 	if err != nil || base == "" {
@@ -112,7 +112,7 @@ func join(base, id string) string {
 	return b.ResolveReference(u).String()
 }
 
-// Resource is the resource that n belongs to.
+// Resource returns the resource that n belongs to.
 func (x *Index) Resource(n *Node) *Node {
 	if !x.nested {
 		return x.root
@@ -125,7 +125,7 @@ func (x *Index) Resource(n *Node) *Node {
 	return x.root
 }
 
-// Dynamic visits the dynamic anchors of that name, one for each resource that has it.
+// Dynamic visits the dynamic anchors with that name, one per resource.
 func (x *Index) Dynamic(name string, visit func(resource, at *Node)) {
 	for a, at := range x.dynamic {
 		if a.name == name {
@@ -134,8 +134,8 @@ func (x *Index) Dynamic(name string, visit func(resource, at *Node)) {
 	}
 }
 
-// Outermost is the target of a dynamic reference to n when the whole document is in scope:
-// the document's own anchor of that name comes first.
+// Outermost returns the target of a dynamic reference to n when the whole document is in
+// scope: the document's own anchor with that name comes first.
 func (x *Index) Outermost(n *Node) *Node {
 	if name := n.Str("$dynamicAnchor"); name != "" {
 		if outer := x.dynamic[anchor{x.root, name}]; outer != nil {
@@ -147,9 +147,9 @@ func (x *Index) Outermost(n *Node) *Node {
 
 // Found is a resolved reference.
 type Found struct {
-	Node     *Node // nil: it leads nowhere
-	External bool  // it leads to another document
-	Repaired bool  // it is invalid, but it is clear what is meant
+	Node     *Node // nil: not found
+	External bool  // it points to another document
+	Repaired bool  // invalid, but the meaning is clear
 }
 
 // Lookup resolves a reference in the schema from.
@@ -180,14 +180,14 @@ func (x *Index) find(from *Node, ref string) Found {
 	case fragment[0] != '/':
 		return Found{Node: x.anchors[anchor{resource, Unescape(fragment)}]}
 	}
-	for _, root := range []*Node{resource, x.root} { // a pointer that is wrong in a nested resource is often meant for the document
+	for _, root := range []*Node{resource, x.root} { // a wrong pointer in a nested resource is often relative to the document
 		for i, path := range Readings(fragment) {
 			if n := x.walkPointer(root, path); n != nil {
 				return Found{Node: n, Repaired: root != resource || i > 0}
 			}
 		}
 		if n := x.walkNames(root, strings.Split(Unescape(fragment)[1:], "/")); n != nil {
-			return Found{Node: n, Repaired: true} // a slash in a name was not escaped
+			return Found{Node: n, Repaired: true} // an unescaped slash in a name
 		}
 	}
 	return Found{}
@@ -202,9 +202,9 @@ func (x *Index) walkPointer(n *Node, path []string) *Node {
 	return n
 }
 
-// inside is the member or element of n that a pointer names, or nil.
+// inside returns the member or element of n that a pointer token names, or nil.
 func (x *Index) inside(n *Node, name string) *Node {
-	const wide = 32 // members from which on a map pays
+	const wide = 32 // number of members from which a map is faster
 	switch {
 	case n.Kind == Array:
 		if i, ok := Position(name); ok && i < len(n.Kids) {
@@ -226,11 +226,11 @@ func (x *Index) inside(n *Node, name string) *Node {
 }
 
 const (
-	maxTokens = 32     // tokens of a pointer that is read in more than one way
-	maxTries  = 20_000 // names that are looked up in this way for one document; hostile ones need more
+	maxTokens = 32     // longest pointer that is read in more than one way
+	maxTries  = 20_000 // limit of lookups per document, against hostile input
 )
 
-// walkNames follows a pointer in which some slashes belong to names.
+// walkNames follows a pointer in which some slashes are part of names.
 func (x *Index) walkNames(n *Node, tokens []string) *Node {
 	if len(tokens) == 0 {
 		return n

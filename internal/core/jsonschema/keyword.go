@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Holds is what the value of a keyword must be.
+// Holds is the kind of value of a keyword.
 type Holds uint8
 
-// The values that hold schemas. All others are data, in which a $ref or an $id means nothing.
+// The values that contain schemas. All others are data, in which $ref and $id mean nothing.
 const (
 	anything Holds = iota
 	OneSchema
@@ -28,9 +28,9 @@ type Keyword struct {
 	Since   Draft // older documents may use the word for anything
 	Types   Types // the types that it constrains; 0: any
 	Bound   int   // -1 for a lower bound, 1 for an upper one
-	InPlace bool  // its schemas apply to the same value as the schema around them
-	Silent  bool  // it says nothing about values: it names places, or addresses readers of the document
-	Note    bool  // it describes values without constraining them
+	InPlace bool  // its subschemas apply to the same value
+	Silent  bool  // not about values: it names places or addresses readers
+	Note    bool  // an annotation: describes values without constraining them
 }
 
 // Keywords is the table of all known keywords.
@@ -100,7 +100,7 @@ var Keywords = map[string]Keyword{
 	"$defs":            {Holds: SchemaMap, Silent: true},
 	"definitions":      {Holds: SchemaMap, Silent: true},
 	"components":       {Silent: true},
-	"schemas":          {Holds: SchemaMap, Silent: true}, // of components
+	"schemas":          {Holds: SchemaMap, Silent: true}, // in components
 	"$schema":          {Silent: true},
 	"$id":              {Silent: true},
 	"id":               {Silent: true},
@@ -115,7 +115,7 @@ var Keywords = map[string]Keyword{
 	"discriminator":    {Silent: true},
 }
 
-// Schemas visits the schemas that stand directly in the value of a keyword.
+// Schemas visits the schemas directly in the value of a keyword.
 func (n *Node) Schemas(visit func(*Node)) {
 	switch {
 	case n.isOne():
@@ -128,12 +128,12 @@ func (n *Node) Schemas(visit func(*Node)) {
 }
 
 // isOne reports whether the value of a keyword is a schema. components counts as one, because
-// its schemas stand under a keyword too.
+// its schemas are under a keyword too.
 func (n *Node) isOne() bool {
 	return Keywords[n.Key].Holds == OneSchema && n.Kind != Array || n.Key == "components"
 }
 
-// isMany reports whether the value of a keyword is a list of schemas, or schemas by name.
+// isMany reports whether the value of a keyword is a list or map of schemas.
 func (n *Node) isMany() bool {
 	switch Keywords[n.Key].Holds {
 	case SchemaMap:
@@ -144,7 +144,7 @@ func (n *Node) isMany() bool {
 	return false
 }
 
-// Fits reports whether the value of a keyword is what it must be.
+// Fits reports whether the value of a keyword is valid.
 func (n *Node) Fits() bool {
 	switch Keywords[n.Key].Holds {
 	case OneSchema:
@@ -173,8 +173,8 @@ func (n *Node) Fits() bool {
 	return true
 }
 
-// mayHold reports whether a member of a keyword with schemas is a schema. Others than those of
-// dependencies are checked where they are read.
+// mayHold reports whether a member of a keyword is a schema. Only dependencies is checked
+// here; others are checked where they are read.
 func (n *Node) mayHold(kid *Node) bool {
 	switch n.Key {
 	case "dependentSchemas":
@@ -185,14 +185,14 @@ func (n *Node) mayHold(kid *Node) bool {
 	return true
 }
 
-// Bound is a keyword of the schema n as drafts since 6 write it: there an exclusive bound is
-// a number, before it was a flag beside minimum or maximum. It is nil when the keyword has no
+// Bound returns a bound of the schema n as in draft 6 and later, where an exclusive bound is a
+// number; before, it was a flag beside minimum or maximum. It is nil if the keyword has no
 // effect.
 func (n *Node) Bound(keyword *Node) *Node {
 	switch keyword.Key {
 	case "minimum", "maximum":
 		if n.Get("exclusiveM" + keyword.Key[1:]).IsTrue() {
-			return nil // the exclusive bound says it
+			return nil // replaced by the exclusive bound
 		}
 	case "exclusiveMinimum", "exclusiveMaximum":
 		if keyword.Kind != Bool {
@@ -217,7 +217,7 @@ func (n *Node) IsNames() bool {
 	return n.Kind == Array && !slices.ContainsFunc(n.Kids, func(kid *Node) bool { return kid.Kind != String }) && IsDistinct(n.Kids)
 }
 
-// isCount reports whether a number counts something: 2 or 2.0, but not -1 or 1.5.
+// isCount reports whether a number is a count: 2 or 2.0, but not -1 or 1.5.
 func isCount(number string) bool {
 	whole, fraction, _ := strings.Cut(number, ".")
 	return strings.Trim(whole, "0123456789") == "" && strings.Trim(fraction, "0") == ""

@@ -1,7 +1,7 @@
 // Package jsonschema reads JSON Schemas of every draft, and of OpenAPI, into one tree that
 // keeps the order of members and every value as it was written. Keywords is the table of
-// keywords, Types a set of types, and Index resolves references. What a schema demands of a
-// value is up to the packages that use it.
+// keywords, Types a set of types, and Index resolves references. It does not validate values;
+// that is up to the packages that use it.
 package jsonschema
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Kind is what a JSON value is.
+// Kind is the kind of a JSON value.
 type Kind uint8
 
 // The kinds.
@@ -24,19 +24,19 @@ const (
 	Object
 )
 
-// Node is one JSON value. Of duplicate members the last counts, in the place of the first.
-// A node that was read is never changed.
+// Node is one JSON value. Of duplicate members the last value counts, in the position of the
+// first. A parsed node is never changed.
 type Node struct {
 	Kind   Kind
-	Twice  bool   // it replaces an earlier member of the same name
-	ID     int32  // its place among the nodes of its tree
-	Key    string // its name as a member; of a root, the pointer to it
-	Text   string // the value of a string; any other value as it was written
+	Twice  bool   // it replaces an earlier member with the same name
+	ID     int32  // index among the nodes of its tree
+	Key    string // name as a member; for a root, the pointer to it
+	Text   string // value of a string; other values as written
 	Kids   []*Node
 	Parent *Node
 }
 
-// Get is the member of that name, or nil.
+// Get returns a member by name, or nil.
 func (n *Node) Get(key string) *Node {
 	if n == nil || n.Kind != Object {
 		return nil
@@ -49,7 +49,7 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
-// Str is the text of a string member, "" when there is none.
+// Str returns the text of a string member, or "".
 func (n *Node) Str(key string) string {
 	if m := n.Get(key); m != nil && m.Kind == String {
 		return m.Text
@@ -57,7 +57,7 @@ func (n *Node) Str(key string) string {
 	return ""
 }
 
-// Strings are the strings of a member that is a list, or the one string that it is.
+// Strings returns the strings of a list member, or a single string.
 func (n *Node) Strings(key string) []string {
 	m := n.Get(key)
 	if m != nil && m.Kind == String {
@@ -72,7 +72,7 @@ func (n *Node) Strings(key string) []string {
 	return out
 }
 
-// Elements are the elements of an array, none for anything else.
+// Elements returns the elements of an array, or nil.
 func (n *Node) Elements() []*Node {
 	if n == nil || n.Kind != Array {
 		return nil
@@ -80,7 +80,7 @@ func (n *Node) Elements() []*Node {
 	return n.Kids
 }
 
-// Members are the members of an object, none for anything else.
+// Members returns the members of an object, or nil.
 func (n *Node) Members() []*Node {
 	if n == nil || n.Kind != Object {
 		return nil
@@ -94,7 +94,7 @@ func (n *Node) IsTrue() bool { return n != nil && n.Kind == Bool && n.Text == "t
 // IsFalse reports whether n is the literal false.
 func (n *Node) IsFalse() bool { return n != nil && n.Kind == Bool && n.Text == "false" }
 
-// Pointer is the JSON pointer to n in its document.
+// Pointer returns the JSON pointer to n in its document.
 func (n *Node) Pointer() string {
 	if n.Parent == nil {
 		return n.Key
@@ -120,7 +120,7 @@ func (n *Node) Append(dst []byte) []byte {
 }
 
 // AppendWithout writes a schema and its subschemas as compact JSON without some keywords.
-// A property of such a name stays.
+// Properties with such names are kept.
 func (n *Node) AppendWithout(dst []byte, keywords ...string) []byte {
 	if n.Kind != Object {
 		return n.Append(dst)
@@ -160,7 +160,7 @@ func (n *Node) appendEach(dst []byte, without []string, write func(dst []byte, k
 	return append(dst, brackets[1])
 }
 
-// AppendRaw writes a value that was read, as it was written except for the escapes of a string.
+// AppendRaw writes a parsed value as it was written, except for the escapes of a string.
 func (n *Node) AppendRaw(dst []byte) []byte {
 	if n.Kind == String {
 		return rawjson.AppendString(dst, n.Text)
@@ -168,7 +168,7 @@ func (n *Node) AppendRaw(dst []byte) []byte {
 	return append(dst, n.Text...)
 }
 
-// Raw is a value that was read, as AppendRaw writes it.
+// Raw returns a parsed value as AppendRaw writes it.
 func (n *Node) Raw() []byte { return n.AppendRaw(nil) }
 
 func (n *Node) String() string { return string(n.Append(nil)) }

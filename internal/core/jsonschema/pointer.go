@@ -16,7 +16,7 @@ func Pointer(tokens []string) string {
 	return b.String()
 }
 
-// Names are the unescaped tokens of a pointer such as "/a~1b/0".
+// Names returns the unescaped tokens of a pointer such as "/a~1b/0".
 func Names(pointer string) []string {
 	if pointer == "" {
 		return nil
@@ -28,23 +28,23 @@ func Names(pointer string) []string {
 	return names
 }
 
-// Position is the array index that a token stands for: digits without leading zeros.
+// Position returns the array index of a token: digits without leading zeros.
 func Position(token string) (int, bool) {
 	i, err := strconv.Atoi(token)
 	return i, err == nil && i >= 0 && strconv.Itoa(i) == token
 }
 
-// EscapeToken is a name as a token of a JSON pointer.
+// EscapeToken escapes a name for a JSON pointer.
 func EscapeToken(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 }
 
-// UnescapeToken is the name that a token of a JSON pointer stands for.
+// UnescapeToken returns the name of a JSON pointer token.
 func UnescapeToken(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
-// Unescape decodes percent-encoding, or returns text as it is when that is malformed.
+// Unescape decodes percent-encoding, or returns malformed text as it is.
 func Unescape(text string) string {
 	out, err := url.PathUnescape(text)
 	if err != nil {
@@ -53,7 +53,7 @@ func Unescape(text string) string {
 	return out
 }
 
-// Readings are the names that a fragment such as "/$defs/a~1b" may mean: by the standard,
+// Readings returns the names that a fragment such as "/$defs/a~1b" may mean: by the standard,
 // and with %2F for a slash in a name.
 func Readings(fragment string) [][]string {
 	readings := [][]string{Names(Unescape(fragment))}
@@ -67,7 +67,7 @@ func Readings(fragment string) [][]string {
 	return readings
 }
 
-// LastToken is the name by which people know the target of a reference.
+// LastToken returns the name of a reference's target.
 func LastToken(ref string) string {
 	ref = Unescape(ref)
 	return UnescapeToken(ref[strings.LastIndexAny(ref, "/#")+1:])

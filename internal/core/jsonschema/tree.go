@@ -6,34 +6,35 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Tree reads JSON and allocates nodes in blocks: one by one they would be most of the cost
-// of a small schema.
+// Tree parses JSON and allocates nodes in blocks: allocating them one by one would be most of
+// the cost of a small schema.
 type Tree struct {
 	Count int   // nodes so far
 	Named bool  // some key is a reference, an anchor or an $id
 	Twice *Node // a duplicate member
 	nodes []Node
 	lists []*Node
-	open  []*Node // the children of the containers that are being read
-	block []Node  // what Reset allocates from again
-	rows  []*Node // likewise for lists
+	open  []*Node // children of the containers being parsed
+	block []Node  // reused by Reset
+	rows  []*Node // reused by Reset, for lists
 }
 
-// IsRef reports whether a key holds a reference.
+// IsRef reports whether the value of a key is a reference.
 func IsRef(key string) bool { return key == "$ref" || key == "$dynamicRef" || key == "$recursiveRef" }
 
-// NamesPlace reports whether a key holds a reference, or a name that one may lead to.
+// NamesPlace reports whether the value of a key is a reference or something a reference can
+// point to.
 func NamesPlace(key string) bool {
 	return IsRef(key) || key == "$id" || key == "$anchor" || key == "$dynamicAnchor" || key == "$recursiveAnchor"
 }
 
-// Parse reads exactly one JSON value.
+// Parse parses exactly one JSON value.
 func Parse(raw []byte) (*Node, error) {
 	var t Tree
 	return t.Parse(raw)
 }
 
-// ParseAt reads valid JSON of bounded depth that is at the pointer of a larger document.
+// ParseAt parses valid JSON of bounded depth at the pointer of a larger document.
 func ParseAt(raw []byte, pointer string) *Node {
 	var t Tree
 	n, _ := t.value(string(raw), 0)
@@ -41,18 +42,18 @@ func ParseAt(raw []byte, pointer string) *Node {
 	return n
 }
 
-// Reset prepares t for another document. It reuses the memory of earlier nodes, which must
-// no longer be used.
+// Reset prepares t for another document. It reuses the memory of earlier nodes, which must no
+// longer be used.
 func (t *Tree) Reset() {
 	if t.Count > len(t.block) {
 		size := max(t.Count, 2*len(t.block))
 		t.block = make([]Node, size)
-		t.rows = make([]*Node, size) // each node is in one list at most
+		t.rows = make([]*Node, size) // each node is in at most one list
 	}
 	*t = Tree{nodes: t.block, lists: t.rows, open: t.open[:0], block: t.block, rows: t.rows}
 }
 
-// New is a node without a parent.
+// New returns a node without a parent.
 func (t *Tree) New(k Kind) *Node {
 	if len(t.nodes) == 0 {
 		t.nodes = make([]Node, min(64, 16+t.Count))
@@ -64,7 +65,7 @@ func (t *Tree) New(k Kind) *Node {
 	return n
 }
 
-// Room is an empty list with room for n children.
+// Room returns an empty list with capacity n.
 func (t *Tree) Room(n int) []*Node {
 	if len(t.lists) < n {
 		t.lists = make([]*Node, max(64, n))
@@ -74,7 +75,7 @@ func (t *Tree) Room(n int) []*Node {
 	return out
 }
 
-// Parse reads exactly one JSON value.
+// Parse parses exactly one JSON value.
 func (t *Tree) Parse(raw []byte) (*Node, error) {
 	if err := rawjson.Check(raw); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func space(s string, i int) int {
 	return i
 }
 
-// value reads the value at i of valid JSON of bounded depth.
+// value parses the value at i of valid JSON of bounded depth.
 func (t *Tree) value(s string, i int) (*Node, int) {
 	i = space(s, i)
 	n := t.New(Null)
@@ -122,7 +123,7 @@ func (t *Tree) value(s string, i int) (*Node, int) {
 	return n, end
 }
 
-// container reads the children of the object or array at i and returns its end.
+// container parses the children of the object or array at i and returns its end.
 func (t *Tree) container(n *Node, s string, i int) int {
 	mark := len(t.open)
 	n.Kind = Array
@@ -155,7 +156,7 @@ func (t *Tree) container(n *Node, s string, i int) int {
 	return i + 1
 }
 
-// unique keeps the last of equal members, in the place of the first.
+// unique removes duplicate members: the last value stays, in the position of the first.
 func (t *Tree) unique(n *Node, kids []*Node) []*Node {
 	if n.Kind != Object || len(kids) < 2 {
 		return kids
@@ -189,7 +190,7 @@ func (t *Tree) merge(kids []*Node) []*Node {
 	return out
 }
 
-// text reads the string that starts at i. Without an escape it is a part of s.
+// text parses the string at i. Without escapes it is a substring of s.
 func text(s string, i int) (string, int) {
 	end := i + 1 + strings.IndexByte(s[i+1:], '"')
 	escape := strings.IndexByte(s[i+1:end], '\\')

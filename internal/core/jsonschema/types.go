@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Types is a set of JSON Schema types. The empty set says nothing.
+// Types is a set of JSON Schema types. The empty set means no constraint.
 type Types uint8
 
-// The types, each in the place of its Kind; TInteger is a number without a fraction.
+// The types, each at the bit of its Kind; TInteger is a number without a fraction.
 const (
 	TNull Types = 1 << iota
 	TBoolean
@@ -20,15 +20,16 @@ const (
 	TInteger
 )
 
-// AllTypes are the types by name, in the order in which a set is written.
+// AllTypes are the types by name, in output order.
 var AllTypes = []struct {
 	Type Types
 	Name string
 }{
-	{TString, "string"}, {TInteger, "integer"}, {TNumber, "number"}, {TBoolean, "boolean"}, {TObject, "object"}, {TArray, "array"}, {TNull, "null"},
+	{TString, "string"}, {TInteger, "integer"}, {TNumber, "number"}, {TBoolean, "boolean"},
+	{TObject, "object"}, {TArray, "array"}, {TNull, "null"},
 }
 
-// TypeNamed is the type of that name, 0 when there is none.
+// TypeNamed returns the type with that name, or 0.
 func TypeNamed(name string) Types {
 	for _, e := range AllTypes {
 		if e.Name == name {
@@ -38,7 +39,7 @@ func TypeNamed(name string) Types {
 	return 0
 }
 
-// TypeNames are the elements of the value of type, which is one name or a list of them.
+// TypeNames returns the elements of the type keyword, which is one name or a list.
 func (n *Node) TypeNames() []*Node {
 	if n.Kind == Array {
 		return n.Kids
@@ -46,7 +47,7 @@ func (n *Node) TypeNames() []*Node {
 	return []*Node{n}
 }
 
-// Types are the known types in the value of type.
+// Types returns the known types in the value of the type keyword.
 func (n *Node) Types() (set Types) {
 	if n == nil {
 		return 0
@@ -59,7 +60,7 @@ func (n *Node) Types() (set Types) {
 	return set
 }
 
-// Type is the type of a value. A number without fraction and exponent is an integer.
+// Type returns the type of a value. A number without fraction and exponent is an integer.
 func (n *Node) Type() Types {
 	if n.Kind == Number && !strings.ContainsAny(n.Text, ".eE") {
 		return TInteger
@@ -70,7 +71,7 @@ func (n *Node) Type() Types {
 // IsSingle reports whether t holds exactly one type.
 func (t Types) IsSingle() bool { return t != 0 && t&(t-1) == 0 }
 
-// Names are the types of the set in their order. Number covers integer.
+// Names returns the types of the set in order. Number includes integer.
 func (t Types) Names() []string {
 	var names []string
 	for _, e := range AllTypes {
@@ -81,7 +82,7 @@ func (t Types) Names() []string {
 	return names
 }
 
-// And is the intersection; an integer is a number.
+// And returns the intersection; an integer is a number.
 func (t Types) And(u Types) Types {
 	if t == 0 || u == 0 {
 		return t | u
@@ -99,7 +100,8 @@ func (t Types) Accepts(v Types) bool {
 	return t == 0 || t&v != 0 || v&numbers != 0 && t&numbers != 0
 }
 
-// Decimal reads a number exactly, unless it is too long or its exponent too large to be meant.
+// Decimal parses a number exactly, unless it is too long or its exponent too large to be
+// meant.
 func Decimal(text string) (*big.Rat, bool) {
 	const longest, most = 64, 400
 	if len(text) > longest {

@@ -24,7 +24,8 @@ func (w *schemaWriter) param(dst []byte, q *param) []byte {
 	return append(dst, '}')
 }
 
-// described appends a schema's keywords. A description from outside the schema replaces its own.
+// described appends a schema's keywords. A description given as text replaces the schema's
+// own.
 func (w *schemaWriter) described(dst []byte, n *node, text string) []byte {
 	if text == "" {
 		return w.members(dst, n, nil)
@@ -39,7 +40,7 @@ func appendDescription(dst []byte, text string) []byte {
 	return rawjson.AppendString(name(dst, "description"), text)
 }
 
-// field appends the schema of a body's field.
+// field appends the schema of a body field.
 func (w *schemaWriter) field(dst []byte, f *field) []byte {
 	dst = append(dst, '{')
 	if f.file {
@@ -60,7 +61,7 @@ func (w *schemaWriter) field(dst []byte, f *field) []byte {
 	return append(dst, '}')
 }
 
-// file appends the schema of a field that takes files, one or several.
+// file appends the schema of a field that takes one or several files.
 func (w *schemaWriter) file(dst []byte, f *field) []byte {
 	text := f.describe
 	many := false
@@ -109,7 +110,7 @@ func (w *schemaWriter) body(dst []byte, b *body) []byte {
 	return append(dst, '}')
 }
 
-// form appends the schema of an object whose fields are written one by one.
+// form appends the schema of an object, field by field.
 func (w *schemaWriter) form(dst []byte, b *body) []byte {
 	dst = append(name(dst, "type"), `"object"`...)
 	dst = append(name(dst, "properties"), '{')

@@ -10,7 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// badArgument is the refusal of one argument, which its pointer names.
+// badArgument is the error for the argument at the pointer.
 func badArgument(pointer, format string, args ...any) *fault.Error {
 	err := fault.New(fault.BadArguments, format, args...)
 	return err.WithDetails(struct {
@@ -19,16 +19,16 @@ func badArgument(pointer, format string, args ...any) *fault.Error {
 	}{pointer, err.Message})
 }
 
-// values are the arguments of one call, each where it goes. They are raw JSON.
+// values are the arguments of one call as raw JSON, sorted by destination.
 type values struct {
 	params map[*param]value
-	fields []member          // of a body, under the document's own names, in the order they were given
+	fields []member          // fields of the body, under their names in the document, in the order given
 	whole  []byte            // the whole body
-	at     map[string]string // the pointer to the argument, by the body's field
-	given  bool              // some part of the body is there
+	at     map[string]string // pointer to the argument, by body field
+	given  bool              // at least one part of the body is present
 }
 
-// value is the value of one parameter and the pointer to it.
+// value is the value of one parameter with its pointer.
 type value struct {
 	raw     []byte
 	pointer string
@@ -115,7 +115,7 @@ func unknown(pointer, key string, like []string) error {
 	return err
 }
 
-// readLayer sorts the arguments of one place.
+// readLayer sorts the arguments of one place (header, path, query, cookie or body).
 func (p *plan) readLayer(v *values, layer member) error {
 	pointer := "/" + jsonschema.EscapeToken(layer.key)
 	if layer.key == "body" && p.body != nil {
@@ -146,7 +146,7 @@ next:
 	return nil
 }
 
-// complete refuses a call that lacks what the operation cannot do without.
+// complete returns an error if a required argument is missing.
 func (p *plan) complete(v *values, layout Layout) error {
 	for _, q := range p.params {
 		if rawjson.IsNull(v.params[q].raw) {

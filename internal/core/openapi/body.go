@@ -4,16 +4,16 @@ import (
 	"slices"
 )
 
-// body is what an operation takes beside its parameters.
+// body is the request body of an operation.
 type body struct {
 	required bool
-	media    string // to send
+	media    string // media type to send
 	kind     mediaKind
 	schema   *node    // nil: anything
-	fields   []*field // the properties of a plain object; nil where it is something else
-	open     bool     // a plain object that may have more
-	spread   bool     // its fields are arguments of their own
-	arg      string   // the argument for the whole, where they are not
+	fields   []*field // properties of a plain object; otherwise nil
+	open     bool     // a plain object that allows additional properties
+	spread   bool     // its fields are separate arguments
+	arg      string   // the argument for the whole body, if not spread
 	describe string
 }
 
@@ -21,14 +21,14 @@ type body struct {
 type field struct {
 	name     string
 	arg      string
-	schemas  []*node // all of them hold
+	schemas  []*node // all must hold
 	required bool
 	file     bool // its value is the content of a file
 	how      encoding
 	describe string
 }
 
-// readBody reads a request body. It fails where it cannot know what to send.
+// readBody reads a request body. It returns false if it is unclear what to send.
 func (d *Document) readBody(at *node, bad *problems) (*body, bool) {
 	n, err := d.follow(at)
 	if err != nil {
@@ -54,7 +54,7 @@ func (d *Document) readBody(at *node, bad *problems) (*body, bool) {
 	return b, true
 }
 
-// encodeField reads how a field of a form is written.
+// encodeField reads the encoding of a form field.
 func (d *Document) encodeField(b *body, f *field, how *node, bad *problems) {
 	f.how = encoding{style: "form", explode: true}
 	if b.kind == formMedia && (how.Get("style") != nil || how.Get("explode") != nil || how.Get("allowReserved") != nil) {
@@ -74,7 +74,7 @@ func (d *Document) encodeField(b *body, f *field, how *node, bad *problems) {
 	}
 }
 
-// hasParts reports whether a schema describes objects.
+// hasParts reports whether a schema describes an object.
 func hasParts(s *node) bool {
 	return s.Get("properties") != nil || slices.Contains(s.Strings("type"), "object")
 }

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// decodeText gives a body as UTF-8, with a note where something was lost. What is written
-// in a charset that is not supported is no text for us.
+// decodeText returns a body as UTF-8, with a note if something was lost. A body in an
+// unsupported charset is not text.
 func decodeText(body []byte, charset string) (text, note string, ok bool) {
 	charset = strings.ToLower(charset)
 	var code charsets.Encoding
@@ -24,7 +24,7 @@ func decodeText(body []byte, charset string) (text, note string, ok bool) {
 	case slices.Contains([]string{"utf-16", "utf-16be", "ucs-2"}, charset):
 		code = unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
 	case slices.Contains([]string{"iso-8859-1", "latin1", "iso8859-1", "iso_8859-1", "windows-1252", "cp1252"}, charset):
-		code = charmap.Windows1252 // which everybody means who says Latin-1
+		code = charmap.Windows1252 // what Latin-1 means in practice
 	}
 	if code != nil {
 		out, err := code.NewDecoder().Bytes(body)
@@ -43,7 +43,7 @@ func decodeText(body []byte, charset string) (text, note string, ok bool) {
 	return "", "the charset " + strings.ToValidUTF8(charset, "?") + " is not supported", false
 }
 
-// notUTF8 is the note for text that says it is UTF-8 and is not.
+// notUTF8 is the note for text that is declared as UTF-8 but is not.
 const notUTF8 = "some bytes were not UTF-8 and have been replaced"
 
 func isASCII(s string) bool {

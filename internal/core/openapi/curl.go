@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Curl is the request as a command for a shell. Secrets are not in it: the name of their
-// scheme stands for them. A body that is no text is a file that one has to have.
+// Curl returns the request as a shell command. Secrets are replaced by the name of their
+// scheme, and a binary body by a file name.
 func (r *Request) Curl() string {
 	parts := []string{"curl"}
 	if r.Method == "HEAD" {

@@ -6,14 +6,15 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// fileSchema is how a file is given: models write text, programs base64.
-const fileSchema = `"anyOf":[{"type":"string","contentEncoding":"base64","description":"the content in base64"},{"type":"object","properties":{` +
-	`"text":{"type":"string","description":"the content, if it is text"},"data":{"type":"string","contentEncoding":"base64","description":"else the content in base64"},` +
+// fileSchema describes a file argument: models send text, programs base64.
+const fileSchema = `"anyOf":[{"type":"string","contentEncoding":"base64","description":"the content in base64"},` +
+	`{"type":"object","properties":{"text":{"type":"string","description":"the content, if it is text"},` +
+	`"data":{"type":"string","contentEncoding":"base64","description":"else the content in base64"},` +
 	`"filename":{"type":"string"},"contentType":{"type":"string"}},"additionalProperties":false}]`
 
-// room is how many bytes the schemas of one operation may have. A document of thousands of
-// operations shares a bounded total; it is divided by a power of two, so that one more
-// operation rarely changes the definitions of the others.
+// room limits the bytes of one operation's schemas. Very large documents share a total. It is
+// divided by a power of two, so that adding an operation rarely changes the definitions of
+// others.
 type room struct{ inline, input, output int }
 
 func roomFor(operations int) room {
@@ -24,10 +25,10 @@ func roomFor(operations int) room {
 	return room{inline: 192 << 10, input: max(4<<10, (64<<10)/share), output: max(1<<10, (8<<10)/share)}
 }
 
-// maxDescription bounds what a tool says of itself.
+// maxDescription limits a tool's description.
 const maxDescription = 16 << 10
 
-// appendTool appends the tool of an operation; false when it is too large for any model.
+// appendTool appends the tool of an operation; false if it is too large for any model.
 func (d *Document) appendTool(dst []byte, e *entry, op *node, p *plan, bad *problems) ([]byte, bool) {
 	most := roomFor(len(d.entries))
 	dst = rawjson.AppendString(append(dst, `{"name":`...), e.name)
@@ -51,7 +52,7 @@ func (d *Document) appendTool(dst []byte, e *entry, op *node, p *plan, bad *prob
 	return append(appendOrigin(appendAnnotations(dst, e, op), e), '}'), true
 }
 
-// flat appends the schema of arguments that stand side by side, without its last brace.
+// flat appends the schema of flat arguments, without the closing brace.
 func (w *schemaWriter) flat(dst []byte, p *plan) []byte {
 	dst = append(dst, `{"type":"object","properties":{`...)
 	var required []string
@@ -81,7 +82,7 @@ func (w *schemaWriter) flat(dst []byte, p *plan) []byte {
 	return closeObject(append(dst, '}'), required, closed)
 }
 
-// layered appends the schema of arguments grouped by place, without its last brace.
+// layered appends the schema of arguments grouped by place, without the closing brace.
 func (w *schemaWriter) layered(dst []byte, p *plan) []byte {
 	dst = append(dst, `{"type":"object","properties":{`...)
 	var required []string
@@ -143,7 +144,7 @@ func (d *Document) appendOutput(dst []byte, p *plan, most room, bad *problems) [
 	return append(d.appendDefs(dst, w.refs, most.output, bad), '}')
 }
 
-// describe makes the description of summary, description and deprecation.
+// describe builds the description from summary, description and deprecation.
 func describe(e *entry, op *node) string {
 	summary := strings.TrimSpace(op.Str("summary"))
 	text := strings.TrimSpace(op.Str("description"))
@@ -166,7 +167,7 @@ func describe(e *entry, op *node) string {
 	return short(text, maxDescription)
 }
 
-// appendOrigin says which operation a tool is. Models do not read it; a search does.
+// appendOrigin appends method and path in _meta, for search; models do not see them.
 func appendOrigin(dst []byte, e *entry) []byte {
 	dst = rawjson.AppendString(append(dst, `,"_meta":{"toolfit/operation":{"method":`...), e.method)
 	dst = rawjson.AppendString(append(dst, `,"path":`...), e.path)
@@ -176,8 +177,8 @@ func appendOrigin(dst []byte, e *entry) []byte {
 	return append(dst, "}}"...)
 }
 
-// appendAnnotations says what the method tells about an operation. What POST and PATCH do
-// to what is there already, nobody can know.
+// appendAnnotations appends the hints that follow from the method. Whether POST and PATCH are
+// destructive is unknown.
 func appendAnnotations(dst []byte, e *entry, op *node) []byte {
 	dst = append(dst, `,"annotations":{`...)
 	if title := strings.TrimSpace(op.Str("summary")); title != "" {

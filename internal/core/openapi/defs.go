@@ -12,8 +12,8 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// definitions are the schemas that others refer to, each written once per direction
-// however many operations use it.
+// definitions are the referenced schemas, each written once per direction and shared by all
+// operations.
 type definitions struct {
 	mu    sync.Mutex
 	all   map[definitionKey]*definition
@@ -25,19 +25,19 @@ type definitionKey struct {
 	way     way
 }
 
-// definition is a schema that stands under $defs.
+// definition is a schema under $defs.
 type definition struct {
 	name  string
 	at    place
 	way   way
 	once  sync.Once
 	raw   []byte        // "name":{…}
-	refs  []*definition // those that it refers to itself
+	refs  []*definition // the definitions it refers to
 	wrong []Problem
 }
 
-// define gives the definition of a place. It is written when it is first needed, so that
-// cycles are no concern here.
+// define returns the definition of a place. It is written on first use, so cycles need no care
+// here.
 func (d *Document) define(p place, way way) *definition {
 	d.defs.mu.Lock()
 	defer d.defs.mu.Unlock()
@@ -50,8 +50,8 @@ func (d *Document) define(p place, way way) *definition {
 	return def
 }
 
-// definitionName is the schema's own name where that is usable and of the usual place. Any
-// other gets a hash, so that no two places share a name.
+// definitionName is the schema's own name if it is usable and in the usual place. Others get a
+// hash, so that no two places share a name.
 func definitionName(pointer string) string {
 	own := jsonschema.UnescapeToken(pointer[strings.LastIndexByte(pointer, '/')+1:])
 	name := clean(own)
@@ -74,11 +74,11 @@ func (def *definition) write(d *Document) {
 	})
 }
 
-// tooLarge stands for a definition that there was no room for.
+// tooLarge replaces a definition that exceeds the limit.
 const tooLarge = `{"description":"(too large to show)"}`
 
-// appendDefs appends the definitions that refs lead to as a member $defs, the nearest
-// first. When the room is used up the rest accept anything.
+// appendDefs appends the definitions that refs lead to as $defs, nearest first. Beyond the
+// limit, definitions accept anything.
 func (d *Document) appendDefs(dst []byte, refs []*definition, room int, bad *problems) []byte {
 	if len(refs) == 0 {
 		return dst

@@ -20,30 +20,30 @@ type Document struct {
 	format   format
 	raw      []byte // the document as JSON
 	entries  []*entry
-	problems []Problem // of the document itself, found when it was read
+	problems []Problem // problems found while reading the document
 	schemes  []Scheme
 	index    index
 	defs     definitions
 
 	servers            []Server
-	security           *node    // nil: the document does not say
-	consumes, produces []string // Swagger: the media types of requests and responses
+	security           *node    // nil: not specified
+	consumes, produces []string // Swagger: media types of requests and responses
 }
 
-// format is the kind of description.
+// format is the format of a document.
 type format uint8
 
 const (
 	swagger2 format = 1 + iota
 	openapi30
-	openapi31 // and later
+	openapi31 // or later
 )
 
-// lonely reports whether what stands beside a reference has no effect.
-func (f format) lonely() bool { return f != openapi31 }
+// refAlone reports whether keywords beside a reference are ignored.
+func (f format) refAlone() bool { return f != openapi31 }
 
-// Read reads a document, and keeps data, which must not be changed afterwards. It fails only
-// where nothing can be made of the whole.
+// Read reads a document and keeps data, which must not be changed afterwards. It fails only if
+// nothing in the document is usable.
 func Read(data []byte, opts *Options) (*Document, error) {
 	o := opts.filled()
 	if o.Layout != Flat && o.Layout != Layered {
@@ -73,7 +73,7 @@ func Read(data []byte, opts *Options) (*Document, error) {
 	return d, nil
 }
 
-// toJSON gives the document as valid JSON in valid UTF-8.
+// toJSON returns the document as valid JSON in valid UTF-8.
 func toJSON(data []byte, bad *problems) ([]byte, error) {
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")))
 	jsonErr := rawjson.Check(data)
@@ -87,14 +87,14 @@ func toJSON(data []byte, bad *problems) ([]byte, error) {
 	out, err := fromYAML(data)
 	if err != nil {
 		if len(data) > 0 && data[0] == '{' {
-			err = jsonErr // it was meant as JSON
+			err = jsonErr // it looks like JSON
 		}
 		return nil, err
 	}
 	return out, rawjson.Check(out)
 }
 
-// readHead finds out what kind of document it is.
+// readHead determines the format.
 func (d *Document) readHead(bad *problems) error {
 	isSwagger := d.top("swagger") != nil
 	number := ""
@@ -135,7 +135,7 @@ func (d *Document) readHead(bad *problems) error {
 	return nil
 }
 
-// top is a member of the document itself; nil without one.
+// top returns a top-level member, or nil.
 func (d *Document) top(key string) *node {
 	p, ok := d.child(place{raw: d.raw}, key)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 
 const upperHex = "0123456789ABCDEF"
 
-// percent writes s with everything percent-encoded but letters, digits and what keep takes.
+// percent percent-encodes everything but letters, digits and the characters in keep.
 func percent(s string, keep string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -25,11 +25,11 @@ func percent(s string, keep string) string {
 	return b.String()
 }
 
-// unreserved are the marks that mean nothing in any part of a URL.
+// unreserved are the characters without a special meaning in URLs.
 const unreserved = "-._~"
 
-// escape writes a value for a URL. Reserved ones may keep what divides URLs, but never what
-// divides a query into its pairs.
+// escape encodes a value for a URL. With reserved, URL delimiters are kept, except those that
+// separate query pairs.
 func escape(s string, reserved bool) string {
 	if reserved {
 		return percent(s, unreserved+":/?[]@!$'()*,;")
@@ -37,13 +37,13 @@ func escape(s string, reserved bool) string {
 	return percent(s, unreserved)
 }
 
-// escapeCookie writes a value for a cookie. Servers differ in whether they decode it, so
-// only what cannot stand there is encoded.
+// escapeCookie encodes a value for a cookie. Not all servers decode it, so only invalid
+// characters are encoded.
 func escapeCookie(s string) string {
 	return percent(s, unreserved+"!#$&'()*+/:<=>?@[]^`{|}")
 }
 
-// escapePath writes the fixed part of a path, in which some is encoded already.
+// escapePath encodes the fixed part of a path, which may be partly encoded already.
 func escapePath(s string) string {
 	u := url.URL{Path: s}
 	if decoded, err := url.PathUnescape(s); err == nil {
@@ -53,7 +53,7 @@ func escapePath(s string) string {
 	return strings.TrimPrefix(u.EscapedPath(), "./")
 }
 
-// hasDots reports whether some part of a path leads elsewhere: to itself or one up.
+// hasDots reports whether a path has a segment "." or "..".
 func hasDots(path string) bool {
 	parts := strings.FieldsFunc(jsonschema.Unescape(path), func(r rune) bool { return r == '/' || r == '\\' })
 	for _, part := range parts {

@@ -7,15 +7,15 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// spread lists the properties of a body that is a plain object. Anything else (a union, a
-// map, a list, a text) stays whole.
+// spread lists the properties of a body that is a plain object. Anything else (a union, map,
+// list or text) stays whole.
 func (d *Document) spread(b *body) {
 	if b.schema == nil || b.kind == textMedia || b.kind == binaryMedia {
 		return
 	}
 	c := collector{at: map[string]*field{}}
 	if !d.parts(b.schema, c.add) || len(c.fields) == 0 || c.closed && c.parts > 1 {
-		return // what a closed part forbids depends on where the others stand
+		return // what a closed part forbids depends on the other parts
 	}
 	for _, name := range c.required {
 		if c.at[name] == nil {
@@ -23,13 +23,13 @@ func (d *Document) spread(b *body) {
 		}
 		c.at[name].required = true
 	}
-	// What only the server sets is not sent.
+	// Properties that only the server sets are not sent.
 	w := schemaWriter{d: d, way: request}
 	b.fields = slices.DeleteFunc(c.fields, func(f *field) bool { return slices.ContainsFunc(f.schemas, w.isHidden) })
 	b.open = !c.closed
 }
 
-// collector gathers the properties of an object from all the schemas it is composed of.
+// collector collects the properties of an object from all schemas it is composed of.
 type collector struct {
 	fields   []*field
 	at       map[string]*field
@@ -38,13 +38,13 @@ type collector struct {
 	parts    int
 }
 
-// plainKeywords are those that a schema may have and still be a plain object.
+// plainKeywords are the keywords that a plain object may have.
 var plainKeywords = map[string]bool{
 	"type": true, "properties": true, "required": true, "allOf": true, "additionalProperties": true,
 	"title": true, "description": true, "default": true, "examples": true, "deprecated": true, "readOnly": true, "writeOnly": true,
 }
 
-// add takes the properties of n; false when n is no plain object.
+// add collects the properties of n; false if n is not a plain object.
 func (c *collector) add(site, n *node) bool {
 	if n.Kind != jsonschema.Object || isNullable(n) || refOf(n) != nil || site != n && hasConstraint(site) {
 		return false
@@ -84,7 +84,7 @@ func (c *collector) property(name string, schema *node) {
 	}
 }
 
-// hasConstraint reports whether a reference has something beside it that may count.
+// hasConstraint reports whether a reference has keywords beside it that may matter.
 func hasConstraint(n *node) bool {
 	return slices.ContainsFunc(n.Kids, func(kid *node) bool {
 		return !strings.HasPrefix(kid.Key, "$") && kid.Key != "description" && kid.Key != "title" && kid.Key != "summary"

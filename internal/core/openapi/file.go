@@ -8,7 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// file is a file that an argument gives.
+// file is a file given as an argument.
 type file struct {
 	name, contentType string
 	content           []byte
@@ -59,7 +59,7 @@ func readFile(n *node, pointer string) (f file, err error) {
 	return f, nil
 }
 
-// decodeBase64 takes either alphabet, with padding or without, in lines or not.
+// decodeBase64 accepts both alphabets, with or without padding and line breaks.
 func decodeBase64(s string) ([]byte, error) {
 	s = strings.NewReplacer("-", "+", "_", "/", "\r", "", "\n", "", " ", "", "\t", "").Replace(s)
 	return base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))

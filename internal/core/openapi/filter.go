@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// Filter chooses operations. What is empty chooses all; several kinds must all agree.
+// Filter selects operations. Empty fields select all; an operation must match every field that
+// is set.
 type Filter struct {
 	Tags     []string // with one of these tags
-	Paths    []string // with a path like one of these: * is any part between slashes, ** any rest
-	Methods  []string // with one of these methods, in any case
-	IDs      []string // with one of these operationIds, or tool names
-	ReadOnly bool     // only those that change nothing: GET, HEAD, OPTIONS
+	Paths    []string // matching one of these paths: * is any segment, ** any number of segments
+	Methods  []string // with one of these methods, case-insensitive
+	IDs      []string // with one of these operationIds or tool names
+	ReadOnly bool     // only methods that change nothing: GET, HEAD, OPTIONS
 }
 
 func (f Filter) takes(e *entry) bool {
@@ -27,7 +28,7 @@ func (f Filter) takes(e *entry) bool {
 		(!f.ReadOnly || isReadOnly(e.method))
 }
 
-// matchPath compares part by part; ** stands for any number of parts, none included.
+// matchPath compares segment by segment; ** matches any number of segments, including none.
 func matchPath(glob, name string) bool {
 	return matchParts(strings.Split(glob, "/"), strings.Split(name, "/"))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// place is a value of the document and where it stands.
+// place is a value of the document with its pointer.
 type place struct {
 	raw     []byte
 	pointer string
@@ -25,7 +25,8 @@ type member struct {
 	raw []byte
 }
 
-// members lists those of a raw object. Of equal ones the last counts, at the place of the first.
+// members lists the members of a raw object. Of duplicates the last value counts, in the
+// position of the first.
 func members(raw []byte, twice func(key string)) []member {
 	var out []member
 	at := map[string]int{}
@@ -42,7 +43,7 @@ func members(raw []byte, twice func(key string)) []member {
 	return out
 }
 
-// index remembers what has been looked up.
+// index caches lookups.
 type index struct {
 	mu   sync.Mutex
 	wide map[string]map[string][]byte // members of large objects, by pointer
@@ -51,14 +52,14 @@ type index struct {
 	naming sync.Once
 	names  *names // see Document.names
 
-	nodes map[string]*node // what references led to of late, by pointer
-	room  int              // bytes of the document that may still be added to nodes
+	nodes map[string]*node // recently used targets of references, by pointer
+	room  int              // bytes of the document that may still be cached in nodes
 }
 
-// keptBytes is how much of the document is kept as nodes. Most operations lead to the same few.
-const keptBytes = 1 << 20
+// cachedBytes limits the cached nodes. Most operations refer to the same few.
+const cachedBytes = 1 << 20
 
-// node reads the place that a reference leads to.
+// node parses the target of a reference.
 func (d *Document) node(p place) *node {
 	x := &d.index
 	x.mu.Lock()
@@ -73,16 +74,16 @@ func (d *Document) node(p place) *node {
 	x.room -= len(p.raw)
 	if x.room < 0 {
 		x.nodes = map[string]*node{}
-		x.room = keptBytes - len(p.raw)
+		x.room = cachedBytes - len(p.raw)
 	}
 	x.nodes[p.pointer] = n
 	return n
 }
 
-// wideBytes is from where on an object's members are remembered instead of searched.
+// wideBytes is the size from which on an object's members are indexed.
 const wideBytes = 4 << 10
 
-// child is the member or element that the token names.
+// child returns the member or element named by the token.
 func (d *Document) child(p place, token string) (place, bool) {
 	var raw []byte
 	switch {
@@ -123,8 +124,8 @@ func (x *index) members(p place) map[string][]byte {
 
 var errLoop = errors.New("the reference leads to itself")
 
-// resolve finds what a reference means that stands in from; nil: in no schema. Nothing is ever
-// fetched.
+// resolve finds the target of a reference. from is the schema around it, or nil. Nothing is
+// ever fetched.
 func (d *Document) resolve(ref string, from *node) (place, error) {
 	if names := d.names(); names != nil {
 		return names.resolve(ref, from)
@@ -177,7 +178,7 @@ func (d *Document) walk(pointer string) (place, bool) {
 	return root, false
 }
 
-// refOf is the reference that a schema is, or has; nil without one.
+// refOf returns the reference of a schema, or nil.
 func refOf(n *node) *node {
 	if ref := n.Get("$ref"); ref != nil {
 		return ref
@@ -185,7 +186,7 @@ func refOf(n *node) *node {
 	return n.Get("$dynamicRef")
 }
 
-// target finds what the reference of a schema means.
+// target finds the target of a schema's reference.
 func (d *Document) target(ref *node) (place, error) {
 	if names := d.names(); names != nil && ref.Key == "$dynamicRef" {
 		return names.dynamic(ref)
@@ -193,10 +194,10 @@ func (d *Document) target(ref *node) (place, error) {
 	return d.resolve(ref.Text, ref)
 }
 
-// maxHops is how many references may follow each other. Real documents have a handful.
+// maxHops limits chains of references. Real documents need a handful.
 const maxHops = 32
 
-// follow goes from a node that is a reference, or not, to the node that is meant.
+// follow returns the target if n is a reference, else n.
 func (d *Document) follow(n *node) (*node, error) {
 	for range maxHops {
 		ref := refOf(n)

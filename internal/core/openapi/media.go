@@ -19,19 +19,20 @@ const (
 	binaryMedia
 )
 
-// textTypes are types outside text/ that are text.
+// textTypes are text types outside text/.
 var textTypes = []string{
-	"application/xml", "application/yaml", "application/x-yaml", "application/javascript", "application/x-javascript", "application/x-ndjson",
-	"application/jsonl", "application/json-seq", "application/graphql", "application/sql", "application/toml", "application/jwt", "image/svg+xml",
+	"application/xml", "application/yaml", "application/x-yaml", "application/javascript", "application/x-javascript",
+	"application/x-ndjson", "application/jsonl", "application/json-seq", "application/graphql", "application/sql",
+	"application/toml", "application/jwt", "image/svg+xml",
 }
 
-// mediaType is the type alone, in small letters; "" where there is none.
+// mediaType returns the type without parameters in lower case, or "".
 func mediaType(s string) string {
 	base, _, _ := strings.Cut(s, ";")
 	return strings.ToLower(strings.TrimSpace(base))
 }
 
-// kindOfType sorts a media type. Zero: the type alone does not tell.
+// kindOfType returns the kind of a media type, or 0 if the type alone does not tell.
 func kindOfType(media string) mediaKind {
 	base := mediaType(media)
 	switch {
@@ -49,8 +50,8 @@ func kindOfType(media string) mediaKind {
 	return 0
 }
 
-// kindOf sorts a media type object of the document. Types that say little on their own are
-// what their schema says: text, unless it is binary; */* with a structure is JSON.
+// kindOf returns the kind of a media type object. For generic types the schema decides: text
+// unless it is binary, and JSON for */* with a structured schema.
 func (d *Document) kindOf(media *node) mediaKind {
 	if k := kindOfType(media.Key); k != 0 {
 		return k
@@ -75,7 +76,7 @@ func (d *Document) kindOf(media *node) mediaKind {
 	return textMedia
 }
 
-// rank is the order in which types are preferred: what models write best comes first.
+// rank orders media types by preference: what models write best comes first.
 func rank(media string) int {
 	switch base := mediaType(media); {
 	case base == "application/json":
@@ -90,13 +91,13 @@ func rank(media string) int {
 	return 2 + int(kindOfType(media))
 }
 
-// pickMedia chooses one of the media types of a content object. It drives both the schema
-// that models see and the bytes that are sent.
+// pickMedia chooses one media type of a content object, for the schema that models see and for
+// the body that is sent.
 func pickMedia(content []*node) *node {
 	return slices.MinFunc(content, func(a, b *node) int { return rank(a.Key) - rank(b.Key) })
 }
 
-// sent is the media type to send for a declared one: ranges are no types.
+// sent returns the media type to send for a declared one, which may be a range.
 func sent(declared string, kind mediaKind) string {
 	if _, _, err := mime.ParseMediaType(declared); err == nil && !strings.Contains(declared, "*") {
 		return declared
@@ -110,7 +111,7 @@ func sent(declared string, kind mediaKind) string {
 	return "application/octet-stream"
 }
 
-// isBinary reports whether a schema is that of bytes rather than text.
+// isBinary reports whether a schema describes bytes rather than text.
 func (d *Document) isBinary(n *node) bool {
 	n, err := d.follow(n)
 	if err != nil || n.Kind != jsonschema.Object {
@@ -125,6 +126,10 @@ func (d *Document) isBinary(n *node) bool {
 	case !isText:
 		return false
 	}
-	return format == "binary" || format == "base64" || format == "byte" || n.Str("contentEncoding") == "base64" ||
-		n.Str("contentMediaType") != "" && kindOfType(n.Str("contentMediaType")) != jsonMedia && kindOfType(n.Str("contentMediaType")) != textMedia
+	if format == "binary" || format == "base64" || format == "byte" || n.Str("contentEncoding") == "base64" {
+		return true
+	}
+	media := n.Str("contentMediaType")
+	kind := kindOfType(media)
+	return media != "" && kind != jsonMedia && kind != textMedia
 }

@@ -10,9 +10,9 @@ import (
 // maxName is the length that every provider accepts.
 const maxName = 64
 
-// nameAll names the tools: by the operationId, else by method and path, cleaned to what
-// every provider accepts. A name that fits as it is stays; others that would be equal are
-// all told apart by a hash of method and path, which no other operation can change.
+// nameAll names the tools by operationId, else by method and path, with only the characters
+// that every provider accepts. A valid name is kept. Names that would collide all get a hash
+// of method and path, so that they do not depend on other operations.
 func (d *Document) nameAll(bad *problems) {
 	exact := map[string]int{}
 	cleaned := map[string]int{}
@@ -34,7 +34,8 @@ func (d *Document) nameAll(bad *problems) {
 		if !alone || len(e.name) > maxName {
 			e.name = e.hashed()
 		}
-		for i, base := 2, e.name; taken[e.name]; i++ { // an operationId that looks like another's hash
+		base := e.name
+		for i := 2; taken[e.name]; i++ { // an operationId that looks like another's hash
 			number := "_" + strconv.Itoa(i)
 			e.name = base[:min(len(base), maxName-len(number))] + number
 		}
@@ -42,7 +43,7 @@ func (d *Document) nameAll(bad *problems) {
 	}
 }
 
-// wanted is the name before it is cleaned.
+// wanted is the name before cleaning.
 func (e *entry) wanted() string {
 	if e.id != "" {
 		return e.id
@@ -51,14 +52,14 @@ func (e *entry) wanted() string {
 	return strings.ToLower(e.method) + "_" + path
 }
 
-// hashed is the name, cut where it is too long, with a hash behind it.
+// hashed is the name, truncated if necessary, with a hash suffix.
 func (e *entry) hashed() string {
 	sum := sha256.Sum256([]byte(e.method + "\x00" + e.path))
 	const keep = maxName - 9
 	return strings.TrimRight(e.name[:min(len(e.name), keep)], "_") + "_" + hex.EncodeToString(sum[:4])
 }
 
-// clean makes every run of characters that some provider refuses one underscore.
+// clean replaces every run of characters that some provider refuses by one underscore.
 func clean(s string) string {
 	var b strings.Builder
 	gap := false

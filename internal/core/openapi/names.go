@@ -11,14 +11,14 @@ import (
 
 type node = jsonschema.Node
 
-// names resolves references in a document whose schemas have names beside their pointers:
-// $id, $anchor, $dynamicAnchor. Such documents are rare, and read whole.
+// names resolves references by $id, $anchor and $dynamicAnchor. Documents that use them are
+// rare, and are parsed completely.
 type names struct {
 	mu    sync.Mutex
 	index *jsonschema.Index
 }
 
-// names finds those of the document, once; nil where there are none.
+// names returns the names of the document, found once; nil if there are none.
 func (d *Document) names() *names {
 	d.index.naming.Do(func() {
 		if d.format != openapi31 || !bytes.Contains(d.raw, []byte(`"$id"`)) && !bytes.Contains(d.raw, []byte(`nchor"`)) {
@@ -32,7 +32,7 @@ func (d *Document) names() *names {
 	return d.index.names
 }
 
-// addSchemas finds the schemas that stand in parameters, bodies, headers and responses.
+// addSchemas finds the schemas in parameters, bodies, headers and responses.
 func addSchemas(x *jsonschema.Index, n *node) {
 	for _, kid := range n.Kids {
 		switch {
@@ -74,9 +74,8 @@ func placeOf(n *node) place {
 	return place{[]byte(n.Text), n.Pointer()}
 }
 
-// dynamic finds what a dynamic reference means: the outermost schema of its name on the way by
-// which it is reached. The document is always outermost; beyond it, a name can be resolved
-// where it is given only once.
+// dynamic resolves a dynamic reference to the outermost schema with its name. If the document
+// itself does not have that name, it must be unique.
 func (s *names) dynamic(ref *node) (place, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,10 +8,10 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// maxNext bounds what is said of a next page: a longer cursor is in the body anyway.
+// maxNext limits the reported cursor of the next page; the body has a longer one anyway.
 const maxNext = 2 << 10
 
-// next notes where the next page is: the link of the header, or what the body calls so.
+// next appends where the next page is, from the Link header or the body.
 func (a *answer) next(dst []byte) []byte {
 	if a.status >= 300 {
 		return dst
@@ -30,10 +30,10 @@ func (a *answer) next(dst []byte) []byte {
 	return rawjson.AppendString(name(dst, "nextField"), pointer)
 }
 
-// linkForm is one link of the header Link: its target and its parameters.
+// linkForm matches one link of a Link header: its target and parameters.
 var linkForm = regexp.MustCompile(`<([^>]*)>((?:[^"<]|"[^"]*"?)*)`)
 
-// nextLink finds the link with rel=next among the values of the header Link.
+// nextLink finds the link with rel=next in the values of Link headers.
 func nextLink(values []string) string {
 	for _, link := range linkForm.FindAllStringSubmatch(strings.Join(values, ","), -1) {
 		if isNext(link[2]) {
@@ -58,16 +58,18 @@ func isNext(params string) bool {
 	return false
 }
 
-// nextNames are what APIs call the way to the next page, without case and marks.
+// nextNames are the names of the next page's link or cursor in common APIs, in lower case
+// without punctuation.
 var nextNames = map[string]bool{
-	"next": true, "nextpage": true, "nextpagetoken": true, "nexttoken": true, "nextcursor": true, "nextlink": true, "nexturl": true, "nextpageurl": true,
-	"nexturi": true, "nextpageuri": true, "nextoffset": true, "nextmarker": true, "continuationtoken": true, "@odatanextlink": true, "odatanextlink": true,
-	"nexthref": true, "nextpagelink": true, "nextrecordsurl": true, "endcursor": true,
+	"next": true, "nextpage": true, "nextpagetoken": true, "nexttoken": true, "nextcursor": true, "nextlink": true, "nexturl": true,
+	"nextpageurl": true, "nexturi": true, "nextpageuri": true, "nextoffset": true, "nextmarker": true, "continuationtoken": true,
+	"@odatanextlink": true, "odatanextlink": true, "nexthref": true, "nextpagelink": true, "nextrecordsurl": true, "endcursor": true,
 }
 
-// pageNames are the members in which APIs keep it.
+// pageNames are the members that contain it.
 var pageNames = map[string]bool{
-	"meta": true, "pagination": true, "paging": true, "links": true, "responsemetadata": true, "page": true, "pageinfo": true, "cursors": true, "metadata": true,
+	"meta": true, "pagination": true, "paging": true, "links": true, "responsemetadata": true,
+	"page": true, "pageinfo": true, "cursors": true, "metadata": true,
 }
 
 var marks = strings.NewReplacer("_", "", "-", "", ".", "", "$", "")
@@ -100,7 +102,8 @@ func nextField(raw []byte, at string, depth int) (string, []byte) {
 	return "", nil
 }
 
-// nextValue is a text or a number that leads on, also where it stands in a link object.
+// nextValue returns a string or number that leads to the next page, also from within a link
+// object.
 func nextValue(raw []byte) []byte {
 	if raw[0] == '{' {
 		raw = rawjson.Get(raw, "href")

@@ -19,23 +19,23 @@ import (
 	"slices"
 )
 
-// Options change how a document is read. The zero value is what most callers want.
+// Options change how a document is read. The zero value suits most callers.
 type Options struct {
-	Layout    Layout            // how arguments are arranged; "": Flat
-	Base      string            // where the API is, in place of the document's servers; "": what those say
+	Layout    Layout            // default: Flat
+	Base      string            // URL of the API; default: the document's servers
 	URL       string            // where the document came from; relative servers are relative to it
-	Variables map[string]string // values for variables of servers; the others have their defaults
+	Variables map[string]string // values of server variables, in place of their defaults
 	MaxBytes  int               // of the document; 0: 64 MB
 }
 
-// Layout is how the arguments of a tool are arranged. Both build the same requests.
+// Layout is how the arguments of a tool are arranged. Requests are the same in both.
 type Layout string
 
 const (
-	// Flat puts parameters and the properties of a plain object body side by side. A name
-	// that stands in two places gets the place behind it in each: id__path, id__body.
+	// Flat puts parameters and the properties of a plain object body side by side. A name that
+	// occurs in several places gets the place as a suffix in each: id__path, id__body.
 	Flat Layout = "flat"
-	// Layered groups them: header, path, query, cookie, body.
+	// Layered groups arguments: header, path, query, cookie, body.
 	Layered Layout = "layered"
 )
 
@@ -59,10 +59,10 @@ type Problem struct {
 	Message string `json:"message"` // what is wrong, and what was done about it
 }
 
-// problems collects what is found wrong. A nil collector hears nothing.
+// problems collects problems. A nil collector ignores them.
 type problems struct {
-	list []Problem
-	told map[*definition]bool // those whose problems are in the list: many operations share one
+	list     []Problem
+	reported map[*definition]bool // definitions already reported: many operations share one
 }
 
 func (p *problems) add(pointer, message string) {
@@ -72,17 +72,17 @@ func (p *problems) add(pointer, message string) {
 }
 
 func (p *problems) addAll(def *definition) {
-	if p == nil || len(def.wrong) == 0 || p.told[def] {
+	if p == nil || len(def.wrong) == 0 || p.reported[def] {
 		return
 	}
-	if p.told == nil {
-		p.told = map[*definition]bool{}
+	if p.reported == nil {
+		p.reported = map[*definition]bool{}
 	}
-	p.told[def] = true
+	p.reported[def] = true
 	p.list = append(p.list, def.wrong...)
 }
 
-// distinct is the list in the order of pointers, each problem once.
+// distinct sorts problems by pointer and removes duplicates.
 func distinct(list []Problem) []Problem {
 	slices.SortFunc(list, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Message, b.Message))

@@ -18,23 +18,23 @@ type Operation struct {
 	Path       string
 	Tags       []string
 	Definition json.RawMessage // of the tool; read-only
-	Base       string          // where its requests begin; "" where that is no address
+	Base       string          // URL prefix of its requests; "" if it is not a valid address
 	Origin     string          // scheme, host and port of Base
 
-	at    *url.URL // Base; nil where it is no address
+	at    *url.URL // Base, parsed; nil if invalid
 	doc   *Document
 	entry *entry
 	once  sync.Once
 	known *plan
 }
 
-// Operations makes tools of the operations that the filter takes and that are sound. The
-// problems are those of the document and of these operations, in the order of pointers.
+// Operations returns tools for the valid operations that match the filter. The problems are
+// those of the document and of these operations, by pointer.
 func (d *Document) Operations(f Filter) ([]*Operation, []Problem) {
 	bad := problems{list: slices.Clone(d.problems)}
 	var out []*Operation
 	var scratch []byte
-	var last *plan // most operations are where the one before is
+	var last *plan // consecutive operations usually have the same server
 	var at *url.URL
 	var base, host string
 	for _, e := range d.entries {
@@ -55,20 +55,21 @@ func (d *Document) Operations(f Filter) ([]*Operation, []Problem) {
 			base = ""
 			host = ""
 			at, _ = d.base(p)
-			if at != nil { // Request says why there is none
+			if at != nil { // otherwise Request returns the error
 				base = at.String()
 				host = origin.Of(at)
 			}
 			last = p
 		}
 		out = append(out, &Operation{
-			Name: e.name, ID: e.id, Method: e.method, Path: e.path, Tags: e.tags, Definition: bytes.Clone(scratch), Base: base, Origin: host, at: at, doc: d, entry: e,
+			Name: e.name, ID: e.id, Method: e.method, Path: e.path, Tags: e.tags,
+			Definition: bytes.Clone(scratch), Base: base, Origin: host, at: at, doc: d, entry: e,
 		})
 	}
 	return out, distinct(bad.list)
 }
 
-// plan is read again when the operation is first used: most of a large document never is.
+// plan is read again on first use: most operations of a large document are never called.
 func (op *Operation) plan() *plan {
 	op.once.Do(func() {
 		op.known = op.doc.plan(op.entry, op.doc.operation(op.entry), nil)
@@ -76,12 +77,12 @@ func (op *Operation) plan() *plan {
 	return op.known
 }
 
-// Security lists the alternatives to authenticate with: all schemes of one of them are
-// needed. None: nothing is. An alternative without schemes says that nothing need be given.
+// Security lists the alternative ways to authenticate; each needs all of its schemes. An empty
+// list means no authentication, an alternative without schemes that it is optional.
 func (op *Operation) Security() [][]Scheme { return op.plan().security }
 
-// Servers lists where the operation can be reached, the preferred one first.
+// Servers lists where the operation can be reached, preferred server first.
 func (op *Operation) Servers() []Server { return op.plan().servers }
 
-// ReadOnly reports whether the operation changes nothing, by the rules of HTTP.
+// ReadOnly reports whether the method is safe in HTTP's sense.
 func (op *Operation) ReadOnly() bool { return isReadOnly(op.Method) }

@@ -7,18 +7,18 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// output is what an operation promises to answer.
+// output is the documented response of an operation.
 type output struct {
-	json   bool             // the body of a success is JSON
-	schema *node            // of that body; nil when nothing is known
-	wrap   bool             // it is no object: it stands under "result"
-	types  jsonschema.Types // that the wrapped value may have
+	json   bool             // the body of a successful response is JSON
+	schema *node            // schema of that body; nil if unknown
+	wrap   bool             // not an object: wrapped under "result"
+	types  jsonschema.Types // possible types of the wrapped value
 }
 
-// wrapped is the member under which a result stands that is no object.
+// wrapped is the member that holds a result that is not an object.
 const wrapped = "result"
 
-// readResponses finds the answer of a success, and what to ask for.
+// readResponses finds the successful response and the Accept header.
 func (d *Document) readResponses(p *plan, responses *node, bad *problems) {
 	p.accept = "*/*"
 	for _, at := range successes(responses) {
@@ -40,7 +40,7 @@ func (d *Document) readResponses(p *plan, responses *node, bad *problems) {
 		}
 		schema := media.Get("schema")
 		if p.output.json && !sameText(p.output.schema, schema) {
-			p.output = output{json: true} // several answers: no schema would hold for all
+			p.output = output{json: true} // several responses: no schema holds for all
 			return
 		}
 		p.output.json = true
@@ -51,8 +51,8 @@ func (d *Document) readResponses(p *plan, responses *node, bad *problems) {
 
 func sameText(a, b *node) bool { return a != nil && b != nil && a.Text == b.Text }
 
-// readOutput decides how the answer is announced: an object as it is, anything else wrapped,
-// what is not known not at all.
+// readOutput decides how the result is declared: an object as it is, other values wrapped,
+// unknown ones not at all.
 func (d *Document) readOutput(o *output) {
 	if o.schema == nil {
 		return
@@ -67,7 +67,7 @@ func (d *Document) readOutput(o *output) {
 	}
 }
 
-// successes are the responses of 2xx codes, the lowest first; without any, the default one.
+// successes returns the 2xx responses, lowest first, or else the default one.
 func successes(responses *node) (out []*node) {
 	for _, kid := range responses.Members() {
 		if len(kid.Key) == 3 && kid.Key[0] == '2' {
@@ -81,7 +81,7 @@ func successes(responses *node) (out []*node) {
 	return out
 }
 
-// acceptOf is the header Accept: JSON where there is some, else all that there is.
+// acceptOf returns the Accept header: JSON if available, else all types.
 func acceptOf(content []*node) string {
 	best := pickMedia(content)
 	if kindOfType(best.Key) == jsonMedia {

@@ -11,27 +11,27 @@ import (
 // param is a parameter of an operation.
 type param struct {
 	name, in   string
-	arg        string // the argument's name in the flat layout
+	arg        string // argument name in the flat layout
 	required   bool
-	many       bool   // slashes in a path's value divide parts, as in {+name}
-	media      string // how the value is written where the parameter has content; "": by its style
+	many       bool   // slashes in a path value separate segments, as in {+name}
+	media      string // media type for parameters with content; "": by style
 	kind       mediaKind
 	how        encoding
-	schema     *node // nil: any
+	schema     *node // nil: anything
 	describe   string
 	deprecated bool
 }
 
-// encoding is how a value becomes text.
+// encoding is how a value is serialized.
 type encoding struct {
 	style    string
 	explode  bool
-	reserved bool   // characters that divide URLs may stay as they are
-	media    string // of a part of a form; "": by the value
-	given    bool   // the document says it; else it is the default
+	reserved bool   // keep URL delimiters unescaped
+	media    string // media type of a form part; "": by value
+	given    bool   // specified in the document, not the default
 }
 
-// styles are those that a place allows, its default first.
+// styles are the styles allowed in each place, default first.
 var styles = map[string][]string{
 	"path":   {"simple", "label", "matrix"},
 	"query":  {"form", "spaceDelimited", "pipeDelimited", "deepObject", "tabDelimited"},
@@ -39,15 +39,16 @@ var styles = map[string][]string{
 	"cookie": {"form"},
 }
 
-// ownHeader are the headers that no argument may set: what is in them is decided elsewhere.
-// The first three are named by the standard.
+// ownHeader are the headers that no argument may set. The first three are named by the
+// standard.
 var ownHeader = map[string]bool{
-	"Accept": true, "Content-Type": true, "Authorization": true, "Host": true, "Cookie": true, "Content-Length": true, "Transfer-Encoding": true,
+	"Accept": true, "Content-Type": true, "Authorization": true,
+	"Host": true, "Cookie": true, "Content-Length": true, "Transfer-Encoding": true,
 	"Connection": true, "Upgrade": true, "Te": true, "Trailer": true, "Keep-Alive": true, "Proxy-Authorization": true, "Expect": true,
 }
 
-// readParams reads the parameters of the path and of the operation; the operation's own
-// replace those of the same name and place. It fails where it cannot know what to send.
+// readParams reads the parameters of the path and of the operation, which override those of
+// the path. It returns false if it is unclear what to send.
 func (d *Document) readParams(lists []*node, bad *problems) (params []*param, ok bool) {
 	at := map[string]int{}
 	for _, list := range lists {
@@ -75,7 +76,7 @@ func (d *Document) readParams(lists []*node, bad *problems) (params []*param, ok
 	return params, true
 }
 
-// key is by what a parameter is known: headers have no case.
+// key identifies a parameter: header names are case-insensitive.
 func (p *param) key() string {
 	if p.in == "header" {
 		return "header " + strings.ToLower(p.name)
@@ -83,10 +84,15 @@ func (p *param) key() string {
 	return p.in + " " + p.name
 }
 
-// readParam reads one parameter; nil where there is nothing that could be sent.
+// readParam reads one parameter; nil if it cannot be sent.
 func (d *Document) readParam(n, at *node, bad *problems) *param {
 	p := &param{
-		name: n.Str("name"), in: n.Str("in"), required: n.Get("required").IsTrue(), schema: n.Get("schema"), describe: n.Str("description"), deprecated: n.Get("deprecated").IsTrue(),
+		name:       n.Str("name"),
+		in:         n.Str("in"),
+		required:   n.Get("required").IsTrue(),
+		schema:     n.Get("schema"),
+		describe:   n.Str("description"),
+		deprecated: n.Get("deprecated").IsTrue(),
 	}
 	header := http.CanonicalHeaderKey(p.name)
 	switch {
@@ -114,7 +120,7 @@ func (d *Document) readParam(n, at *node, bad *problems) *param {
 	return p
 }
 
-// readEncoding reads style, explode and allowReserved as they are for the place.
+// readEncoding reads style, explode and allowReserved with the defaults of the place.
 func readEncoding(n *node, in string, bad *problems) encoding {
 	e := encoding{style: n.Str("style"), reserved: n.Get("allowReserved").IsTrue() && in == "query", given: true}
 	if !slices.Contains(styles[in], e.style) {
@@ -130,7 +136,7 @@ func readEncoding(n *node, in string, bad *problems) encoding {
 	return e
 }
 
-// isToken reports whether a name can stand in a header.
+// isToken reports whether a name is a valid header name.
 func isToken(s string) bool {
 	const special = "!#$%&'*+-.^_`|~"
 	for i := range len(s) {

@@ -6,12 +6,12 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// maxParts bounds the schemas that one is composed of. Real ones have a dozen at most.
+// maxParts limits the schemas that a schema is composed of. Real ones have a dozen at most.
 const maxParts = 200
 
-// parts calls visit for the schema n and for all that it is composed of by allOf, each
-// reference once: with the place where it stands and with the schema that is meant. A
-// reference that leads nowhere is visited as it stands. It reports whether visit saw all.
+// parts calls visit for n and for all schemas it is composed of by allOf, each reference once:
+// with the site and the schema it resolves to. An unresolved reference is its own target. It
+// reports whether all were visited.
 func (d *Document) parts(n *node, visit func(site, part *node) bool) bool {
 	seen := map[string]bool{}
 	left := maxParts
@@ -44,8 +44,8 @@ func (d *Document) parts(n *node, visit func(site, part *node) bool) bool {
 	return walk(n)
 }
 
-// types are the types that a value of the schema may have; none when it may have any, or
-// when that cannot be told within so many steps.
+// types returns the possible types of a value; none if it may have any, or if that cannot be
+// determined within the given steps.
 func (d *Document) types(n *node, steps *int) jsonschema.Types {
 	*steps--
 	n, err := d.follow(n)
@@ -82,7 +82,7 @@ func (d *Document) types(n *node, steps *int) jsonschema.Types {
 	return 0
 }
 
-// typesOf are the types that a schema names, in any case; a file is a string.
+// typesOf returns the types that a schema names, in any case; a file is a string.
 func typesOf(n *node) (set jsonschema.Types) {
 	for _, t := range n.Strings("type") {
 		if t == "file" {

@@ -8,7 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// entry is an operation of the document, before anything is made of it.
+// entry is an operation of the document, not yet read.
 type entry struct {
 	name   string // of its tool
 	method string
@@ -22,14 +22,14 @@ type entry struct {
 // pathItem is what the operations of one path share.
 type pathItem struct {
 	parameters, servers place
-	text                string // what the path says of itself
+	text                string // summary and description of the path
 }
 
 var methods = map[string]bool{
 	"get": true, "put": true, "post": true, "delete": true, "options": true, "head": true, "patch": true, "trace": true, "query": true,
 }
 
-// isReadOnly reports whether a method changes nothing, by the rules of HTTP.
+// isReadOnly reports whether a method is safe in HTTP's sense.
 func isReadOnly(method string) bool {
 	return slices.Contains([]string{"GET", "HEAD", "OPTIONS", "TRACE", "QUERY"}, method)
 }
@@ -58,12 +58,11 @@ func (d *Document) readPaths(bad *problems) {
 	}
 }
 
-// readItem lists the operations of one path. It may be a reference with something beside it,
-// which then counts more.
-func (d *Document) readItem(path string, at place, bad *problems) {
+// readItem lists the operations of one path. Members beside its reference take precedence.
+func (d *Document) readItem(path string, item place, bad *problems) {
 	shared := &pathItem{}
 	seen := map[string]bool{}
-	for hops, item := 0, at; item.raw != nil; hops++ {
+	for hops := 0; item.raw != nil; hops++ {
 		var next place
 		twice := func(key string) {
 			bad.add(item.pointer+"/"+jsonschema.EscapeToken(key), "is a duplicate; the last one counts")
@@ -96,7 +95,7 @@ func (d *Document) readItem(path string, at place, bad *problems) {
 	}
 }
 
-// itemOf is the path item that a reference leads to; none where it leads to no new one.
+// itemOf resolves the reference of a path item.
 func (d *Document) itemOf(ref place, hops int, bad *problems) place {
 	text, _ := rawjson.String(ref.raw)
 	target, err := d.resolve(text, nil)

@@ -7,35 +7,35 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// plan is what is known of an operation: where each argument goes.
+// plan describes how to build the request of an operation.
 type plan struct {
 	path     []pathPart
-	query    string // that the path itself brings
+	query    string // query string in the path itself
 	params   []*param
 	body     *body
 	servers  []Server
-	own      bool // the servers are the operation's or its path's, not the document's
+	own      bool // the servers are those of the operation or its path, not of the document
 	security [][]Scheme
 	accept   string
 	output   output
-	isSecret func(name, in string) bool // whether a scheme uses the name in that place
+	isSecret func(name, in string) bool // reports whether a scheme uses the name in that place
 }
 
-// pathPart is a piece of a path: text as it is, or the value of a parameter.
+// pathPart is a piece of a path: fixed text or a parameter.
 type pathPart struct {
 	text  string
 	param *param
 }
 
-// operation is an operation in the words of OpenAPI 3, whatever the document is written in.
+// operation is an operation in OpenAPI 3 form, whatever the format of the document.
 type operation struct {
 	*node
-	params    []*node // lists: those of the path, and its own
+	params    []*node // lists of the path and of the operation
 	body      *node
-	form      *body // a form of Swagger, in place of body
+	form      *body // a Swagger form, in place of body
 	responses *node
 	servers   []Server
-	own       bool // the servers are the operation's or its path's, not the document's
+	own       bool // the servers are those of the operation or its path, not of the document
 }
 
 // operation reads an operation.
@@ -62,7 +62,7 @@ func (d *Document) operation(e *entry) *operation {
 	return op
 }
 
-// plan reads an operation; nil where no sound request could be made.
+// plan reads an operation; nil if no valid request can be built.
 func (d *Document) plan(e *entry, op *operation, bad *problems) *plan {
 	p := &plan{isSecret: d.isSecret, servers: op.servers, own: op.own}
 	var public bool
@@ -90,7 +90,7 @@ func (d *Document) plan(e *entry, op *operation, bad *problems) *plan {
 	return p
 }
 
-// readPath takes the path apart and finds the parameter for each place in it.
+// readPath splits the path and finds the parameter of each placeholder.
 func (p *plan) readPath(e *entry, bad *problems) bool {
 	path, _, _ := strings.Cut(e.path, "#")
 	path, p.query, _ = strings.Cut(path, "?")
@@ -132,7 +132,7 @@ func (p *plan) readPath(e *entry, bad *problems) bool {
 	return true
 }
 
-// pathParam finds the parameter of a name in braces; {+name} is the form whose value may hold slashes.
+// pathParam finds the parameter of a placeholder; values of {+name} may contain slashes.
 func (p *plan) pathParam(name string) *param {
 	for _, q := range p.params {
 		if q.in == "path" && (q.name == name || "+"+q.name == name) {
@@ -143,8 +143,8 @@ func (p *plan) pathParam(name string) *param {
 	return nil
 }
 
-// arrange gives every argument its name. In the flat layout those that stand in several
-// places get the place behind them, in each of them.
+// arrange names the arguments. In the flat layout, names that occur in several places get the
+// place as a suffix.
 func (p *plan) arrange(layout Layout) {
 	b := p.body
 	if b != nil {
@@ -176,7 +176,7 @@ func (p *plan) arrange(layout Layout) {
 		*s.arg = s.name
 		if layout == Flat && count[s.name] > 1 {
 			for *s.arg += "__" + s.in; count[*s.arg] > 0 || taken[*s.arg]; {
-				*s.arg += "__" + s.in // somebody has called another one so
+				*s.arg += "__" + s.in // the name is taken as well
 			}
 		}
 		taken[*s.arg] = true

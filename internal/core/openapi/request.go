@@ -13,14 +13,14 @@ import (
 type Request struct {
 	Method string
 	URL    string      // absolute; send it as it is
-	Header http.Header // with Accept, and Content-Type where there is a body; Curl knows only what SetHeader and Apply add
+	Header http.Header // with Accept, and Content-Type for a body; to add others, use SetHeader and Apply
 	Body   []byte      // nil: none
 
-	shownURL    string      // the URL without secrets
-	shownHeader http.Header // the headers without secrets
+	shownURL    string      // URL without secrets
+	shownHeader http.Header // headers without secrets
 }
 
-// Request makes the request for the arguments of a call. They cannot change where it goes.
+// Request builds the request for the arguments of a call. They cannot change where it goes.
 func (op *Operation) Request(args json.RawMessage) (*Request, error) {
 	p := op.plan()
 	at := op.at
@@ -80,7 +80,7 @@ func asQuery(pairs string) string {
 	return "?" + pairs
 }
 
-// withoutValues is the query of a base as people may see it: a key may stand in it.
+// withoutValues hides the values of a base URL's query, which may contain a key.
 func withoutValues(query string) string {
 	pairs := strings.Split(query, "&")
 	for i, pair := range pairs {
@@ -93,7 +93,7 @@ func withoutValues(query string) string {
 	return strings.Join(pairs, "&")
 }
 
-// pathOf fills in the path. No value can add or leave out a part of it.
+// pathOf fills in the path. No value can add or remove a segment.
 func (p *plan) pathOf(v *values) (string, error) {
 	var b strings.Builder
 	for _, part := range p.path {
@@ -108,7 +108,7 @@ func (p *plan) pathOf(v *values) (string, error) {
 		if text == "" || n.Kind == jsonschema.String && n.Text == "" {
 			return "", badArgument(at.pointer, "%s is empty: the path needs it", q.arg)
 		}
-		if climbs(n) {
+		if hasDotSegments(n) {
 			return "", badArgument(at.pointer, "%s may not be or contain the path part . or ..", q.arg)
 		}
 		b.WriteString(text)
@@ -126,20 +126,20 @@ func (q *param) escapeInPath(s string) string {
 	return percent(s, unreserved)
 }
 
-// climbs reports whether some text in a value would lead elsewhere once a server has decoded it.
-func climbs(n *node) bool {
+// hasDotSegments reports whether a value contains "." or ".." segments once a server has decoded it.
+func hasDotSegments(n *node) bool {
 	if n.Kind == jsonschema.String {
 		return hasDots(n.Text)
 	}
 	for _, kid := range n.Kids {
-		if climbs(kid) || hasDots(kid.Key) {
+		if hasDotSegments(kid) || hasDots(kid.Key) {
 			return true
 		}
 	}
 	return false
 }
 
-// text writes the value of a parameter of a path or a header.
+// text serializes a parameter of a path or header.
 func (q *param) text(v value, escape func(string) string) string {
 	n := jsonschema.ParseAt(v.raw, "")
 	if q.media != "" {
@@ -148,7 +148,7 @@ func (q *param) text(v value, escape func(string) string) string {
 	return styled(q.name, n, q.how, escape)
 }
 
-// content writes a value by the media type of its parameter.
+// content serializes a value in the media type of its parameter.
 func (q *param) content(n *node) string {
 	if q.kind == textMedia && n.Kind == jsonschema.String {
 		return n.Text
@@ -156,7 +156,7 @@ func (q *param) content(n *node) string {
 	return string(n.Append(nil))
 }
 
-// queryOf writes the query, after what the base and the path bring.
+// queryOf builds the query, starting with those of the base and the path.
 func (p *plan) queryOf(v *values, base string) (string, error) {
 	var out []string
 	for _, fixed := range []string{base, p.query} {
@@ -176,8 +176,8 @@ func (p *plan) queryOf(v *values, base string) (string, error) {
 	return strings.Join(out, "&"), nil
 }
 
-// pairs writes the value of a parameter of a query or a cookie. An exploded object brings
-// names of its own; none may be that of a secret.
+// pairs serializes a parameter of a query or cookie. An exploded object adds its own names,
+// none of which may be that of a secret.
 func (p *plan) pairs(q *param, v value, escape func(string) string) ([]string, error) {
 	n := jsonschema.ParseAt(v.raw, "")
 	if q.media != "" {
@@ -197,7 +197,7 @@ func (p *plan) pairs(q *param, v value, escape func(string) string) ([]string, e
 	return list, nil
 }
 
-// setHeaders writes the parameters that go into headers, cookies among them.
+// setHeaders sets the header and cookie parameters.
 func (p *plan) setHeaders(h http.Header, v *values) error {
 	for _, q := range p.params {
 		at, ok := v.params[q]

@@ -15,8 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// setBody writes the body and its type. A body that need not be there, and of which nothing
-// is given, is not sent.
+// setBody writes the body and its type. An optional body without values is not sent.
 func (r *Request) setBody(b *body, v *values) error {
 	if !b.required && (!v.given || !b.spread && rawjson.IsNull(v.whole)) {
 		return nil
@@ -59,7 +58,7 @@ func (r *Request) setBody(b *body, v *values) error {
 	return nil
 }
 
-// json is the body as JSON. A whole one keeps its bytes.
+// json returns the body as JSON. A whole body is passed through byte for byte.
 func (b *body) json(v *values) []byte {
 	if !b.spread {
 		return v.whole
@@ -71,14 +70,14 @@ func (b *body) json(v *values) []byte {
 	return append(dst, '}')
 }
 
-// part is one field of a form with its value.
+// part is a form field with its value.
 type part struct {
 	*field
 	value   *node
 	pointer string // to the argument
 }
 
-// parts are the fields of a form that are given. Null means that one is not.
+// parts returns the given fields of a form. Null means not given.
 func (b *body) parts(v *values) ([]part, error) {
 	given := v.fields
 	base := ""
@@ -109,7 +108,8 @@ func (b *body) parts(v *values) ([]part, error) {
 	return out, nil
 }
 
-// writeForm writes name=value pairs. Structures are JSON text unless the document says how.
+// writeForm writes name=value pairs. Structures become JSON text unless the document says
+// otherwise.
 func writeForm(fields []part) ([]byte, error) {
 	var out []string
 	for _, f := range fields {
@@ -127,8 +127,8 @@ func writeForm(fields []part) ([]byte, error) {
 	return []byte(strings.Join(out, "&")), nil
 }
 
-// writeMultipart writes each field as a part, each element of a list as one of its own. The
-// boundary is a hash of what is sent, so that the same call is the same request.
+// writeMultipart writes each field, and each element of a list, as a part. The boundary is a
+// hash of the content, so that the same call gives the same request.
 func writeMultipart(fields []part, media string) ([]byte, string, error) {
 	sum := sha256.New()
 	for _, f := range fields {
@@ -177,7 +177,7 @@ func (f part) part(v *node) (textproto.MIMEHeader, []byte, error) {
 	}
 	own := f.how.media
 	if strings.ContainsAny(own, ",*") {
-		own = "" // a list or a range: any of them
+		own = "" // a list or range of types: any of them
 	}
 	if f.file {
 		file, err := readFile(v, f.pointer)
@@ -196,5 +196,5 @@ func (f part) part(v *node) (textproto.MIMEHeader, []byte, error) {
 	return head, []byte(atom(v)), nil
 }
 
-// quoteField writes what would end a field's name, as browsers do.
+// quoteField escapes field names as browsers do.
 var quoteField = strings.NewReplacer("\\", "\\\\", `"`, "%22", "\r", "%0D", "\n", "%0A")

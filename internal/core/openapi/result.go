@@ -19,38 +19,38 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// Result makes the tool's result of an HTTP response. The body is what came, with any
-// content encoding undone.
+// Result turns an HTTP response into the tool's result. The content encoding of the body must
+// already be decoded.
 //
-// JSON is text and structured content, both with the bytes that came; what is no object
-// stands under "result" in the latter, as the output schema says. Images and sounds are
-// content of their kind, other bytes an embedded resource. A status of 300 or more is the
-// tool's error and carries the status, the body's own message, and the body. What else is
-// worth knowing (the status, the next page, what was wrong) is in _meta["toolfit/http"].
+// JSON becomes text and structured content, both byte for byte; a value that is not an object
+// is wrapped under "result" in the latter, as the output schema says. Images and audio become
+// content of their type, other bytes an embedded resource. A status of 300 or more is a tool
+// error with the status, the message from the body, and the body. Further details (the status,
+// the next page, problems) are in _meta["toolfit/http"].
 func (op *Operation) Result(status int, header http.Header, body []byte) json.RawMessage {
 	a := answer{op: op, out: op.plan().output, status: status, header: header}
 	a.read(body)
 	if status >= 300 {
-		return a.failure()
+		return a.toolError()
 	}
 	return a.success()
 }
 
-// answer is a response while a result is made of it.
+// answer is a response being converted.
 type answer struct {
 	op     *Operation
 	out    output
 	status int
 	header http.Header
 
-	media string    // the media type, without parameters
-	kind  mediaKind // what the body turned out to be; 0: empty
-	text  string    // of text and JSON, in UTF-8
-	body  []byte    // as it came
+	media string    // media type without parameters
+	kind  mediaKind // detected kind of the body; 0: empty
+	text  string    // text or JSON, in UTF-8
+	body  []byte    // unchanged
 	notes []string
 }
 
-// read finds out what the body is.
+// read determines the kind of the body.
 func (a *answer) read(body []byte) {
 	a.body = body
 	if len(body) == 0 {
@@ -83,7 +83,7 @@ func (a *answer) read(body []byte) {
 	}
 }
 
-// sniff guesses the type of a body that does not say it.
+// sniff guesses the type of a body without a content type.
 func (a *answer) sniff() {
 	switch {
 	case rawjson.Check(a.body) == nil:
@@ -97,7 +97,7 @@ func (a *answer) sniff() {
 	}
 }
 
-// checkJSON takes the text for JSON where it is, whatever it is called.
+// checkJSON treats text that is valid JSON as JSON, whatever its type.
 func (a *answer) checkJSON() {
 	text := strings.TrimSpace(a.text)
 	err := rawjson.Check([]byte(text))
@@ -126,29 +126,30 @@ func (a *answer) success() json.RawMessage {
 	case a.kind == jsonMedia:
 		dst = a.structured(append(dst, `,"structuredContent":`...))
 	case a.out.schema != nil:
-		dst = append(dst, `,"structuredContent":{}`...) // clients insist on some where a schema is announced
+		dst = append(dst, `,"structuredContent":{}`...) // clients require it if there is an output schema
 	}
 	return append(a.meta(dst), '}')
 }
 
-// structured appends the body as an object, in the form that was announced.
+// structured appends the body as an object, as the output schema declares.
 func (a *answer) structured(dst []byte) []byte {
 	isObject := a.text[0] == '{'
 	if isObject && !a.out.wrap {
 		return append(dst, a.text...)
 	}
 	dst = append(dst, `{"`+wrapped+`":`...)
-	if a.out.wrap && !a.promised() {
+	if a.out.wrap && !a.hasDeclaredType() {
 		a.note("the API description promises another type: " + strings.Join(a.out.types.Names(), " or "))
 		return append(dst, "null}"...)
 	}
 	return append(append(dst, a.text...), '}')
 }
 
-// promised reports whether the body has one of the types that were announced.
-func (a *answer) promised() bool {
+// hasDeclaredType reports whether the body has one of the declared types.
+func (a *answer) hasDeclaredType() bool {
 	types := map[byte]jsonschema.Types{
-		'{': jsonschema.TObject, '[': jsonschema.TArray, '"': jsonschema.TString, 't': jsonschema.TBoolean, 'f': jsonschema.TBoolean, 'n': a.out.types,
+		'{': jsonschema.TObject, '[': jsonschema.TArray, '"': jsonschema.TString,
+		't': jsonschema.TBoolean, 'f': jsonschema.TBoolean, 'n': a.out.types,
 	}
 	is, ok := types[a.text[0]]
 	if !ok {
@@ -164,7 +165,7 @@ func (a *answer) promised() bool {
 func (a *answer) content(dst []byte) []byte {
 	switch {
 	case a.kind == 0:
-		return appendText(dst, a.bare())
+		return appendText(dst, a.withoutBody())
 	case a.kind == jsonMedia || a.kind == textMedia:
 		return appendText(dst, a.text)
 	case strings.HasPrefix(a.media, "image/"), strings.HasPrefix(a.media, "audio/"):
@@ -184,7 +185,7 @@ func appendText(dst []byte, s string) []byte {
 	return append(rawjson.AppendString(append(dst, `{"type":"text","text":`...), s), '}')
 }
 
-// filename is what the server calls the body.
+// filename returns the name that the server gives the body.
 func (a *answer) filename() string {
 	_, params, err := mime.ParseMediaType(a.header.Get("Content-Disposition"))
 	if name := path.Base(params["filename"]); err == nil && name != "." && name != "/" {
@@ -193,10 +194,10 @@ func (a *answer) filename() string {
 	return a.op.Name
 }
 
-// bare is what there is to say of a response without a body: where the new thing is, or
-// what HEAD asks for.
-func (a *answer) bare() string {
-	lines := []string{a.line()}
+// withoutBody describes a response without a body: the location of a new resource, or the headers of
+// a HEAD response.
+func (a *answer) withoutBody() string {
+	lines := []string{a.statusLine()}
 	for _, key := range slices.Sorted(maps.Keys(a.header)) {
 		if key == "Location" || a.op.Method == "HEAD" && key != "Set-Cookie" {
 			lines = append(lines, key+": "+strings.ToValidUTF8(strings.Join(a.header[key], ", "), "\uFFFD"))
@@ -205,12 +206,12 @@ func (a *answer) bare() string {
 	return strings.Join(lines, "\n")
 }
 
-// line names the status.
-func (a *answer) line() string {
+// statusLine returns the status statusLine.
+func (a *answer) statusLine() string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", a.status, http.StatusText(a.status)))
 }
 
-// meta appends what is worth knowing beside the content.
+// meta appends _meta.
 func (a *answer) meta(dst []byte) []byte {
 	start := len(dst)
 	dst = append(dst, `,"_meta":{"toolfit/http":{`...)

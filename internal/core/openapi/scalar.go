@@ -11,7 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// appendScalar writes a YAML scalar as JSON. Only plain ones can be anything but strings.
+// appendScalar writes a YAML scalar as JSON. Only unquoted ones can be anything but strings.
 func appendScalar(dst []byte, n *yaml.Node) []byte {
 	const quoted = yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
 	explicit := n.Style&yaml.TaggedStyle != 0
@@ -32,11 +32,11 @@ func appendScalar(dst []byte, n *yaml.Node) []byte {
 	return rawjson.AppendString(dst, n.Value)
 }
 
-// decimalForm is a number of the core schema. What JSON cannot say (infinity), and what people
-// write as a code (007), is none.
+// decimalForm matches a number of YAML's core schema. Infinity, which JSON lacks, and codes
+// such as 007 are not numbers.
 var decimalForm = regexp.MustCompile(`^(?:\+|(-))?(0|[1-9][0-9]*)?(?:(\.)([0-9]*))?([eE][-+]?[0-9]+)?$`)
 
-// appendNumber writes a number with the digits it has.
+// appendNumber writes a number with its original digits.
 func appendNumber(dst []byte, s string) ([]byte, bool) {
 	if digits := strings.TrimLeft(s, "+-."); digits == "" || digits[0] < '0' || digits[0] > '9' {
 		return dst, false
@@ -58,7 +58,7 @@ func appendNumber(dst []byte, s string) ([]byte, bool) {
 }
 
 func appendInteger(dst []byte, digits string, base int) ([]byte, bool) {
-	const longest = 64 // digits that anybody means
+	const longest = 64 // digits
 	if strings.ContainsAny(digits, "_+-") || len(digits) > longest {
 		return dst, false
 	}

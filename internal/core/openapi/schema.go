@@ -9,11 +9,11 @@ import (
 type way uint8
 
 const (
-	request  way = iota // what is sent: exact, without what only the server sets
-	response            // what comes back: names and types alone, since servers say more and less than they promise
+	request  way = iota // sent: exact, without properties that only the server sets
+	response            // received: only names and types, since servers deviate from their documents
 )
 
-// hides is the keyword that takes a property out of this direction.
+// hides is the keyword that removes a property from this direction.
 func (w way) hides() string {
 	if w == request {
 		return "readOnly"
@@ -26,11 +26,11 @@ type schemaWriter struct {
 	d    *Document
 	way  way
 	bad  *problems
-	refs []*definition // what the written schemas refer to
-	self string        // the pointer of the definition that is written; "" for a schema of its own
-	here bool          // the schema speaks of the same value as the definition
+	refs []*definition // definitions that the written schemas refer to
+	self string        // pointer of the definition being written; "" outside of definitions
+	here bool          // the schema applies to the same value as the definition
 
-	parents []string // pointers of the unions that are being written in place of a reference
+	parents []string // pointers of the unions being written in place of a reference
 }
 
 // schema appends n.
@@ -46,7 +46,7 @@ func (w *schemaWriter) schema(dst []byte, n *node) []byte {
 	return append(dst, "{}"...)
 }
 
-// inside appends n, which speaks of a part of the value.
+// inside appends n, which applies to a part of the value.
 func (w *schemaWriter) inside(dst []byte, n *node) []byte {
 	here := w.here
 	w.here = false
@@ -55,7 +55,7 @@ func (w *schemaWriter) inside(dst []byte, n *node) []byte {
 	return dst
 }
 
-// members appends the keywords of n but those to omit.
+// members appends the keywords of n except those in omit.
 func (w *schemaWriter) members(dst []byte, n *node, omit map[string]bool) []byte {
 	if ref := refOf(n); ref != nil && !omit["$ref"] {
 		if other := n.Get("$dynamicRef"); other != nil && other != ref {
@@ -69,7 +69,7 @@ func (w *schemaWriter) members(dst []byte, n *node, omit map[string]bool) []byte
 			if whole {
 				return dst
 			}
-			if w.d.format.lonely() {
+			if w.d.format.refAlone() {
 				return w.guidance(dst, n, omit)
 			}
 		}
@@ -86,7 +86,7 @@ func (w *schemaWriter) members(dst []byte, n *node, omit map[string]bool) []byte
 	return dst
 }
 
-// guidance appends what is useful beside a reference and constrains nothing.
+// guidance appends the annotations beside a reference.
 func (w *schemaWriter) guidance(dst []byte, n *node, omit map[string]bool) []byte {
 	for _, key := range []string{"title", "description", "default", "deprecated"} {
 		if kid := n.Get(key); kid != nil && !omit[key] {
@@ -101,7 +101,7 @@ func name(dst []byte, key string) []byte {
 	return append(rawjson.AppendString(comma(dst), key), ':')
 }
 
-// comma appends one, unless nothing is in the object or array yet.
+// comma appends a comma unless the object or array is still empty.
 func comma(dst []byte) []byte {
 	if last := dst[len(dst)-1]; last != '{' && last != '[' {
 		dst = append(dst, ',')
@@ -143,7 +143,7 @@ func (w *schemaWriter) keyword(dst []byte, n, kid *node) []byte {
 	return dst
 }
 
-// plain appends a keyword that is carried over as it is, into results only when it is loose.
+// plain appends a keyword unchanged; in results only if it is loose.
 func (w *schemaWriter) plain(dst []byte, n, kid *node, loose bool) []byte {
 	kid = n.Bound(kid)
 	if kid == nil || w.way == response && !loose {
@@ -183,7 +183,7 @@ func (w *schemaWriter) schemas(dst []byte, list *node) []byte {
 	return append(dst, ']')
 }
 
-// items appends the schema of elements. A list of schemas is the old way to write a tuple.
+// items appends the schema of elements. A list of schemas is a tuple of older drafts.
 func (w *schemaWriter) items(dst []byte, n, kid *node) []byte {
 	switch {
 	case kid.Kind == jsonschema.Array && n.Get("prefixItems") == nil:

@@ -7,20 +7,20 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// about is what must be known of a definition before anything that refers to it is written.
+// about is what a reference must know of its target before either is written.
 type about struct {
 	readOnly, writeOnly bool
-	union               bool   // it has branches of its own
-	edges               []edge // the definitions that speak of the same value
+	union               bool   // it has branches
+	edges               []edge // definitions that apply to the same value
 }
 
-// edge leads from a definition to one that speaks of the same value.
+// edge leads from a definition to one that applies to the same value.
 type edge struct {
 	to   place
-	base bool // it stands in allOf
+	base bool // in allOf
 }
 
-// about reads what is to be known of a definition, once.
+// about examines a definition, once.
 func (d *Document) about(p place) *about {
 	d.defs.mu.Lock()
 	a := d.defs.known[p.pointer]
@@ -29,7 +29,11 @@ func (d *Document) about(p place) *about {
 		return a
 	}
 	n := d.node(p)
-	a = &about{readOnly: n.Get("readOnly").IsTrue(), writeOnly: n.Get("writeOnly").IsTrue(), union: n.Get("anyOf") != nil || n.Get("oneOf") != nil}
+	a = &about{
+		readOnly:  n.Get("readOnly").IsTrue(),
+		writeOnly: n.Get("writeOnly").IsTrue(),
+		union:     n.Get("anyOf") != nil || n.Get("oneOf") != nil,
+	}
 	d.collect(n, false, a)
 	d.defs.mu.Lock()
 	defer d.defs.mu.Unlock()
@@ -56,9 +60,9 @@ func (d *Document) collect(n *node, base bool, a *about) {
 	}
 }
 
-// reaches reports whether from leads back to the definition at the pointer without a step
-// into the value: no value could ever be checked against such a schema. Steps from a child
-// to the union that it belongs to are not taken when kept is set: those are cut elsewhere.
+// reaches reports whether from leads back to the definition at the pointer without descending
+// into the value: such a schema could never be evaluated. With kept, edges from a child to its
+// union are skipped, because those are cut elsewhere.
 func (d *Document) reaches(from place, pointer string, kept bool, seen map[string]bool) bool {
 	if from.pointer == pointer {
 		return true
@@ -76,8 +80,8 @@ func (d *Document) reaches(from place, pointer string, kept bool, seen map[strin
 	})
 }
 
-// reference appends a reference to a definition, or what stands for it where there is none.
-// It reports whether that is all there is to say.
+// reference appends a reference to a definition, or a replacement if there is none. It reports
+// whether the schema is complete.
 func (w *schemaWriter) reference(dst []byte, n, ref *node) ([]byte, bool) {
 	target, err := w.d.target(ref)
 	if err != nil {
@@ -88,8 +92,7 @@ func (w *schemaWriter) reference(dst []byte, n, ref *node) ([]byte, bool) {
 		isBase := n.Parent != nil && n.Parent.Key == "allOf" && w.d.about(target).union
 		if w.d.reaches(target, w.self, !isBase, map[string]bool{}) {
 			if isBase && target.pointer != w.self && !slices.Contains(w.parents, target.pointer) {
-				// A child that names its parent means what the parent says of all
-				// children, not the choice between them.
+				// A child that refers to its parent union means the common part, not the choice.
 				w.parents = append(w.parents, target.pointer)
 				dst = w.members(dst, w.d.node(target), choices)
 				w.parents = w.parents[:len(w.parents)-1]
@@ -104,7 +107,7 @@ func (w *schemaWriter) reference(dst []byte, n, ref *node) ([]byte, bool) {
 	return rawjson.AppendString(name(dst, "$ref"), "#/$defs/"+def.name), false
 }
 
-// choices are the keywords by which a parent lists its children.
+// choices are the keywords with which a parent lists its children.
 var choices = map[string]bool{"anyOf": true, "oneOf": true, "discriminator": true}
 
 func (w *schemaWriter) missing(dst []byte, n *node) []byte {
@@ -114,7 +117,7 @@ func (w *schemaWriter) missing(dst []byte, n *node) []byte {
 	return rawjson.AppendString(name(dst, "description"), "(schema missing)")
 }
 
-// union appends branches. Those of a discriminated one say which value is theirs.
+// union appends branches. With a discriminator, each branch gets its value.
 func (w *schemaWriter) union(dst []byte, n, kid *node) []byte {
 	if kid.Kind != jsonschema.Array || len(kid.Kids) == 0 {
 		w.bad.add(kid.Pointer(), "lists no schemas; ignored")
@@ -126,7 +129,7 @@ func (w *schemaWriter) union(dst []byte, n, kid *node) []byte {
 		key = "anyOf"
 		property = ""
 		if kid.Key == "oneOf" && n.Get("anyOf") != nil {
-			return dst // without what tells its branches apart, oneOf says no more than anyOf
+			return dst // without a discriminator, oneOf is no better than anyOf
 		}
 	}
 	dst = name(dst, key)
@@ -146,8 +149,8 @@ func (w *schemaWriter) union(dst []byte, n, kid *node) []byte {
 	return append(dst, ']')
 }
 
-// tags are the values of the discriminator that mean this branch; none where the branch
-// says it itself or is no reference.
+// tags returns the discriminator values of a branch; none if the branch defines them itself or
+// is not a reference.
 func (w *schemaWriter) tags(n, branch *node, property string) (values []string) {
 	ref := refOf(branch)
 	if ref == nil || branch.Get("properties") != nil || branch.Get("required") != nil {
@@ -171,7 +174,7 @@ func (w *schemaWriter) tags(n, branch *node, property string) (values []string) 
 	return values
 }
 
-// pins reports whether a branch lists the values of the property itself.
+// pins reports whether a branch itself lists the values of the property.
 func (w *schemaWriter) pins(branch *node, property string) (pinned bool) {
 	w.d.parts(branch, func(_, part *node) bool {
 		if p := part.Get("properties").Get(property); p != nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// isNullable reports whether n says so in the way of OpenAPI 3.0 or of Swagger. Without a
-// type the word has no effect.
+// isNullable reports whether n is nullable in OpenAPI 3.0 or Swagger. Without a type the
+// keyword has no effect.
 func isNullable(n *node) bool { return n.Get("nullable").IsTrue() || n.Get("x-nullable").IsTrue() }
 
-// types appends the type, with null beside it where null may come.
+// types appends the type, with null if allowed.
 func (w *schemaWriter) types(dst []byte, n, kid *node) []byte {
 	var list []string
 	for _, t := range n.Strings("type") {
@@ -53,7 +53,7 @@ func appendStrings(dst []byte, list []string) []byte {
 	return append(dst, ']')
 }
 
-// values appends the values that are allowed. In a result they are examples: servers learn new ones.
+// values appends an enum. In results they are examples, because servers add values.
 func (w *schemaWriter) values(dst []byte, n, kid *node) []byte {
 	if kid.Key == "const" {
 		if w.way == request {
@@ -86,7 +86,7 @@ func (w *schemaWriter) values(dst []byte, n, kid *node) []byte {
 	return append(dst, ']')
 }
 
-// properties appends those that this direction has.
+// properties appends the properties of this direction.
 func (w *schemaWriter) properties(dst []byte, n, kid *node) []byte {
 	if kid.Kind != jsonschema.Object {
 		w.bad.add(kid.Pointer(), "is not an object; ignored")
@@ -104,8 +104,8 @@ func (w *schemaWriter) properties(dst []byte, n, kid *node) []byte {
 	return append(dst, '}')
 }
 
-// isHidden reports whether a property is only for the other direction. Its own schema may
-// say so, or the one that it refers to.
+// isHidden reports whether a property, or the schema it refers to, is only for the other
+// direction.
 func (w *schemaWriter) isHidden(p *node) bool {
 	if p.Get(w.way.hides()).IsTrue() {
 		return true
@@ -122,13 +122,13 @@ func (w *schemaWriter) isHidden(p *node) bool {
 	return w.way == request && about.readOnly || w.way == response && about.writeOnly
 }
 
-// required appends the names that must be there and may be.
+// required appends the required names that are properties of this direction.
 func (w *schemaWriter) required(dst []byte, n, kid *node) []byte {
 	if w.way == response {
 		return dst
 	}
 	if kid.Kind != jsonschema.Array {
-		if kid.Kind != jsonschema.Bool { // a boolean is how the oldest drafts wrote it, one level too low for us
+		if kid.Kind != jsonschema.Bool { // a boolean is draft 3's form, one level too low
 			w.bad.add(kid.Pointer(), "is not a list of names; ignored")
 		}
 		return dst
@@ -151,10 +151,11 @@ func (w *schemaWriter) required(dst []byte, n, kid *node) []byte {
 	return appendStrings(name(dst, "required"), names)
 }
 
-// hidden are the properties that n, or what it is composed of, has in the other direction only.
+// hidden returns the properties of n, and of what it is composed of, that are only for the
+// other direction.
 func (w *schemaWriter) hidden(n *node) map[string]bool {
 	if n.Parent != nil && n.Parent.Key == "allOf" && n.Parent.Parent != nil {
-		n = n.Parent.Parent // a branch may require what its neighbor has
+		n = n.Parent.Parent // a branch may require a property of another one
 	}
 	out := map[string]bool{}
 	w.d.parts(n, func(_, part *node) bool {

@@ -14,8 +14,8 @@ import (
 // SchemeKind is a way to authenticate.
 type SchemeKind string
 
-// The kinds. A credential for APIKey is the key, for Basic user:password, for Bearer,
-// OAuth2 and OpenID an access token. Other is what cannot be applied here.
+// The kinds. The credential is the key for APIKey, user:password for Basic, and an access
+// token for Bearer, OAuth2 and OpenID. Other is not supported.
 const (
 	APIKey SchemeKind = "apiKey"
 	Basic  SchemeKind = "basic"
@@ -25,18 +25,18 @@ const (
 	Other  SchemeKind = "other"
 )
 
-// Scheme is one way to authenticate that the document knows.
+// Scheme is a security scheme of the document.
 type Scheme struct {
-	Name     string // the document's name for it
+	Name     string // its name in the document
 	Kind     SchemeKind
 	In       string   // APIKey: header, query or cookie
-	Param    string   // APIKey: the name there
-	TokenURL string   // OAuth2: where client credentials become a token; "" when they cannot
-	OpenID   string   // OpenID: the URL of the provider's description
-	Scopes   []string // OAuth2, OpenID: what the operation asks for
+	Param    string   // APIKey: name of the header, query parameter or cookie
+	TokenURL string   // OAuth2: token URL for client credentials; "" if not supported
+	OpenID   string   // OpenID: discovery URL
+	Scopes   []string // OAuth2, OpenID: required scopes
 }
 
-// readSchemes reads the schemes of the document.
+// readSchemes reads the security schemes.
 func (d *Document) readSchemes(bad *problems) {
 	at := "/components/securitySchemes"
 	if d.format == swagger2 {
@@ -89,11 +89,11 @@ func readScheme(n *node) Scheme {
 	return Scheme{Kind: Other}
 }
 
-// Schemes are the ways to authenticate that the document knows.
+// Schemes returns the security schemes of the document.
 func (d *Document) Schemes() []Scheme { return d.schemes }
 
-// readSecurity reads the alternatives of an operation, else those of the whole document.
-// It reports whether the operation says that it needs none.
+// readSecurity reads the security requirements of an operation, or else of the document. It
+// reports whether the operation is explicitly public.
 func (d *Document) readSecurity(op *node, bad *problems) (alternatives [][]Scheme, public bool) {
 	list := op.Get("security")
 	if list == nil {
@@ -122,14 +122,14 @@ func (d *Document) readSecurity(op *node, bad *problems) (alternatives [][]Schem
 	return alternatives, false
 }
 
-// isSecret reports whether a parameter carries the key of some scheme.
+// isSecret reports whether a parameter is the key of a scheme.
 func (d *Document) isSecret(name, in string) bool {
 	return slices.ContainsFunc(d.schemes, func(s Scheme) bool {
 		return s.Kind == APIKey && s.In == in && (s.Param == name || in == "header" && strings.EqualFold(s.Param, name))
 	})
 }
 
-// Apply puts a credential where the scheme wants it. Curl shows the scheme's name instead.
+// Apply adds a credential to the request. Curl shows the scheme's name instead.
 func (r *Request) Apply(s Scheme, credential string) error {
 	if strings.ContainsFunc(credential, isControl) {
 		return fault.New(fault.BadConfig, "the credential for %s contains a control character", s.Name)
@@ -150,13 +150,13 @@ func (r *Request) Apply(s Scheme, credential string) error {
 	return nil
 }
 
-// SetHeader sets a header that the configuration brings. Curl shows its name instead of the value.
+// SetHeader sets a configured header. Curl shows its name instead of the value.
 func (r *Request) SetHeader(name, value string) {
 	r.Header.Set(name, value)
 	r.shownHeader.Set(name, "<"+name+">")
 }
 
-// place puts the value into the request, and what stands for it into what people are shown.
+// place adds the value to the request, and shown to what Curl prints.
 func (r *Request) place(s Scheme, value, shown string) {
 	for i, v := range []string{value, shown} {
 		target := &r.URL

@@ -10,21 +10,21 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// Server is where an operation can be reached.
+// Server is a server of the API.
 type Server struct {
-	URL         string // may hold {variables}, and may be relative
+	URL         string // may contain {variables}, and may be relative
 	Description string
 	Variables   []Variable
 }
 
-// Variable is a part of a server's URL that can be chosen.
+// Variable is a variable in a server's URL.
 type Variable struct {
 	Name    string
 	Default string
-	Enum    []string // the values it may have; empty: any
+	Enum    []string // allowed values; empty: any
 }
 
-// Expand is the server's URL with the given values of variables, else their defaults.
+// Expand returns the server's URL with the given values of variables, or their defaults.
 func (s Server) Expand(values map[string]string) (string, error) {
 	out := s.URL
 	for _, v := range s.Variables {
@@ -43,7 +43,7 @@ func (s Server) Expand(values map[string]string) (string, error) {
 	return out, nil
 }
 
-// sameServer reports whether two operations are plainly in the same place.
+// sameServer reports whether two operations obviously have the same server.
 func (p *plan) sameServer(q *plan) bool {
 	a := p.servers[0]
 	b := q.servers[0]
@@ -64,7 +64,7 @@ func serverList(n *node) (out []Server) {
 	return out
 }
 
-// plainText is a scalar as people would write it: YAML makes a port a number.
+// plainText returns a scalar as text: YAML reads a port as a number.
 func plainText(n *node) string {
 	if n == nil || n.Kind == jsonschema.Array || n.Kind == jsonschema.Object || n.Kind == jsonschema.Null {
 		return ""
@@ -79,9 +79,9 @@ func plainTexts(n *node) (out []string) {
 	return out
 }
 
-// base is the URL that the requests of an operation begin with. Options.Base stands for the
-// document's servers, and what lies beside those lies beside it. A server that an operation or
-// path names for itself on another host is another service: it is used as it is.
+// base is the URL prefix of an operation's requests. Options.Base replaces the document's
+// servers, and URLs relative to those become relative to it. A server on another host that an
+// operation or path names itself is another service and is used as it is.
 func (d *Document) base(p *plan) (*url.URL, error) {
 	if d.opts.Base != "" && !p.own {
 		return address(d.opts.Base)
@@ -105,7 +105,7 @@ func (d *Document) base(p *plan) (*url.URL, error) {
 	return address(at.String())
 }
 
-// locate is the URL of a server, and whether it was relative: to where the document came from.
+// locate returns the URL of a server, and whether it was relative to the document.
 func (d *Document) locate(s Server) (at *url.URL, relative bool, err error) {
 	text, err := s.Expand(d.opts.Variables)
 	if err != nil {
@@ -126,7 +126,7 @@ func (d *Document) locate(s Server) (at *url.URL, relative bool, err error) {
 	return at, relative, nil
 }
 
-// address reads a URL that requests can be sent to.
+// address parses a URL that requests can be sent to.
 func address(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -141,8 +141,8 @@ func noAddress(text string) error {
 	return fault.New(fault.BadConfig, "%q is not an http or https address", text).WithHint("give the base address of the API")
 }
 
-// beside is the URL that is to base what to is to from: from https://a/v1 it is one step aside
-// to https://a/v2, and so it is from https://b/x/v1 to https://b/x/v2.
+// beside returns the URL whose relation to base is that of to to from: if https://a/v1 becomes
+// https://a/v2, then https://b/x/v1 becomes https://b/x/v2.
 func beside(base, from, to *url.URL) *url.URL {
 	steps := func(u *url.URL) []string {
 		return strings.FieldsFunc(u.EscapedPath(), func(r rune) bool { return r == '/' })

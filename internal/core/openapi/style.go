@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// atom is a value as text: a string's own, anything else's JSON.
+// atom returns a value as text: strings unquoted, others as JSON.
 func atom(n *node) string {
 	switch n.Kind {
 	case jsonschema.Array, jsonschema.Object:
@@ -18,8 +18,8 @@ func atom(n *node) string {
 	return n.Text
 }
 
-// items are the parts of a value, each escaped: of an array its elements, of an object its
-// names and values, joined by = where they are exploded.
+// items returns the escaped parts of a value: elements of an array, names and values of an
+// object, joined by = if exploded.
 func items(n *node, explode bool, escape func(string) string) (out []string) {
 	switch n.Kind {
 	case jsonschema.Array:
@@ -42,7 +42,7 @@ func items(n *node, explode bool, escape func(string) string) (out []string) {
 	return out
 }
 
-// styled writes a value for a path or a header.
+// styled serializes a value for a path or header.
 func styled(name string, n *node, how encoding, escape func(string) string) string {
 	parts := items(n, how.explode, escape)
 	switch how.style {
@@ -64,11 +64,11 @@ func styled(name string, n *node, how encoding, escape func(string) string) stri
 	return strings.Join(parts, ",")
 }
 
-// delimiters are what stands between the elements of styles that do not explode, in a query.
+// delimiters separate the elements of query styles that are not exploded.
 var delimiters = map[string]string{"form": ",", "spaceDelimited": "%20", "pipeDelimited": "%7C", "tabDelimited": "%09", "deepObject": ","}
 
-// pairs writes a value for a query, a form or a cookie: name=value, each escaped. It tells
-// whether there was room for all.
+// pairs serializes a value for a query, form or cookie as escaped name=value pairs. It returns
+// false if they exceed maxDeep.
 func pairs(name string, n *node, how encoding, escape func(string) string) (out []string, ok bool) {
 	key := percent(name, unreserved)
 	isScalar := n.Kind != jsonschema.Array && n.Kind != jsonschema.Object
@@ -90,13 +90,13 @@ func pairs(name string, n *node, how encoding, escape func(string) string) (out 
 	return out, true
 }
 
-// maxDeep bounds what nested values become: each repeats the names of all that it is in.
+// maxDeep limits the size of nested values: each repeats the names of its parents.
 const maxDeep = 4 << 20
 
-// deepPairs writes nested values under keys in brackets: a[b][0]=c.
+// deepPairs writes nested values with keys in brackets: a[b][0]=c.
 type deepPairs struct {
 	escape func(string) string
-	room   int // bytes that may still be written; below zero: there was not enough
+	room   int // bytes left; negative: exceeded
 	out    []string
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// fromSwagger turns what a Swagger 2.0 operation says in its own way into OpenAPI 3.
+// fromSwagger converts a Swagger 2.0 operation to OpenAPI 3.
 func (d *Document) fromSwagger(op *operation) {
-	var body []*node // the parameters that are the body, or fields of it
+	var body []*node // body and form parameters
 	for i, list := range op.params {
 		op.params[i] = d.swaggerParams(list, &body)
 	}
@@ -34,7 +34,7 @@ func (d *Document) fromSwagger(op *operation) {
 	}
 }
 
-// texts are those of an operation, by default those of the document.
+// texts returns a list of the operation, or else that of the document.
 func (op *operation) texts(key string, document []string) []string {
 	if op.Get(key) != nil {
 		return op.Strings(key)
@@ -42,12 +42,12 @@ func (op *operation) texts(key string, document []string) []string {
 	return document
 }
 
-// object is an object in the place of another one. Its members keep their own places.
+// object returns an object in place of another. Its members keep their pointers.
 func object(place *node, members ...*node) *node {
 	return &node{Kind: jsonschema.Object, Key: place.Key, Parent: place.Parent, Kids: members}
 }
 
-// pick are the members of those names.
+// pick returns the members with the given names.
 func pick(n *node, keys ...string) (out []*node) {
 	for _, kid := range n.Kids {
 		if slices.Contains(keys, kid.Key) {
@@ -57,7 +57,7 @@ func pick(n *node, keys ...string) (out []*node) {
 	return out
 }
 
-// content is the member content of a body or a response: one schema in several media types.
+// content builds the content member of a body or response: one schema in several media types.
 func content(types []string, schema *node) *node {
 	c := &node{Kind: jsonschema.Object, Key: "content"}
 	for _, t := range types {
@@ -70,8 +70,8 @@ func content(types []string, schema *node) *node {
 	return c
 }
 
-// swaggerParams converts a list of parameters. Those of the body are added to body, in which
-// a later one replaces an earlier one of the same name.
+// swaggerParams converts a list of parameters. Body parameters are added to body, where later
+// ones replace earlier ones of the same name.
 func (d *Document) swaggerParams(list *node, body *[]*node) *node {
 	if list == nil || list.Kind != jsonschema.Array {
 		return list
@@ -97,7 +97,7 @@ func (d *Document) swaggerParams(list *node, body *[]*node) *node {
 	return out
 }
 
-// swaggerSchema is the schema whose keywords are in the parameter itself.
+// swaggerSchema returns the schema whose keywords are in the parameter itself.
 func swaggerSchema(n *node) *node {
 	schema := &node{Kind: jsonschema.Object, Key: "schema", Parent: n}
 	for _, kid := range n.Kids {
@@ -108,7 +108,7 @@ func swaggerSchema(n *node) *node {
 	return schema
 }
 
-// swaggerStyle is the collectionFormat of a parameter as style and explode.
+// swaggerStyle converts collectionFormat to style and explode.
 func swaggerStyle(n *node, in string) []*node {
 	style := "simple"
 	explode := false
@@ -127,7 +127,7 @@ func swaggerStyle(n *node, in string) []*node {
 	}
 }
 
-// swaggerForm makes a body of the fields of a form.
+// swaggerForm builds a body from form fields.
 func swaggerForm(fields []*node, consumes []string) *body {
 	isMultipart := func(s string) bool { return kindOfType(s) == multipartMedia }
 	isForm := func(s string) bool { return kindOfType(s) == formMedia }
@@ -171,7 +171,7 @@ func (d *Document) swaggerResponses(responses *node, produces []string) *node {
 	return out
 }
 
-// swaggerServer is where the API is.
+// swaggerServer returns the API's server.
 func (d *Document) swaggerServer(schemes []string) Server {
 	base := "/" + strings.Trim(plainText(d.top("basePath")), "/")
 	host := plainText(d.top("host"))

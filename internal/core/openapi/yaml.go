@@ -9,9 +9,9 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// fromYAML writes a YAML document as JSON. Members keep their order, those that stand twice
-// included; scalars are read by the core schema of YAML 1.2, so that dates, yes and no stay
-// strings. Aliases are written out, within a budget: a few lines of them can mean gigabytes.
+// fromYAML converts a YAML document to JSON. Members keep their order, duplicates included;
+// scalars follow YAML 1.2's core schema, so that dates, yes and no stay strings. Aliases are
+// expanded within a limit: a few lines of them can mean gigabytes.
 func fromYAML(data []byte) ([]byte, error) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(data, &root); err != nil {
@@ -30,9 +30,9 @@ func fromYAML(data []byte) ([]byte, error) {
 
 type yamlWriter struct {
 	out     []byte
-	most    int // bytes that may be written, and steps that may be made
+	most    int // limit of bytes and steps
 	steps   int
-	aliases []*yaml.Node // the targets that are being written, outermost first
+	aliases []*yaml.Node // targets being written, outermost first
 }
 
 func (w *yamlWriter) value(n *yaml.Node, depth int) error {
@@ -81,10 +81,10 @@ func (w *yamlWriter) sequence(n *yaml.Node, depth int) error {
 	return nil
 }
 
-// members writes the members of a mapping, then those that it merges in and lacks itself.
-// Names in hidden are not written; nil when nothing is hidden.
+// members writes the members of a mapping, then merged-in members that it lacks, except those
+// in hidden, which may be nil.
 func (w *yamlWriter) members(n *yaml.Node, depth int, hidden map[string]bool) error {
-	if depth > rawjson.MaxDepth || len(w.out)+w.steps > w.most { // mappings may merge each other without writing anything
+	if depth > rawjson.MaxDepth || len(w.out)+w.steps > w.most { // mappings can merge each other without writing anything
 		return fmt.Errorf("line %d: the aliases make the document too large", n.Line)
 	}
 	var merged []*yaml.Node

@@ -8,14 +8,14 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/quoted"
 )
 
-// Leaves tells whether something is left out. Then the full bytes must be stored before Apply's are
-// sent.
+// Leaves reports whether something is left out. Then the full result must be stored before the
+// result of Apply is sent.
 func (c *Cut) Leaves() bool {
 	return c.result != nil && slices.ContainsFunc(c.result.parts, (*part).leaves)
 }
 
-// Apply is the result as its reader gets it: the original bytes where nothing changed. ref names the
-// stored result; "" when there is none.
+// Apply returns the result for its reader: the original bytes if nothing changed. ref names
+// the stored result, or is "".
 func (c *Cut) Apply(ref string) []byte {
 	if c.result == nil {
 		return c.raw
@@ -53,7 +53,7 @@ func (r *result) gatherNotes() {
 	}
 }
 
-// write is the part's value as it goes into the result.
+// write returns the part's value as it goes into the result.
 func (r *result) write(p *part, ref string) []byte {
 	if p.quoted {
 		return r.writeQuoted(p, ref)
@@ -75,7 +75,7 @@ func (r *result) write(p *part, ref string) []byte {
 	return quoted.Append(r.space(size+size/4+16), pieces...)
 }
 
-// noteOf is the note that stands in the part.
+// noteOf returns the note that goes into the part.
 func (r *result) noteOf(p *part, ref string) []byte {
 	a := r.absentFrom([]*part{p})
 	return appendNote(nil, &a, ref)
@@ -88,7 +88,7 @@ func appendAll(dst []byte, pieces [][]byte) []byte {
 	return dst
 }
 
-// addNote adds a text block with what is missing from parts that cannot say so themselves.
+// addNote adds a text block listing what is missing from parts that cannot hold a note.
 func (r *result) addNote(edits []rawjson.Edit, ref string) []rawjson.Edit {
 	a := r.absent(func(p *part) bool { return !p.structured && !p.holdsNote() })
 	if a.tokens == 0 {

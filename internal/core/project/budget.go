@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	leastChars = 64 // strings are not cut shorter to fit a budget: names and ids stay whole
-	maxRounds  = 64 // of cutting one container; each takes a good part of what is too much
+	leastChars = 64 // strings are not cut shorter than this to fit a budget, so that names and IDs stay whole
+	maxRounds  = 64 // of cutting one container; each removes a good part of the excess
 )
 
 // trimJSON cuts compact JSON to about the budget: first rows of the largest array, then the longest
@@ -39,7 +39,7 @@ func trimJSON(src []byte, budget int, t *mask.Tally) []byte {
 		if err != nil {
 			return out
 		}
-		worth := over / 2 // an array that is small beside what is too much would be cut for nothing
+		worth := over / 2 // cutting an array much smaller than the excess would gain little
 		if shortened {
 			worth = over / 16
 		}
@@ -58,7 +58,7 @@ func trimJSON(src []byte, budget int, t *mask.Tally) []byte {
 	return out
 }
 
-// trimRows keeps the first rows of the array at the place: as many as fit, and at least one.
+// trimRows keeps the first rows of the array at the place, as many as fit but at least one.
 func trimRows(src []byte, at mask.Place, budget int, t *mask.Tally) []byte {
 	w := rawjson.Array(src[at.Start:at.End])
 	n, end := fitting(src, at, budget, &w)
@@ -66,7 +66,8 @@ func trimRows(src []byte, at mask.Place, budget int, t *mask.Tally) []byte {
 	return cutAfter(src, at, end, ']')
 }
 
-// trimMembers keeps the first members of the object at the place, likewise.
+// trimMembers keeps the first members of the object at the place, as many as fit but at least
+// one.
 func trimMembers(src []byte, at mask.Place, budget int, t *mask.Tally) []byte {
 	w := rawjson.Object(src[at.Start:at.End])
 	n, end := fitting(src, at, budget, &w)
@@ -74,7 +75,7 @@ func trimMembers(src []byte, at mask.Place, budget int, t *mask.Tally) []byte {
 	for i := 0; w.Next(); i++ {
 		switch {
 		case i < n:
-		case at.Start > 0 || !utf8.Valid(w.Key): // its path is not known here, or cannot be said
+		case at.Start > 0 || !utf8.Valid(w.Key): // its path is unknown here, or not UTF-8
 			t.Others++
 		default:
 			name := rawjson.AppendString(nil, string(w.Key))
@@ -94,7 +95,7 @@ func fitting(src []byte, at mask.Place, budget int, w *rawjson.Walk) (n, end int
 	return n, ends[n-1]
 }
 
-// around is the tokens beside the container at the place.
+// around returns the tokens outside of the container at the place.
 func around(src []byte, at mask.Place) int {
 	return tokens.Estimate(src[:at.Start]) + tokens.Estimate(src[at.End:])
 }
@@ -154,7 +155,7 @@ func trimText(text []byte, budget int, t *mask.Tally) []byte {
 		}
 		cost := tokens.Estimate(text[end : end+line])
 		if cost > left {
-			if left > budget/4 { // one long line: better a part of it than nothing
+			if left > budget/4 { // one long line: a part of it is better than nothing
 				end += textFitting(text[end:end+line], left)
 			}
 			break

@@ -15,7 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project/shape"
 )
 
-// Choice is what holds for one call.
+// Choice is the rules that apply to one call.
 type Choice struct {
 	On     *Active // what is applied; nil: nothing
 	Shadow *Active // what is only counted; nil: nothing
@@ -136,7 +136,7 @@ func (c *condition) holds(args []byte) bool {
 	return slices.ContainsFunc(c.values, func(want any) bool { return equals(value, want) })
 }
 
-// pointed follows member names and array indexes; nil when there is no such value.
+// pointed follows member names and array indexes; nil if there is no such value.
 func pointed(value []byte, path []string) []byte {
 	for _, name := range path {
 		if len(value) == 0 || value[0] != '[' {
@@ -155,7 +155,7 @@ func pointed(value []byte, path []string) []byte {
 	return value
 }
 
-// maxDigits bounds numbers that are compared: 1e999999999 would fill the memory.
+// maxDigits limits numbers that are compared: 1e999999999 would fill the memory.
 const maxDigits = 40
 
 func equals(raw []byte, want any) bool {

@@ -50,7 +50,7 @@ func (c *Cut) Full() (n int) {
 	return n
 }
 
-// blockTokens is about what a block of content costs.
+// blockTokens estimates the tokens of a content block.
 func blockTokens(raw []byte) int {
 	var m meter
 	if block := rawjson.Object(raw); block.Err() == nil {
@@ -59,11 +59,11 @@ func blockTokens(raw []byte) int {
 	return m.sum
 }
 
-// meter sums up what the parts of a result cost.
+// meter sums the tokens of the parts of a result.
 type meter struct {
 	count   func(string) (int, error) // nil: texts are estimated
 	sum     int
-	err     error // the first one of count
+	err     error // first error of count
 	isError bool
 }
 
@@ -77,7 +77,7 @@ func (m *meter) result(raw []byte) {
 			m.content(&blocks)
 			w.Out(&blocks)
 			if m.sum > 0 && w.Err() == nil && !bytes.Contains(raw[w.End:], isErrorKey) {
-				return // what follows is as long as content, and not for the model
+				return // what follows repeats content and is not read by the model
 			}
 			continue
 		}
@@ -108,7 +108,7 @@ func (m *meter) content(blocks *rawjson.Walk) {
 	}
 }
 
-// block adds the block that is walked. What kind it is may be said after what it holds.
+// block adds the current block. Its type may come after its content.
 func (m *meter) block(block *rawjson.Walk) {
 	var kind, text, data, resource []byte
 	others := 0

@@ -58,7 +58,7 @@ func (p *part) value() []byte {
 	return quoted.Append(nil, p.full)
 }
 
-// sameValue tells whether two JSON texts mean the same.
+// sameValue reports whether two JSON texts mean the same.
 func sameValue(a, b []byte) bool {
 	x, errX := mask.Compact(nil, a)
 	y, errY := mask.Compact(nil, b)

@@ -109,7 +109,7 @@ func (p *part) head(elements int) []byte {
 // hopeless is how far over its budget a text must be for shaping to be pointless.
 const hopeless = 16
 
-// isHopeless tells whether a text will be cut however it is shaped.
+// isHopeless reports whether a text will be cut however it is shaped.
 func (p *part) isHopeless(budget int) bool {
 	return budget > 0 && len(p.text()) > hopeless*budget && tokens.Sampled(p.text()) > hopeless*budget
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
-// maxProgram bounds a jq program's source.
+// maxProgram limits the source of a jq program.
 const maxProgram = 4 << 10
 
 // Program is a compiled jq program. A deadline stops it only between its steps, and a step may take
@@ -44,10 +44,10 @@ func CompileJQ(src string) (*Program, error) {
 	return &Program{source: src, code: code}, nil
 }
 
-// String is the program as it was written.
+// String returns the source.
 func (p *Program) String() string { return p.source }
 
-// ErrNoOutput says that a jq program gave nothing, which is no JSON value.
+// ErrNoOutput means that a jq program produced no value.
 var ErrNoOutput = errors.New("the jq program has no output")
 
 // Run is the program's output, or an array of several. Numbers keep their digits; members are sorted

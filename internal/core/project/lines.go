@@ -30,7 +30,7 @@ func (r *result) fromLines(text []byte) ([]byte, bool) {
 	return append(out, ']'), true
 }
 
-// isRow tells whether a line is one object or array, not too deep to be part of an array.
+// isRow reports whether a line is one object or array, not too deep to be part of an array.
 func isRow(line []byte) bool {
 	if len(line) == 0 || line[0] != '{' && line[0] != '[' {
 		return false

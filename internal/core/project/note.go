@@ -9,13 +9,13 @@ import (
 	"github.com/toolfit/toolfit/internal/core/tokens"
 )
 
-// Omitted is the name under which an answer says what was left out of it.
+// Omitted is the name of the note that says what was left out.
 const Omitted = "_omitted"
 
 // metaOmitted is the member of _meta with the full list.
 const metaOmitted = "toolfit/omitted"
 
-// maxNamed is how many names a note gives: enough to see what kind of thing is missing.
+// maxNamed limits the names in a note: enough to see what kind of thing is missing.
 const maxNamed = 3
 
 // absent is what is left out of one part, or of several.
@@ -24,7 +24,7 @@ type absent struct {
 	others int // members beyond those fields
 	rows   int
 	cut    int // strings
-	tokens int // of all that there is; 0: nothing is left out
+	tokens int // of everything; 0: nothing is left out
 }
 
 // cutParts are the parts of which something is left out.
@@ -67,7 +67,7 @@ func (p *part) fields() []mask.Field {
 	return p.left
 }
 
-// appendNote appends what the reader is told: a few names, the counts, and the handle.
+// appendNote appends the note for the reader: a few names, the counts, and the ref.
 //
 //	{"fields":["Databases","Storages","LogServices"],"more":8,"ref":"r_7f3kq2","tokens":17520}
 func appendNote(dst []byte, a *absent, ref string) []byte {
@@ -141,7 +141,7 @@ func appendList(dst []byte, a *absent, ref string) []byte {
 	return a.appendCounts(dst, ref)
 }
 
-// noted is an object with the note as its last member, in pieces.
+// noted returns an object with the note as its last member, in pieces.
 func noted(object, note []byte) [][]byte {
 	member := `,"` + Omitted + `":`
 	if isEmpty(object) {
@@ -150,7 +150,7 @@ func noted(object, note []byte) [][]byte {
 	return [][]byte{object[:len(object)-1], []byte(member), note, {'}'}}
 }
 
-// fullTokens is the tokens of the uncut part.
+// fullTokens returns the tokens of the uncut part.
 func (r *result) fullTokens(p *part) int {
 	switch {
 	case p.cost > 0:

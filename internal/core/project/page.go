@@ -14,9 +14,9 @@ import (
 // Page is a piece of a value.
 type Page struct {
 	Value []byte // JSON
-	Next  int    // the offset of what follows; 0: nothing does
+	Next  int    // offset of the next page; 0: this is the last
 	Rows  bool   // offsets count rows; else characters
-	Cut   bool   // one row, or what stands beside the rows, was too long and was cut: only a mask or a slice gets at the rest
+	Cut   bool   // a row, or what is beside the rows, was too long and was cut: use a mask or a slice for the rest
 }
 
 // PageOf is the piece of a value from the offset on, limited in number and by a budget (0: unlimited).
@@ -75,7 +75,7 @@ func rowsOf(value []byte) (at mask.Place, ok bool) {
 	return at, arrays == 1 && at.Count > 1
 }
 
-// trimBeside cuts what stands beside the rows, since every page repeats it.
+// trimBeside cuts what is beside the rows, since every page repeats it.
 func trimBeside(value []byte, at mask.Place, budget int) ([]byte, mask.Place, bool) {
 	if around(value, at) <= budget {
 		return value, at, false

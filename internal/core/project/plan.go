@@ -13,10 +13,10 @@ import (
 	"github.com/toolfit/toolfit/internal/core/tokens"
 )
 
-// How says what a result is to be cut to. The zero value leaves it whole.
+// How says how to cut a result. The zero value leaves it whole.
 type How struct {
-	Mask   *mask.Mask // what is kept of each JSON value; nil: all
-	JQ     *Program   // what makes a new value of each; nil: none; not beside a Mask
+	Mask   *mask.Mask // what to keep of each JSON value; nil: all
+	JQ     *Program   // program that converts each value; nil: none; not together with a Mask
 	Budget int        // estimated tokens of content, and as many of structuredContent; 0: any number
 	Shape  shape.Mode // of text; "": as it came
 	Filled bool       // text loses members without a value: null, "", [] and {}
@@ -24,27 +24,27 @@ type How struct {
 	Limit  int        // of rows; 0: all
 }
 
-// Outcome says what became of a result. What is not Projected is for counters.
+// Outcome says what happened to a result. It is also used in metrics.
 type Outcome string
 
 const (
-	Whole     Outcome = "whole"             // the same bytes: nothing to do, or an error, which nobody cuts
+	Whole     Outcome = "whole"             // unchanged: nothing to do, or an error, which is never cut
 	Projected Outcome = "projected"         // cut or shaped
 	Mismatch  Outcome = "shape_mismatch"    // no name of the mask occurs: the mask was not applied
 	Failed    Outcome = "projection_failed" // not readable, or the program failed: the rule was not applied
 )
 
-// Cut is what a result will be cut to. It holds on to the result's bytes.
+// Cut is a planned cut of a result. It refers to the result's bytes.
 type Cut struct {
 	Outcome Outcome
 	Err     error    // with Failed: why
 	Unseen  []string // names in the mask that occur nowhere in the result
 
 	raw    []byte
-	result *result // nil: the bytes are passed on
+	result *result // nil: the bytes are passed on unchanged
 }
 
-// Plan decides what of a result its reader gets. It reads raw and does not change it.
+// Plan decides what its reader gets of a result. It does not change raw.
 func Plan(ctx context.Context, raw []byte, how How) *Cut {
 	c := &Cut{Outcome: Whole, raw: raw}
 	if how.leavesAlone(raw) {
@@ -102,7 +102,7 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 	return c
 }
 
-// leavesAlone tells whether nothing has to be done. A budget that is not exceeded is dropped.
+// leavesAlone reports whether nothing has to be done. A budget that is not exceeded is dropped.
 func (h *How) leavesAlone(raw []byte) bool {
 	if h.Budget >= len(raw) { // no byte costs more than one token
 		h.Budget = 0
@@ -110,7 +110,7 @@ func (h *How) leavesAlone(raw []byte) bool {
 	return h.Mask == nil && h.JQ == nil && !h.beyondMask()
 }
 
-// beyondMask tells whether there is more to do than to apply the mask.
+// beyondMask reports whether there is more to do than to apply the mask.
 func (h *How) beyondMask() bool {
 	return h.Budget > 0 || h.Filled || h.Offset > 0 || h.Limit > 0 || h.Shape != "" && h.Shape != shape.Off
 }
@@ -137,7 +137,8 @@ func (c *Cut) apply(ctx context.Context, r *result, p *part, how How) {
 	}
 }
 
-// run applies a program. Any other output counts as less, since nobody knows what it leaves out.
+// run applies a program. Any other output counts as a cut, since it is unknown what it leaves
+// out.
 func (p *part) run(ctx context.Context, program *Program) ([]byte, error) {
 	compact, err := mask.Compact(nil, p.full)
 	if err != nil {
@@ -148,10 +149,10 @@ func (p *part) run(ctx context.Context, program *Program) ([]byte, error) {
 	return out, err
 }
 
-// noteTokens is about what a note costs.
+// noteTokens is the approximate cost of a note.
 const noteTokens = 36
 
-// dropEmpty leaves out the members of a JSON text that have no value.
+// dropEmpty removes the empty members of a JSON text.
 func (p *part) dropEmpty() {
 	if p.structured {
 		return

@@ -49,7 +49,7 @@ func (r *result) writeQuoted(p *part, ref string) []byte {
 	return append(dst, '"')
 }
 
-// isObject tells whether what is left of the part is one.
+// isObject reports whether what is left of the part is one.
 func (p *part) isObject() bool {
 	if p.quoted {
 		return p.out[1] == '{'
@@ -57,7 +57,7 @@ func (p *part) isObject() bool {
 	return p.text()[0] == '{'
 }
 
-// hasNote tells whether what is left of the part has a member of the note's name.
+// hasNote reports whether what is left of the part has a member of the note's name.
 func (p *part) hasNote() bool {
 	out := p.text()
 	if !bytes.Contains(out, []byte(Omitted)) && !bytes.Contains(out, []byte(`\u`)) { // nor its name in other letters

@@ -103,7 +103,7 @@ func (r *result) readBlock(block *rawjson.Walk) *part {
 	}
 	switch {
 	case kind == `"text"` && p.end > 0:
-		if p.user && p.quoted { // which was said after the text
+		if p.user && p.quoted { // which came after the text
 			r.read(p, p.start)
 		}
 		r.parts = append(r.parts, p)
@@ -114,7 +114,7 @@ func (r *result) readBlock(block *rawjson.Walk) *part {
 	return nil
 }
 
-// addResource notes where the text of a resource stands; nil when it has none.
+// addResource records where the text of a resource is; nil if it has none.
 func (r *result) addResource(at rawjson.Edit, user bool) *part {
 	for w := rawjson.Object(r.raw[at.Start:at.End]); w.Next(); {
 		if string(w.Key) == "text" && w.Value[0] == '"' {
@@ -126,7 +126,7 @@ func (r *result) addResource(at rawjson.Edit, user bool) *part {
 	return nil
 }
 
-// readResources makes parts of the texts of resources, in the order of the blocks.
+// readResources adds the texts of resources as parts, in the order of the blocks.
 func (r *result) readResources() {
 	if len(r.resources) == 0 {
 		return
@@ -138,7 +138,7 @@ func (r *result) readResources() {
 	slices.SortStableFunc(r.parts, func(a, b *part) int { return cmp.Compare(a.start, b.start) })
 }
 
-// read reads the string that starts there; false when there is none.
+// read reads the string at start; false if there is none.
 func (r *result) read(p *part, start int) bool {
 	r.open()
 	before := len(*r.room)
@@ -156,7 +156,7 @@ func (r *result) read(p *part, start int) bool {
 	return true
 }
 
-// find looks which of the texts may be JSON.
+// find determines which of the texts may be JSON.
 func (r *result) find() {
 	for _, p := range r.parts {
 		if p.structured || p.quoted {
@@ -174,7 +174,7 @@ func (r *result) find() {
 	}
 }
 
-// isEmpty tells whether an object or array has nothing in it.
+// isEmpty reports whether an object or array has nothing in it.
 func isEmpty(container []byte) bool {
 	start, end := quoted.Trim(container, 1, len(container)-1)
 	return start == end

@@ -11,29 +11,29 @@ import (
 // result is a tools/call result with its parts found.
 type result struct {
 	raw       []byte
-	mask      *mask.Mask // cuts texts while they are read; nil: nothing does
+	mask      *mask.Mask // cuts texts while reading; may be nil
 	parts     []*part
 	resources []*part // texts in blocks that hold a resource, not read yet: only a budget cuts them
-	others    int     // tokens of the blocks that are not text
+	others    int     // tokens of the non-text blocks
 	content   slot
 	meta      slot // _meta
 	end       int  // where a member can be added to the result
 
-	room *[]byte // where the texts lie, and what is made of them; nil: not opened
+	room *[]byte // buffer of the texts and of the output; nil: not opened
 }
 
 // slot is a member of the result to which something can be added.
 type slot struct {
 	there  bool
 	end    int  // where to add; 0: it is neither an array nor an object
-	filled bool // something stands before
+	filled bool // not empty
 }
 
 // add appends the edit that adds a piece to the slot. A missing slot is opened and closed.
 func (s slot) add(r *result, edits []rawjson.Edit, open string, piece []byte, end string) []rawjson.Edit {
 	at := s.end
 	switch {
-	case !s.there: // there is another member, so a comma is due
+	case !s.there: // there are other members, so a comma is needed
 		at = r.end
 		piece = slices.Concat([]byte(","+open), piece, []byte(end))
 	case at == 0:
@@ -49,17 +49,17 @@ type part struct {
 	start, end int // of its value in the result's bytes
 	structured bool
 	resource   bool // the text of a resource
-	user       bool // not for the model: its annotations say so
+	user       bool // not for the model, according to its annotations
 
-	block   rawjson.Edit // takes the block that holds the text out of content
+	block   rawjson.Edit // removes the block of the text from content
 	dropped bool         // it is taken out
 
-	full  []byte // its JSON, or its text; nil when it was cut while it was read
+	full  []byte // its JSON or text; nil if it was cut while reading
 	json  bool   // full is JSON, as far as its ends show
 	lines bool   // it came as JSON Lines, of which full is the array
 	out   []byte // what is left of it; nil: all
 
-	quoted bool // out is a string, as it was cut while it was read
+	quoted bool // out is a string literal, cut while reading
 
 	shaped []byte // out, or full, written shorter; nil: it is not
 
@@ -67,7 +67,7 @@ type part struct {
 	tally   mask.Tally
 	left    []mask.Field // of the tally; nil: not asked for yet
 	note    noteRoom
-	program bool // a jq program made out, so that nobody counted what is missing
+	program bool // out comes from a jq program, so nothing was counted
 }
 
 // drop leaves out the whole block.
@@ -78,10 +78,10 @@ func (p *part) drop() {
 	p.tally.Rows = 1
 }
 
-// leaves tells whether something of the part is left out.
+// leaves reports whether something of the part is left out.
 func (p *part) leaves() bool { return p.program || p.tally.Left() }
 
-// text is what is left of the part.
+// text returns what is left of the part.
 func (p *part) text() []byte {
 	if p.out != nil {
 		return p.out
@@ -89,7 +89,7 @@ func (p *part) text() []byte {
 	return p.full
 }
 
-// sent is what the reader gets of it, without the note.
+// sent returns what the reader gets, without the note.
 func (p *part) sent() []byte {
 	if p.shaped != nil {
 		return p.shaped
@@ -97,7 +97,7 @@ func (p *part) sent() []byte {
 	return p.text()
 }
 
-// holdsNote tells whether the note goes inside the part: an object without a member of that name.
+// holdsNote reports whether the note goes inside the part: an object without a member of that name.
 func (p *part) holdsNote() bool {
 	if p.note == unknown {
 		p.note = outside
@@ -117,12 +117,13 @@ const (
 	outside
 )
 
-// changed tells whether any part is sent otherwise than it came.
+// changed reports whether any part was changed.
 func (r *result) changed() bool {
 	return slices.ContainsFunc(r.parts, func(p *part) bool { return p.dropped || p.out != nil || p.shaped != nil })
 }
 
-// open takes a buffer with room for all texts and about as much output, unless that is very large.
+// open takes a buffer with room for all texts and about as much output, unless that is very
+// large.
 func (r *result) open() {
 	if r.room != nil {
 		return
@@ -138,7 +139,7 @@ func (r *result) open() {
 	}
 }
 
-// space is for n bytes that last until Release.
+// space returns n bytes that are valid until Release.
 func (r *result) space(n int) []byte {
 	r.open()
 	used := len(*r.room)

@@ -21,8 +21,8 @@ const (
 	Off    Mode = "off"
 )
 
-// Source is where a rule comes from. Of equal rules the earlier source wins; a built-in one yields to
-// all others.
+// Source is where a rule comes from. Of equal rules the earlier source wins; built-in rules
+// come last.
 type Source int
 
 const (
@@ -31,7 +31,7 @@ const (
 	Builtin               // shipped with a server of ours
 )
 
-// Rule says what is kept of the results of some calls, as an operator writes it.
+// Rule says what to keep of the results of some calls, as an operator writes it.
 type Rule struct {
 	ID   string // "": named after its place in the list
 	Tool string // the canonical name, or a glob on it
@@ -49,7 +49,7 @@ type Rule struct {
 
 // Problem is a rule that cannot be used.
 type Problem struct {
-	Rule    int    // its place in the list
+	Rule    int    // index in the list
 	Field   string // of the rule
 	Message string
 	Hint    string
@@ -63,7 +63,7 @@ func (p Problem) Error() string {
 	return s
 }
 
-// Active is a rule that is in force, compiled.
+// Active is a compiled rule in force.
 type Active struct {
 	Rule
 	Mask    *mask.Mask // of Keep or Drop
@@ -73,7 +73,7 @@ type Active struct {
 	order int
 }
 
-// Rules are the rules in force, ready to be chosen from. They are never changed.
+// Rules are the rules in force. They are immutable.
 type Rules struct {
 	exact map[tool.Name][]*Active // the best first
 	globs []*Active               // the best first

@@ -29,9 +29,9 @@ func (w *Wanted) UnmarshalJSON(raw []byte) error {
 // Found is what a fetch gives.
 type Found struct {
 	Value   []byte
-	Mask    string   // by which it was found
-	Unknown []string // names that were asked for and do not occur
-	Known   []string // beside them: the fields that there are, as masks
+	Mask    string   // the mask that was applied
+	Unknown []string // requested names that do not occur
+	Known   []string // with Unknown: the existing fields, as masks
 }
 
 // Fetch selects from a stored result. A name needs no path if it is unambiguous.
@@ -64,7 +64,7 @@ func treeOf(result []byte) *fields.Node {
 	return fields.Of(Body(result))
 }
 
-// maxKnown is how many fields an answer about an unknown one names.
+// maxKnown limits the fields listed beside an unknown one.
 const maxKnown = 40
 
 func known(tree *fields.Node) []string {
@@ -72,7 +72,7 @@ func known(tree *fields.Node) []string {
 	return paths[:min(len(paths), maxKnown)]
 }
 
-// in is the mask for all that is wanted of a value with these fields.
+// in returns the mask for a value with these fields.
 func (w Wanted) in(tree *fields.Node) (*mask.Mask, error) {
 	var items []string
 	for _, text := range w {
@@ -96,12 +96,12 @@ func (w Wanted) in(tree *fields.Node) (*mask.Mask, error) {
 	return m, nil
 }
 
-// keyOf is a name as a mask writes it.
+// keyOf writes a name as in a mask.
 func keyOf(name string) string {
 	return string(mask.AppendKey(nil, rawjson.AppendString(nil, name)))
 }
 
-// place writes the way to each item of the mask that does not stand at the root.
+// place adds the path to each item of the mask that is not at the root.
 func place(m *mask.Mask, tree *fields.Node) (string, error) {
 	items := m.Items()
 	if len(items) == 0 {

@@ -9,11 +9,11 @@ const (
 	Search Mode = "search" // a few tools, and a search for the others
 )
 
-// window is the context of a model that we know nothing about, in tokens.
+// window is the assumed context of an unknown model, in tokens.
 const window = 200_000
 
-// Auto lists the tools if they take at most a twentieth of the context, in tokens. A mode is only left
-// when the limit is passed by a fifth, so that one tool more or less changes nothing.
+// Auto lists the tools if they take at most a twentieth of the context, in tokens. The mode
+// only changes if the limit is passed by a fifth, so that a single tool rarely changes it.
 func Auto(tokens, context int, was Mode) Mode {
 	if context <= 0 {
 		context = window

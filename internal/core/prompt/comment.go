@@ -32,7 +32,7 @@ func (p *printer) aside(n *node) {
 	}
 }
 
-// describe is the description of a schema, or that of what it refers to.
+// describe returns the description of a schema, or that of the schema it refers to.
 func (p *printer) describe(n *node) string {
 	if text := n.Str("description"); text != "" {
 		return text
@@ -43,8 +43,8 @@ func (p *printer) describe(n *node) string {
 	return ""
 }
 
-// appendNotes writes the default and the limits in brackets. A default that the text names is not
-// repeated.
+// appendNotes writes the default and the limits in brackets, unless the text already mentions
+// the default.
 func appendNotes(out []byte, n *node, said []byte) []byte {
 	from := len(out)
 	note := func(parts ...string) {
@@ -76,12 +76,12 @@ func appendNotes(out []byte, n *node, said []byte) []byte {
 	return out
 }
 
-// names tells whether a text speaks of a default, and of this one.
+// names reports whether a text mentions a default with this value.
 func names(text []byte, value string) bool {
 	return bytes.Contains(text, []byte(strings.Trim(value, `"`))) && bytes.Contains(bytes.ToLower(text), []byte("default"))
 }
 
-// standard is the default as JSON; "" where there is none that tells anything.
+// standard returns the default as JSON; "" if there is none worth mentioning.
 func standard(n *node) string {
 	value := n.Get("default")
 	switch {
@@ -95,7 +95,7 @@ func standard(n *node) string {
 	return oneLine(string(value.Raw()))
 }
 
-// bounds are the limits of a value, each as a few characters.
+// bounds returns the limits of a value, each in a few characters.
 func bounds(n *node) (list []string) {
 	pair := func(lowest, highest, unit string) {
 		low := limit(n, lowest)
@@ -126,7 +126,7 @@ func bounds(n *node) (list []string) {
 	return list
 }
 
-// number is the number under a keyword, as it was written; "" where there is none.
+// number returns the number of a keyword as written, or "".
 func number(n *node, key string) string {
 	if m := n.Get(key); m != nil && m.Kind == jsonschema.Number && len(m.Text) <= 24 {
 		return m.Text
@@ -134,7 +134,7 @@ func number(n *node, key string) string {
 	return ""
 }
 
-// limit is a number that says something: the limits of the integers of a language do not.
+// limit is number, except for the limits of integer types, which say nothing.
 func limit(n *node, key string) string {
 	text := number(n, key)
 	if len(strings.TrimLeft(text, "-")) >= 16 {
@@ -143,7 +143,7 @@ func limit(n *node, key string) string {
 	return text
 }
 
-// oneLine is a text whose line breaks are spaces.
+// oneLine replaces line breaks by spaces.
 func oneLine(text string) string {
 	if !strings.ContainsFunc(text, unicode.IsControl) && utf8.ValidString(text) {
 		return text
@@ -151,7 +151,7 @@ func oneLine(text string) string {
 	return string(appendLine(nil, text))
 }
 
-// appendLine writes a text on one line: what is a break or a run of blanks becomes one blank.
+// appendLine writes a text on one line: runs of white space become one space.
 func appendLine(out []byte, text string) []byte {
 	text = strings.TrimSpace(text)
 	if tidy(text) {
@@ -173,7 +173,7 @@ func appendLine(out []byte, text string) []byte {
 	return out
 }
 
-// tidy tells whether a text can stand on a line as it is: most can.
+// tidy reports whether a text needs no change to be on one line, as most do.
 func tidy(text string) bool {
 	for i := range len(text) {
 		c := text[i]
@@ -184,10 +184,10 @@ func tidy(text string) bool {
 	return true
 }
 
-// maxSentence bounds what a signature says, in characters.
+// maxSentence limits the description in a signature, in characters.
 const maxSentence = 160
 
-// sentence is the first sentence of a text, or as much of it as fits on a line.
+// sentence returns the first sentence of a text, or as much as fits on a line.
 func sentence(text string) string {
 	text = strings.TrimSpace(text)
 	for i, r := range text {
@@ -210,13 +210,13 @@ func sentence(text string) string {
 	return text
 }
 
-// stops tells whether the full stop at i ends a sentence, and not an "e.g.".
+// stops reports whether the period at i ends a sentence, unlike in "e.g.".
 func stops(text string, i int) bool {
 	rest := text[i+1:]
 	return (rest == "" || rest[0] == ' ' || rest[0] == '\n' || rest[0] == '\r') && (i < 2 || text[i-2] != '.')
 }
 
-// appendComment writes a text as lines of comment, without the empty ones.
+// appendComment writes a text as comment lines, without empty ones.
 func appendComment(out []byte, text string) []byte {
 	for line := range strings.Lines(text) {
 		from := len(out)

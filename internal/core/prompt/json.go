@@ -9,7 +9,8 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// json writes a tool as the dialect's provider takes it; nothing when it takes none such.
+// json writes a tool in the format of the dialect's provider; nothing if the provider cannot
+// have it.
 func (w *writer) json(t *Tool, tier Tier) []byte {
 	raw := bytes.TrimSpace(t.Schema)
 	text := t.Description
@@ -41,7 +42,7 @@ func (w *writer) json(t *Tool, tier Tier) []byte {
 	return append(out, after...)
 }
 
-// envelope is what a provider wants around a tool, and its word for the schema.
+// envelope returns what a provider wants around a tool, and its name for the schema.
 func envelope(d schema.Dialect) (before, name, after string) {
 	switch d {
 	case schema.Anthropic, schema.AnthropicStrict:
@@ -56,7 +57,7 @@ func envelope(d schema.Dialect) (before, name, after string) {
 	return `{"type":"function","function":{`, "parameters", "}}"
 }
 
-// appendCompact writes JSON without its blanks.
+// appendCompact writes JSON without white space.
 func appendCompact(out, raw []byte) []byte {
 	b := bytes.NewBuffer(out)
 	if json.Compact(b, raw) != nil {
@@ -65,7 +66,7 @@ func appendCompact(out, raw []byte) []byte {
 	return b.Bytes()
 }
 
-// bare is a schema without its descriptions. What is no JSON stays as it is.
+// bare removes the descriptions of a schema. Invalid JSON is returned unchanged.
 func bare(raw []byte) []byte {
 	n, err := jsonschema.Parse(raw)
 	if err != nil {

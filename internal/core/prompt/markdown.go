@@ -28,7 +28,7 @@ func (p *printer) markdown(t *Tool) []byte {
 	return slices.Clip(p.out)
 }
 
-// parameters writes a line for each property, and below it what the line does not say.
+// parameters writes a line for each property, with details below it.
 func (p *printer) parameters(n *node, indent int) {
 	for _, kid := range n.Get("properties").Members() {
 		p.parameter(kid, requires(n, kid.Key), indent)
@@ -83,10 +83,10 @@ func (p *printer) details(n *node, indent int) {
 	p.itemsBelow(n, indent)
 }
 
-// maxIndent bounds how deep parameters stand below parameters.
+// maxIndent limits the nesting of parameters.
 const maxIndent = 4 + 2*maxDepth
 
-// followBelow writes what a parameter is that is only referred to.
+// followBelow writes the target of a parameter's reference.
 func (p *printer) followBelow(n, ref *node, indent int) {
 	target := p.resolve(ref)
 	p.line("type: "+outer(target), indent)
@@ -101,7 +101,7 @@ func (p *printer) followBelow(n, ref *node, indent int) {
 	p.refs = p.refs[:len(p.refs)-1]
 }
 
-// itemsBelow writes what the elements of a list are.
+// itemsBelow writes the elements of a list.
 func (p *printer) itemsBelow(n *node, indent int) {
 	item := n.Get("items")
 	if !isObject(item) {
@@ -158,7 +158,7 @@ func (p *printer) valuesLine(label string, values []*node, indent int) {
 
 var breaks = strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ")
 
-// flat is a text with a space for each of its line breaks.
+// flat replaces each line break by a space.
 func flat(text string) string {
 	text = strings.TrimSpace(text)
 	if !strings.ContainsAny(text, "\r\n") {

@@ -8,7 +8,7 @@ import (
 
 type node = jsonschema.Node
 
-// reference is the keyword by which a schema refers to another; nil where it does not.
+// reference returns the reference keyword of a schema, or nil.
 func reference(n *node) *node {
 	for _, kid := range n.Members() {
 		if jsonschema.IsRef(kid.Key) && kid.Kind == jsonschema.String {
@@ -18,7 +18,7 @@ func reference(n *node) *node {
 	return nil
 }
 
-// resolve finds what a reference means; nil when that is not in the document.
+// resolve returns the target of a reference; nil if it is not in the document.
 func (p *printer) resolve(ref *node) *node {
 	if p.index == nil {
 		p.index = jsonschema.NewIndex(p.root, jsonschema.DraftOf(p.root))
@@ -30,7 +30,7 @@ func (p *printer) resolve(ref *node) *node {
 	return at
 }
 
-// says tells whether a schema says anything about its type.
+// says reports whether a schema constrains its type.
 func says(n *node) bool {
 	for _, kid := range n.Members() {
 		switch kid.Key {
@@ -49,7 +49,7 @@ func says(n *node) bool {
 	return reference(n) != nil
 }
 
-// more is the schema of the properties that have no name; nil where it says nothing.
+// more returns the schema of additional properties; nil if it says nothing.
 func more(n *node) *node {
 	if m := n.Get("additionalProperties"); says(m) {
 		return m
@@ -57,7 +57,8 @@ func more(n *node) *node {
 	return nil
 }
 
-// combines tells whether a schema has alternatives or parts that say more than what is required.
+// combines reports whether a schema has alternatives or parts that say more than what is
+// required.
 func combines(n *node) bool {
 	return slices.ContainsFunc(n.Members(), func(kid *node) bool {
 		union := kid.Key == "anyOf" || kid.Key == "oneOf" || kid.Key == "allOf"
@@ -65,7 +66,7 @@ func combines(n *node) bool {
 	})
 }
 
-// kind is the one type that a schema names or must mean; "" where it is open.
+// kind returns the one type that a schema names or implies; "" if it is open.
 func kind(n *node) string {
 	typ := n.Get("type")
 	switch {
@@ -81,19 +82,19 @@ func kind(n *node) string {
 	return ""
 }
 
-// without is a schema less one of its keywords.
+// without returns a schema without one of its keywords.
 func without(n *node, key string) *node {
 	out := *n
 	out.Kids = slices.DeleteFunc(slices.Clone(n.Kids), func(kid *node) bool { return kid.Key == key })
 	return &out
 }
 
-// requires tells whether an object must have the property.
+// requires reports whether an object must have the property.
 func requires(n *node, name string) bool {
 	is := func(kid *node) bool { return kid.Kind == jsonschema.String && kid.Text == name }
 	return slices.ContainsFunc(n.Get("required").Elements(), is)
 }
 
-// isObject and isArray tell what the value of a keyword is, which may be missing.
+// isObject and isArray report what the value of a keyword is, which may be missing.
 func isObject(n *node) bool { return n != nil && n.Kind == jsonschema.Object }
 func isArray(n *node) bool  { return n != nil && n.Kind == jsonschema.Array }

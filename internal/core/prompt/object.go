@@ -31,7 +31,7 @@ func (p *printer) array(n *node) binding {
 	return atom
 }
 
-// tuple are the schemas of the elements one by one; nil where there are none such.
+// tuple returns the schemas of the positions of a tuple, or nil.
 func tuple(n *node) *node {
 	for _, key := range [...]string{"prefixItems", "items"} {
 		if list := n.Get(key); isArray(list) {
@@ -63,7 +63,7 @@ func (p *printer) object(n *node) binding {
 	return atom
 }
 
-// members writes what an object holds, in the order of the schema.
+// members writes the members of an object, in the order of the schema.
 func (p *printer) members(n *node) {
 	for _, kid := range n.Get("properties").Members() {
 		p.separate()
@@ -98,7 +98,7 @@ func (p *printer) separate() {
 	}
 }
 
-// appendKey writes a property's name, in quotes where it is no identifier.
+// appendKey writes a property's name, quoted unless it is an identifier.
 func appendKey(out []byte, key string) []byte {
 	for i, r := range key {
 		if !(r == '_' || r == '$' || i > 0 && r >= '0' && r <= '9' || unicode.IsLetter(r)) {

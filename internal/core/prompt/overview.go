@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// maxKinds is how many kinds of tools are named for a server.
+// maxKinds limits the topics listed for a server.
 const maxKinds = 6
 
 // Overview names the servers and what their tools are about, on one line within the budget: "files
@@ -49,7 +49,7 @@ func overview(servers []string, kinds [][]string, most int) string {
 	return strings.Join(parts, ", ")
 }
 
-// kindsOf lists what a server's tools are about, the most common first: their tags, or the nouns in
+// kindsOf lists the topics of a server's tools, most common first: their tags, or the nouns in
 // their names.
 func kindsOf(server string, tools []Tool) []string {
 	times := map[string]int{}
@@ -71,7 +71,7 @@ func kindsOf(server string, tools []Tool) []string {
 	return list
 }
 
-// subject are the words of a tool's name that say what it is about.
+// subject returns the words of a tool's name that say what it is about.
 func subject(name string) []string {
 	var list []string
 	var word []rune
@@ -98,7 +98,7 @@ func subject(name string) []string {
 	return list
 }
 
-// verbs are words of names that say what is done, or nothing at all.
+// verbs are words in names that say what is done, or nothing.
 var verbs = func() map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(`get set list read write create delete remove update edit add put post patch fetch find search query

@@ -26,10 +26,10 @@ type Tool struct {
 	Description  string
 	Descriptions map[string]string // in other languages, by language
 	Schema       json.RawMessage   // of the arguments
-	Example      json.RawMessage   // arguments of a call that went well; nil: none
+	Example      json.RawMessage   // arguments of a successful call; may be nil
 }
 
-// DescriptionIn is the description in a language such as zh-CN, or the default one.
+// DescriptionIn returns the description in a language such as zh-CN, or the default one.
 func (t *Tool) DescriptionIn(language string) string {
 	if text, ok := inLanguage(t.Descriptions, language); ok {
 		return text
@@ -37,7 +37,7 @@ func (t *Tool) DescriptionIn(language string) string {
 	return t.Description
 }
 
-// Heading stands above the tools in Markdown, unless another is wanted.
+// Heading is the default heading of the tools in Markdown.
 const Heading = "## Available Tools (详细信息)"
 
 // Format is how tools are written.
@@ -48,32 +48,32 @@ const (
 	TypeScript Format = "ts"
 	Signature  Format = "sig"  // one line for each tool
 	Markdown   Format = "md"   // the layout of agents' system prompts
-	JSON       Format = "json" // what a provider takes in a request
+	JSON       Format = "json" // the format of a provider's request
 )
 
 // Options change what is written. The zero value writes everything as TypeScript.
 type Options struct {
 	Format   Format           // "": TypeScript
 	Budget   int              // tokens; 0: no limit
-	Count    func([]byte) int // counts tokens; nil: a fourth of the bytes
-	Pinned   []string         // tools that get all details first
-	Recent   []string         // and those that are next, the most recent first
-	Previous Plan             // what was sent before; its tools keep their place and detail
-	Language string           // a tag, such as zh-CN, of the descriptions where a tool has several
-	Heading  string           // of Markdown; "": the usual one
+	Count    func([]byte) int // counts tokens; nil: a quarter of the bytes
+	Pinned   []string         // tools that get full details first
+	Recent   []string         // tools that come next, most recent first
+	Previous Plan             // what was sent before; its tools keep their position and detail
+	Language string           // language tag of the descriptions, such as zh-CN
+	Heading  string           // of Markdown; "": Heading
 	Dialect  schema.Dialect   // of JSON; "": OpenAI
-	Groups   bool             // a line names each server and tag before its tools
-	AsGiven  bool             // the tools stay in their order; else they are sorted by server and name
+	Groups   bool             // a line with server and tag precedes each group of tools
+	AsGiven  bool             // keep the order of the tools; otherwise they are sorted by server and name
 }
 
 // Page is a written catalog.
 type Page struct {
 	Text    string
 	Plan    Plan
-	Refused []Refused // tools that the dialect cannot carry
+	Refused []Refused // tools that the dialect cannot express
 }
 
-// Refused is a tool that was left out, and why.
+// Refused is a tool that was omitted, and why.
 type Refused struct {
 	Name string
 	Err  error
@@ -114,7 +114,7 @@ type writer struct {
 	schemas printer
 }
 
-// piece is one tool in one detail.
+// piece is one tool at one tier.
 type piece struct {
 	tool int
 	tier Tier
@@ -141,7 +141,8 @@ func (w *writer) prepare() {
 	}
 }
 
-// compare orders tools by server and name, and so that the order of the input does not matter.
+// compare orders tools by server and name, and then by content, so that the order of the input
+// does not matter.
 func (w *writer) compare(a, b Tool) int {
 	byGroup := 0
 	if w.opts.Groups {
@@ -151,7 +152,7 @@ func (w *writer) compare(a, b Tool) int {
 		cmp.Compare(a.Name, b.Name), cmp.Compare(b.Description, a.Description), bytes.Compare(b.Schema, a.Schema))
 }
 
-// text is a tool in one detail.
+// text returns a tool at one tier.
 func (w *writer) text(tool int, tier Tier) []byte {
 	key := piece{tool, tier}
 	if text, ok := w.cache[key]; ok {
@@ -175,8 +176,8 @@ func (w *writer) text(tool int, tier Tier) []byte {
 	return out
 }
 
-// write writes the tools of a plan. Neighbors of the same tier form a run, so a longer plan only
-// appends text.
+// write writes the tools of a plan. Neighbors of the same tier form a run, so that a longer
+// plan only appends text.
 func (w *writer) write(plan Plan) []byte {
 	out := make([]byte, 0, w.size(plan))
 	switch w.opts.Format {
@@ -214,7 +215,7 @@ func (w *writer) write(plan Plan) []byte {
 	return w.startRun(out, last, "")
 }
 
-// size is about how long a plan is when it is written.
+// size estimates the length of a plan's text.
 func (w *writer) size(plan Plan) int {
 	size := 256
 	for _, p := range plan {
@@ -225,7 +226,7 @@ func (w *writer) size(plan Plan) int {
 	return size
 }
 
-// startRun ends the run before and announces the next.
+// startRun ends the previous run and announces the next.
 func (w *writer) startRun(out []byte, last, next Tier) []byte {
 	switch {
 	case last == Named:
@@ -239,7 +240,7 @@ func (w *writer) startRun(out []byte, last, next Tier) []byte {
 	return out
 }
 
-// remark is a line beside the tools.
+// remark is a line between the tools.
 func (w *writer) remark(text string) string {
 	if w.opts.Format == TypeScript {
 		return "// " + text
@@ -254,7 +255,7 @@ func (w *writer) startGroup(out []byte, name string) []byte {
 	return append(append(out, "// "...), name...)
 }
 
-// category is what a tool is filed under: its server and its first tag.
+// category returns the tool's server and its first tag.
 func category(t *Tool) string {
 	if len(t.Tags) == 0 {
 		return oneLine(t.Server)

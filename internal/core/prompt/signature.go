@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// SignatureOf is a tool on one line: what it takes and the first sentence of what it does.
+// SignatureOf returns a tool on one line: its parameters and the first sentence of its
+// description.
 func SignatureOf(t *Tool) string {
 	var p printer
 	return strings.TrimSuffix(string(p.signature(t)), "\n")
 }
 
-// TypeScriptOf is a tool with all its details.
+// TypeScriptOf returns a tool with all its details.
 func TypeScriptOf(t *Tool) string {
 	var p printer
 	return string(p.typeScript(t))
@@ -54,7 +55,7 @@ func (p *printer) typeScript(t *Tool) []byte {
 	return slices.Clip(p.out)
 }
 
-// arguments is the schema of a tool's arguments, itself no reference.
+// arguments returns the schema of a tool's arguments, with references resolved.
 func (p *printer) arguments() *node {
 	n := p.root
 	ref := reference(n)
@@ -73,7 +74,7 @@ func (p *printer) arguments() *node {
 	return n
 }
 
-// takes tells whether a tool with these arguments takes any.
+// takes reports whether a tool has any arguments.
 func takes(n *node) bool {
 	return len(n.Get("properties").Members()) > 0 || more(n) != nil || combines(n)
 }

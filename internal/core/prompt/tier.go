@@ -5,11 +5,11 @@ import "bytes"
 // Tier is how much of a tool is written.
 type Tier string
 
-// The tiers, from all to nothing.
+// The tiers, from everything to nothing.
 const (
 	Full  Tier = "full"
 	Line  Tier = "line" // its signature; in JSON without the descriptions of its parameters
-	Named Tier = "name" // not in JSON, where a name alone cannot be said
+	Named Tier = "name" // not in JSON, which needs a schema
 	None  Tier = "none"
 )
 
@@ -46,7 +46,7 @@ func (w *writer) plan() Plan {
 	return plan
 }
 
-// overhead is what is written beside the tools.
+// overhead is the tokens of everything but the tools.
 func (w *writer) overhead() int {
 	if w.opts.Budget <= 0 {
 		return 0
@@ -60,8 +60,8 @@ func (w *writer) overhead() int {
 	return w.opts.Count([]byte(text))
 }
 
-// cost is the tokens of a tool in a tier. Names are short, so four are counted at once against
-// rounding.
+// cost returns the tokens of a tool at a tier. Names are short, so four are counted at once to
+// reduce rounding.
 func (w *writer) cost(tool int, tier Tier) int {
 	if w.opts.Budget <= 0 || tier == None {
 		return 0
@@ -91,7 +91,7 @@ func (w *writer) fill(placed []bool, left int) []Tier {
 	raise := func(list []int, tier Tier) {
 		for _, i := range list {
 			if tier != steps[0] && tiers[i] == None {
-				continue // there was no room for less
+				continue // not even the smaller tier fit
 			}
 			if more := w.cost(i, tier) - w.cost(i, tiers[i]); more <= left {
 				tiers[i] = tier
@@ -112,7 +112,8 @@ func (w *writer) fill(placed []bool, left int) []Tier {
 	return tiers
 }
 
-// order gives the tools that are not placed: the pinned and recent ones, and the others.
+// order returns the tools that are not placed yet: pinned and recent ones first, then the
+// others.
 func (w *writer) order(placed []bool) (first, rest []int) {
 	seen := append([]bool(nil), placed...)
 	for _, list := range [][]string{w.opts.Pinned, w.opts.Recent} {

@@ -11,13 +11,13 @@ import (
 type printer struct {
 	out   []byte
 	tree  jsonschema.Tree
-	root  *node // nil: there is no schema that could be read
+	root  *node // nil: no readable schema
 	index *jsonschema.Index
 	lines bool    // one property to a line, with comments; else all on one line
 	brief bool    // long lists of values and deep objects are cut
 	depth int     // of objects and arrays around
 	left  int     // schemas that may still be written
-	refs  []*node // what the references that are being followed mean
+	refs  []*node // targets of the references being followed
 }
 
 const (
@@ -38,7 +38,7 @@ func (p *printer) start(schema []byte) {
 	p.root, _ = p.tree.Parse(schema)
 }
 
-// binding is how strongly a written type holds together.
+// binding is the precedence of a written type.
 type binding uint8
 
 const (
@@ -74,7 +74,7 @@ func (p *printer) schema(n *node) binding {
 	return how
 }
 
-// outer is the kind of a schema whose inside is not written.
+// outer returns the kind of a schema whose inside is not written.
 func outer(n *node) string {
 	if k := kind(n); k != "" {
 		return k
@@ -82,7 +82,7 @@ func outer(n *node) string {
 	return "any"
 }
 
-// follow writes what a reference means.
+// follow writes the target of a reference.
 func (p *printer) follow(ref *node) binding {
 	target := p.resolve(ref)
 	if target == nil || slices.Contains(p.refs, target) {
@@ -94,7 +94,7 @@ func (p *printer) follow(ref *node) binding {
 	return how
 }
 
-// own writes what a schema says itself, without its alternatives.
+// own writes a schema without its alternatives.
 func (p *printer) own(n *node) binding {
 	if constant := n.Get("const"); constant != nil {
 		return p.literal(constant)
@@ -121,7 +121,7 @@ func (p *printer) kind(n *node, kind string) binding {
 	return p.word(kind)
 }
 
-// word writes the name of a type. One that JSON Schema does not know is written as it is.
+// word writes the name of a type. Unknown ones are written as they are.
 func (p *printer) word(kind string) binding {
 	p.out = append(p.out, oneLine(kind)...)
 	return atom

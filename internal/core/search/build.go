@@ -10,7 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
-// The fields of a tool. A word counts by the field it stands in.
+// The fields of a tool. A word is weighted by its field.
 const (
 	inName = iota
 	inDescription
@@ -21,23 +21,23 @@ const (
 	fields
 )
 
-// weight is how much a word in a field counts, even how far it counts less in a field that is
-// longer than usual. They were set by hand and not fitted to any set of queries.
+// weight is the weight of a word in each field; even is how strongly it is normalized by the
+// field's length. They were set by hand, not tuned to any set of queries.
 var (
 	weight = [fields]float64{2, 1, .6, .3, .5, .3}
 	even   = [fields]float64{.3, .6, .3, .5, .6, .7}
 )
 
-// saturation is how often a word must occur to count half of what it could.
+// saturation is how often a word must occur to reach half of its maximum score.
 const saturation = 1.2
 
-// builder collects the words of all tools; only when all are read it is known what each tells.
+// builder collects the words of all tools; weights can only be computed at the end.
 type builder struct {
 	terms  map[string]int32
 	found  []occurrence
 	length [][fields]uint32 // in words, by tool
-	named  []occurrence     // terms of names, once each
-	last   map[int32]int    // places in found, of the current tool
+	named  []occurrence     // terms of names, without duplicates
+	last   map[int32]int    // index in found, for the current tool
 	tree   jsonschema.Tree
 }
 
@@ -51,7 +51,7 @@ func newBuilder(docs int) *builder {
 	return &builder{terms: map[string]int32{}, length: make([][fields]uint32, 0, docs), last: map[int32]int{}}
 }
 
-// read takes in the words of the next tool.
+// read adds the words of the next tool.
 func (b *builder) read(d *Doc) {
 	clear(b.last)
 	b.length = append(b.length, [fields]uint32{})
@@ -80,7 +80,7 @@ func (b *builder) add(field int, term string) {
 	id, ok := b.terms[term]
 	if !ok {
 		id = int32(len(b.terms))
-		b.terms[strings.Clone(term)] = id // which may be a piece of a long text
+		b.terms[strings.Clone(term)] = id // a copy, because it may be part of a long text
 	}
 	doc := len(b.length) - 1
 	b.length[doc][field]++
@@ -95,20 +95,20 @@ func (b *builder) add(field int, term string) {
 	}
 }
 
-// finish weighs what was read and writes it into the index.
+// finish computes the weights and fills the index.
 func (b *builder) finish(x *Index) {
 	x.terms = b.terms
 	x.sorted = slices.Sorted(maps.Keys(b.terms))
 	all := float64(len(b.length))
-	x.unknown = tells(all, 0)
+	x.unknown = idf(all, 0)
 	x.idf = make([]float32, len(b.terms))
 	for _, o := range b.found {
 		x.idf[o.term]++
 	}
 	for t, n := range x.idf {
-		x.idf[t] = tells(all, float64(n))
+		x.idf[t] = idf(all, float64(n))
 	}
-	usual := b.usual()
+	usual := b.meanLength()
 	x.words = gather(b.found, len(b.terms), func(o occurrence) float32 {
 		var sum float64
 		for f, n := range o.count {
@@ -128,8 +128,8 @@ func (b *builder) finish(x *Index) {
 	x.naming = gather(b.named, len(b.terms), func(o occurrence) float32 { return x.idf[o.term] / whole[o.doc] })
 }
 
-// usual is how long each field is on the average.
-func (b *builder) usual() (mean [fields]float64) {
+// meanLength is the average length of each field.
+func (b *builder) meanLength() (mean [fields]float64) {
 	for _, l := range b.length {
 		for f, n := range l {
 			mean[f] += float64(n) / float64(len(b.length))
@@ -138,12 +138,12 @@ func (b *builder) usual() (mean [fields]float64) {
 	return mean
 }
 
-// tells is the inverse document frequency of a term that some of all documents have.
-func tells(all, some float64) float32 {
+// idf returns the inverse document frequency of a term in some of all documents.
+func idf(all, some float64) float32 {
 	return float32(math.Log(1 + (all-some+.5)/(some+.5)))
 }
 
-// gather sorts occurrences by term. They come in the order of the tools and keep it.
+// gather groups occurrences by term, keeping the order of the tools.
 func gather(list []occurrence, terms int, value func(occurrence) float32) postings {
 	p := postings{make([]int32, terms+1), make([]int32, len(list)), make([]float32, len(list))}
 	for _, o := range list {

@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// weighted is a term to look for, and how much it counts.
+// weighted is a search term with its weight.
 type weighted struct {
 	term   int32
 	weight float32
 }
 
-// counted is a term of a text and how often it is there.
+// counted is a term of a text with its count.
 type counted struct {
 	term string
 	n    float32
 }
 
-// count gives the terms of a text, each once, in their order.
+// count returns the distinct terms of a text, in order.
 func count(text string) []counted {
 	var list []counted
 	places := map[string]int{}
@@ -33,8 +33,8 @@ func count(text string) []counted {
 	return list
 }
 
-// expand gives the terms to look for: the given ones; for one that no tool has, those that
-// look like it; and other words for the same thing, which count less.
+// expand returns the terms to search for: the given ones, similar ones for those that no tool
+// has, and synonyms, which count less.
 func (x *Index) expand(own []counted) []weighted {
 	var list []weighted
 	for _, t := range own {
@@ -53,11 +53,11 @@ func (x *Index) expand(own []counted) []weighted {
 	return list
 }
 
-// maxSimilar bounds the words that are tried in place of an unknown one.
+// maxSimilar limits the similar words for an unknown one.
 const maxSimilar = 8
 
-// similar adds the terms that begin like an unknown one: an ending that the stemmer does not
-// know, a word that was not written out, or a slip near its end.
+// similar adds the terms that start like an unknown one: an unknown ending, an abbreviation,
+// or a typo near the end.
 func (x *Index) similar(list []weighted, term string) []weighted {
 	if len(term) < 4 || term[0] >= 0x80 {
 		return list
@@ -81,8 +81,8 @@ func (x *Index) similar(list []weighted, term string) []weighted {
 	return list
 }
 
-// synonyms adds other words for a term. One that is rarer than the term itself would count
-// more than what was asked for, so it counts no more than the term.
+// synonyms adds synonyms of a term. A synonym that is rarer than the term counts no more than
+// the term.
 func (x *Index) synonyms(list []weighted, term string) []weighted {
 	own := float32(0)
 	if id, ok := x.terms[term]; ok {
@@ -102,7 +102,7 @@ func (x *Index) synonyms(list []weighted, term string) []weighted {
 	return list
 }
 
-// include adds a term unless it is there already.
+// include adds a term unless it is already in the list.
 func include(list []weighted, term int32, weight float32) []weighted {
 	if slices.ContainsFunc(list, func(w weighted) bool { return w.term == term }) {
 		return list

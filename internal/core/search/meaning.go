@@ -2,8 +2,8 @@ package search
 
 import "math"
 
-// addMeaning adds to each tool how near its vector is to the query's, as a share of the
-// nearest. Vectors that are missing or of another length count for nothing.
+// addMeaning adds the similarity of each tool's vector to the query's, relative to the most
+// similar. Missing vectors and those of another length are ignored.
 func (s *scores) addMeaning(query []float32, tools [][]float32) {
 	if len(query) == 0 {
 		return
@@ -22,7 +22,7 @@ func (s *scores) addMeaning(query []float32, tools [][]float32) {
 	if n == 0 || best <= sum/float32(n) {
 		return
 	}
-	mean := sum / float32(n) // models of meaning find everything a little alike
+	mean := sum / float32(n) // embeddings find everything a little similar
 	for i, c := range near {
 		if c > mean {
 			s.total[i] += perMeaning * (c - mean) / (best - mean)
@@ -30,7 +30,7 @@ func (s *scores) addMeaning(query []float32, tools [][]float32) {
 	}
 }
 
-// cosine of the angle between two vectors of one length; 0 where there is none.
+// cosine returns the cosine similarity of two vectors of the same length; 0 if undefined.
 func cosine(a, b []float32) float32 {
 	var dot, aa, bb float64
 	for i, v := range a {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Credit says that a query led to a tool. It holds the query's terms, not its text.
+// Credit records that a query led to a tool. It has the query's terms, not its text.
 type Credit struct {
 	Tool  string    `json:"tool"` // its ID
 	Terms []string  `json:"terms"`
@@ -26,38 +26,38 @@ func NewCredit(tool, query string, at time.Time) Credit {
 }
 
 const (
-	maxCredits = 30 // of one tool; the oldest goes
-	maxTerms   = 64 // of one credit
+	maxCredits = 30 // per tool; the oldest is dropped
+	maxTerms   = 64 // per credit
 )
 
-// halfLife is after what time a credit counts half.
+// halfLife is the time after which a credit counts half.
 const halfLife = 90 * 24 * time.Hour
 
-// Memory is what one owner's queries led to. Several goroutines may use it. Whoever holds
-// memories of several owners keeps them apart.
+// Memory is what one owner's queries led to. It is safe for concurrent use. Use one Memory per
+// owner.
 type Memory struct {
-	mu    sync.RWMutex
-	tools map[string]int32
-	kept  []remembered
-	terms map[string][]trace
-	total float64 // of the weights of all credits
-	count int     // of all credits
+	mu     sync.RWMutex
+	tools  map[string]int32
+	byTool []remembered
+	terms  map[string][]trace
+	total  float64 // sum of the weights of all credits
+	count  int     // number of all credits
 }
 
-// remembered is a tool and its credits, the oldest first.
+// remembered is a tool with its credits, oldest first.
 type remembered struct {
 	id      string
 	credits []Credit
-	weight  float64 // of all of them
+	weight  float64 // sum over credits
 }
 
-// trace is one credit, as seen from a term.
+// trace is one credit in the list of a term.
 type trace struct {
 	tool   int32
 	weight float64
 }
 
-// NewMemory makes a memory of the credits.
+// NewMemory returns a memory with the given credits.
 func NewMemory(credits []Credit) *Memory {
 	m := &Memory{tools: map[string]int32{}, terms: map[string][]trace{}}
 	for _, c := range credits {
@@ -66,7 +66,7 @@ func NewMemory(credits []Credit) *Memory {
 	return m
 }
 
-// Add keeps a credit. The same query for the same tool counts once, the last time.
+// Add adds a credit. The same query for the same tool is stored once, with its last time.
 func (m *Memory) Add(c Credit) {
 	if len(c.Terms) == 0 {
 		return
@@ -75,11 +75,11 @@ func (m *Memory) Add(c Credit) {
 	defer m.mu.Unlock()
 	id, ok := m.tools[c.Tool]
 	if !ok {
-		id = int32(len(m.kept))
+		id = int32(len(m.byTool))
 		m.tools[c.Tool] = id
-		m.kept = append(m.kept, remembered{id: c.Tool})
+		m.byTool = append(m.byTool, remembered{id: c.Tool})
 	}
-	list := m.kept[id].credits
+	list := m.byTool[id].credits
 	if at := slices.IndexFunc(list, func(o Credit) bool { return slices.Equal(o.Terms, c.Terms) }); at >= 0 {
 		if c.At.Before(list[at].At) {
 			return
@@ -100,14 +100,14 @@ func (m *Memory) Add(c Credit) {
 	if len(list) > maxCredits {
 		list = m.forget(id, list, 0)
 	}
-	m.kept[id].credits = list
-	m.kept[id].weight = 0
+	m.byTool[id].credits = list
+	m.byTool[id].weight = 0
 	for _, c := range list {
-		m.kept[id].weight += grown(c.At)
+		m.byTool[id].weight += grown(c.At)
 	}
 }
 
-// forget drops one credit of a tool and returns the others.
+// forget removes one credit of a tool and returns the others.
 func (m *Memory) forget(tool int32, list []Credit, at int) []Credit {
 	gone := trace{tool, grown(list[at].At)}
 	m.total -= gone.weight
@@ -123,7 +123,7 @@ func (m *Memory) forget(tool int32, list []Credit, at int) []Credit {
 	return slices.Delete(list, at, at+1)
 }
 
-// Credits are those of a tool, the oldest first.
+// Credits returns the credits of a tool, oldest first.
 func (m *Memory) Credits(tool string) []Credit {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -131,27 +131,27 @@ func (m *Memory) Credits(tool string) []Credit {
 	if !ok {
 		return nil
 	}
-	return slices.Clone(m.kept[id].credits)
+	return slices.Clone(m.byTool[id].credits)
 }
 
-// grown is the weight of a credit of that time, as it grows from a fixed day on. Divided by
-// that of today it is the weight that has decayed, so nothing needs to be aged.
+// grown is the weight of a credit given at that time, growing from a fixed day on. Divided by
+// today's value it is the decayed weight, so that stored weights never change.
 func grown(at time.Time) float64 {
 	days := at.Sub(time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC))
 	return math.Exp2(min(max(float64(days)/float64(halfLife), -200), 200))
 }
 
-// How far memory counts. What a term led to in all credits counts by how many there are and
-// by how large a share of them went to this tool; a tool's memory as a whole by its credits.
+// How much memory counts. A term counts by the number of its credits and the share of them
+// that went to the tool; a tool's memory by the number of its credits.
 const (
-	perMemory  = 20  // before it is bounded
-	mostMemory = 4   // what it never reaches
-	halfTerm   = 1.2 // credits with a term after which the term counts half
-	halfTool   = 5   // credits after which a tool's memory counts half
+	perMemory  = 20  // before saturation
+	mostMemory = 4   // upper bound
+	halfTerm   = 1.2 // credits with which a term counts half
+	halfTool   = 5   // credits with which a tool's memory counts half
 )
 
-// addMemory adds to each tool what the terms led to before, in so far as the words of the
-// tools left room for doubt. It returns what it added, by tool.
+// addMemory adds what the terms led to before, as far as the match by words left room for
+// doubt. It returns what it added, by tool.
 func (s *scores) addMemory(q *Query, terms []counted, room float32) []float32 {
 	if q.Memory == nil || room <= 0 {
 		return nil
@@ -169,20 +169,20 @@ func (s *scores) addMemory(q *Query, terms []counted, room float32) []float32 {
 	return added
 }
 
-// recalled is a tool and how strongly some terms remind of it.
+// recalled is a tool and how strongly the terms are associated with it.
 type recalled struct {
 	tool     string
 	strength float64
 }
 
-// recall gives the tools that the terms led to.
+// recall returns the tools that the terms led to.
 func (m *Memory) recall(terms []counted, now time.Time) []recalled {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	today := 1 / grown(now)
-	all := min(max(m.total*today, 1), float64(m.count)) // a clock may run ahead
-	sums := make([]float64, len(m.kept))
-	one := make([]float64, len(m.kept))
+	all := min(max(m.total*today, 1), float64(m.count)) // clocks may be ahead
+	sums := make([]float64, len(m.byTool))
+	one := make([]float64, len(m.byTool))
 	var most float64
 	for _, t := range terms {
 		traces := m.terms[t.term]
@@ -195,7 +195,7 @@ func (m *Memory) recall(terms []counted, now time.Time) []recalled {
 			one[tr.tool] += w
 			some += w
 		}
-		idf := float64(tells(all, min(some, all)))
+		idf := float64(idf(all, min(some, all)))
 		most += idf
 		for _, tr := range traces {
 			if n := one[tr.tool]; n > 0 {
@@ -207,8 +207,8 @@ func (m *Memory) recall(terms []counted, now time.Time) []recalled {
 	var list []recalled
 	for i, sum := range sums {
 		if sum > 0 {
-			n := min(m.kept[i].weight*today, float64(len(m.kept[i].credits)))
-			list = append(list, recalled{m.kept[i].id, perMemory * sum / most * n / (n + halfTool)})
+			n := min(m.byTool[i].weight*today, float64(len(m.byTool[i].credits)))
+			list = append(list, recalled{m.byTool[i].id, perMemory * sum / most * n / (n + halfTool)})
 		}
 	}
 	return list

@@ -7,8 +7,8 @@ import (
 	"github.com/toolfit/toolfit/internal/base/spelling"
 )
 
-// Near gives the tools whose name may have been meant, the nearest first: those that are
-// spelled alike, then those that have the same words.
+// Near returns the tools whose name may have been meant, best first: those spelled alike, then
+// those with the same words.
 func (x *Index) Near(name string, limit int, allow func(i int) bool) []int {
 	out := x.Alike(name, limit, allow)
 	for _, r := range x.Search(Query{Text: name, Limit: limit, Allow: allow}) {
@@ -19,7 +19,7 @@ func (x *Index) Near(name string, limit int, allow func(i int) bool) []int {
 	return out
 }
 
-// Alike gives the tools whose name is spelled nearly like this one, the nearest first.
+// Alike returns the tools with a similar spelling, most similar first.
 func (x *Index) Alike(name string, limit int, allow func(i int) bool) []int {
 	want := squeeze(clip(name, maxText))
 	if want == "" || limit < 1 {
@@ -44,7 +44,7 @@ func (x *Index) Alike(name string, limit int, allow func(i int) bool) []int {
 	return out
 }
 
-// squeeze leaves the letters and digits of a name, in lower case.
+// squeeze keeps only the letters and digits of a name, in lower case.
 func squeeze(name string) string {
 	return strings.ToLower(separators.Replace(name))
 }

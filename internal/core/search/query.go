@@ -9,43 +9,49 @@ import (
 
 // Query is one search.
 type Query struct {
-	Text   string           // a sentence, words, or a name; what is beyond 4 KB is not read
-	Limit  int              // how many results at most; 0: 5
-	Allow  func(i int) bool // which tools may be found, by their place; nil: all
-	Memory *Memory          // what the caller's words led to before; nil: nothing is known
-	Now    time.Time        // by which memory ages
+	Text   string           // a sentence, words or a name; only the first 4 KB are read
+	Limit  int              // maximum number of results; default 5
+	Allow  func(i int) bool // reports whether tool i may be found; nil: all
+	Memory *Memory          // what the caller's queries led to before; may be nil
+	Now    time.Time        // for the decay of Memory
 
-	Vector  []float32   // of the text, by some model of meaning; nil: words alone decide
-	Vectors [][]float32 // of the tools, by the same model
+	Vector  []float32   // embedding of the text; nil: no embeddings
+	Vectors [][]float32 // embeddings of the tools, by the same model
 }
 
 // Result is a found tool.
 type Result struct {
-	Index  int     // its place in the list
-	Score  float32 // about 1 for the best match by words; memory adds to it
-	Memory float32 // how much of the score is memory
+	Index  int     // index in the list of tools
+	Score  float32 // about 1 for the best match by words, plus memory
+	Memory float32 // the part of Score that comes from memory
 }
 
-// maxText bounds what is read of a query, maxClauses what is looked up part by part.
+// maxText limits the text of a query, maxClauses the clauses that are searched separately.
 const (
 	maxText    = 4 << 10
 	maxClauses = 12
 )
 
-// How much the parts of a score count beside the best match by words, which counts 1.
+// The weights of the parts of a score, relative to the best match by words.
 const (
-	perClause   = .3  // the best tool of each clause: a long task needs several tools
-	wholeName   = 1.5 // a tool all of whose name is in the query
-	perSynonym  = .3  // another word for one of the query's
-	perSimilar  = .6  // a word of tools that looks like one of the query's that no tool has
-	perMeaning  = .25 // the tool of the nearest meaning
-	exactlyThis = 1   // the tool whose name the query is
+	perClause   = .3  // best tool of each clause: a long task needs several tools
+	wholeName   = 1.5 // a tool whose whole name is in the query
+	perSynonym  = .3  // a synonym
+	perSimilar  = .6  // a term similar to one that no tool has
+	perMeaning  = .25 // the tool closest in meaning
+	exactlyThis = 1   // the tool whose name is the query
 )
 
-// Search gives the tools that fit the query best, the best first. Equals keep their order.
+// Search returns the best tools for the query, best first. Ties keep the order of the list.
 func (x *Index) Search(q Query) []Result {
 	text := clip(q.Text, maxText)
-	s := &scores{x: x, total: make([]float32, x.Len()), part: make([]float32, x.Len()), cover: make([]float32, x.Len()), allow: x.allowed(q.Allow)}
+	s := &scores{
+		x:     x,
+		total: make([]float32, x.Len()),
+		part:  make([]float32, x.Len()),
+		cover: make([]float32, x.Len()),
+		allow: x.allowed(q.Allow),
+	}
 	terms := count(text)
 	sure := s.add(x.expand(terms), 1, 0)
 	if list := clauses(text); len(list) > 1 {
@@ -70,7 +76,7 @@ func (x *Index) Search(q Query) []Result {
 	return list
 }
 
-// clip cuts a text to so many bytes.
+// clip truncates a text to size bytes.
 func clip(text string, size int) string {
 	if len(text) <= size {
 		return text
@@ -78,7 +84,7 @@ func clip(text string, size int) string {
 	return strings.ToValidUTF8(text[:size], " ")
 }
 
-// allowed asks once for every tool.
+// allowed calls allow once for every tool.
 func (x *Index) allowed(allow func(int) bool) []bool {
 	list := make([]bool, x.Len())
 	for i := range list {
@@ -87,8 +93,8 @@ func (x *Index) allowed(allow func(int) bool) []bool {
 	return list
 }
 
-// ideal is the score of a tool that would have every one of the terms. One that no tool has
-// counts half: it may be a value.
+// ideal is the score of a tool with all of the terms. A term that no tool has counts half: it
+// may be a value.
 func (x *Index) ideal(terms []counted) float32 {
 	var sum float32
 	for _, t := range terms {
@@ -101,7 +107,7 @@ func (x *Index) ideal(terms []counted) float32 {
 	return max(sum, 1e-6)
 }
 
-// clauses are the parts of a text that may each ask for a tool of its own.
+// clauses splits a text into parts that may each ask for a different tool.
 func clauses(text string) []string {
 	var list []string
 	for part := range strings.FieldsFuncSeq(text, endsClause) {
@@ -114,27 +120,27 @@ func clauses(text string) []string {
 
 func endsClause(r rune) bool { return strings.ContainsRune(".?!;,\n。？！；，、", r) }
 
-// width is a text's length in letters; a Han character says as much as three.
+// width is the length of a text in letters; a Han character counts as three.
 func width(text string) int {
 	n := 0
 	for _, r := range text {
 		n++
-		if blankless(r) {
+		if withoutSpaces(r) {
 			n += 2
 		}
 	}
 	return n
 }
 
-// scores are those of all tools while one query is answered.
+// scores are the scores of all tools for one query.
 type scores struct {
 	x                  *Index
 	total, part, cover []float32
 	allow              []bool
 }
 
-// add scores the tools by the terms. To each it adds its share of the best score times even,
-// and the square of its share times steep. It returns the best score.
+// add scores the tools by the terms. It adds the share of the best score times even, and the
+// square of that share times steep, and returns the best score.
 func (s *scores) add(terms []weighted, even, steep float32) float32 {
 	clear(s.part)
 	clear(s.cover)
@@ -146,9 +152,9 @@ func (s *scores) add(terms []weighted, even, steep float32) float32 {
 	for i, c := range s.cover {
 		switch {
 		case !s.allow[i]:
-			s.part[i] = 0 // what may not be found is no measure for the others
+			s.part[i] = 0 // excluded tools must not affect the others
 		case c > 0:
-			n := s.x.nameSize[i] // that all of a long name is there says more
+			n := s.x.nameSize[i] // a match of a long name means more
 			s.part[i] *= 1 + wholeName*c*c*n/(n+1)
 		}
 		best = max(best, s.part[i])
@@ -163,7 +169,7 @@ func (s *scores) add(terms []weighted, even, steep float32) float32 {
 	return best
 }
 
-// scale makes the best score 1.
+// scale divides by the best score.
 func (s *scores) scale() {
 	if len(s.total) == 0 {
 		return
@@ -175,7 +181,7 @@ func (s *scores) scale() {
 	}
 }
 
-// best gives the highest scores, the first of equals first.
+// best returns the highest scores; ties keep their order.
 func (s *scores) best(limit int) []Result {
 	list := make([]Result, 0, min(limit, s.x.Len())+1)
 	for i, v := range s.total {

@@ -2,12 +2,11 @@ package search
 
 import "github.com/toolfit/toolfit/internal/core/jsonschema"
 
-// maxLevels is how deep the schemas inside a schema are read.
+// maxLevels limits the depth of schemas that is read.
 const maxLevels = 6
 
-// schemaText gives the names of the parameters and, as text, what is said about them. Of
-// shared definitions it reads each once instead of following references, so cycles cannot
-// hold it up.
+// schemaText calls name for parameter names and text for their descriptions. It reads each
+// shared definition once instead of following references, so that cycles are harmless.
 func schemaText(n *jsonschema.Node, level int, name, text func(string)) {
 	if level > maxLevels {
 		return

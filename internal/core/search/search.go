@@ -1,7 +1,7 @@
 // Package search finds the tools that a sentence asks for, in English and Chinese, by the
 // words of their names, descriptions, servers and parameters (BM25F), and by what the same
-// words led to before. It never does I/O, asks no clock, and the same tools and the same
-// query always give the same answer. It does not decide who may call what: it asks.
+// words led to before. It does no I/O and reads no clock: the same tools and the same query
+// always give the same result. Who may call what is decided by the caller.
 //
 //	index := search.New(docs)
 //	for _, r := range index.Search(search.Query{Text: "读取 Excel 文件", Limit: 5, Allow: may}) {
@@ -11,41 +11,41 @@ package search
 
 import "strings"
 
-// Doc is what is searched of one tool.
+// Doc is the searchable text of one tool.
 type Doc struct {
-	ID                string // by which memory knows the tool; "": Name
-	Name              string // the server's own name for it
-	Path              string // method and path of a tool that is a REST operation
+	ID                string // identifies the tool in Memory; default: Name
+	Name              string // the tool's own name on its server
+	Path              string // method and path of a REST operation
 	Server            string
 	ServerDescription string
 	Description       string
 	Tags              []string
-	Schema            []byte // of the arguments, raw; what is not JSON is passed over
+	Schema            []byte // JSON Schema of the arguments; ignored if it is not JSON
 }
 
-// Index is a searchable list of tools. It is never changed; a new list gets a new one.
+// Index is a searchable list of tools. It is immutable.
 type Index struct {
 	terms    map[string]int32
-	sorted   []string  // the terms in order
-	idf      []float32 // how much a term tells, by term
-	unknown  float32   // how much a term would tell that no tool has
-	words    postings  // what a term adds to a tool's score
-	naming   postings  // the share of a tool's name that a term is
-	nameSize []float32 // how many terms the tool's name has
+	sorted   []string  // terms, sorted
+	idf      []float32 // inverse document frequency, by term
+	unknown  float32   // idf of a term that no tool has
+	words    postings  // score of a term for a tool
+	naming   postings  // share of a tool's name that a term covers
+	nameSize []float32 // number of terms in the tool's name
 
-	ids   map[string]int32 // the tool's place, by ID
+	ids   map[string]int32 // index of a tool, by ID
 	exact map[string][]int32
 	names []squeezed
 }
 
-// postings are the tools of each term, in order, with a number for each.
+// postings lists the tools of each term, in order, with a number for each.
 type postings struct {
-	starts []int32 // where those of a term begin; one more for the end
+	starts []int32 // start of each term's list, and the end of the last
 	docs   []int32
 	value  []float32
 }
 
-// addTo adds the numbers of a term's tools, times the weight, to the sums by tool.
+// addTo adds the numbers of a term's tools, times weight, to sums.
 func (p *postings) addTo(sums []float32, term int32, weight float32) {
 	from := p.starts[term]
 	to := p.starts[term+1]
@@ -55,10 +55,10 @@ func (p *postings) addTo(sums []float32, term int32, weight float32) {
 	}
 }
 
-// squeezed is a tool's name without what people get wrong in names.
+// squeezed is a tool's name without case and punctuation.
 type squeezed struct{ id, name string }
 
-// New makes an index of the tools.
+// New indexes the tools.
 func New(docs []Doc) *Index {
 	b := newBuilder(len(docs))
 	x := &Index{ids: make(map[string]int32, len(docs)), exact: make(map[string][]int32, len(docs)), names: make([]squeezed, len(docs))}
@@ -85,5 +85,5 @@ func New(docs []Doc) *Index {
 	return x
 }
 
-// Len is the number of tools.
+// Len returns the number of tools.
 func (x *Index) Len() int { return len(x.names) }

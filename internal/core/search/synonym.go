@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// thesaurus gives the other terms for a term.
+// thesaurus maps a term to its synonyms.
 var thesaurus = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
 	for line := range strings.Lines(groups) {
@@ -28,7 +28,8 @@ var thesaurus = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// termsOf are the terms of a word; of a Han word only the pairs, since one character says too little.
+// termsOf returns the terms of a word; of a Han word only the pairs, because single characters
+// mean too little.
 func termsOf(word string) []string {
 	var list []string
 	words(word, func(term string) {
@@ -39,8 +40,8 @@ func termsOf(word string) []string {
 	return list
 }
 
-// groups are words that people use for the same thing when they speak of tools, one group to
-// a line. It is also what lets a Chinese sentence find an English tool and the other way round.
+// groups are synonyms in the context of tools, one group per line. They also let a Chinese
+// sentence find an English tool and vice versa.
 const groups = `
 create new make build generate 创建 新建 生成
 add append insert 添加 新增 增加 插入

@@ -2,27 +2,26 @@ package search
 
 import "slices"
 
-// Trail follows one caller from a search to the calls after it, and says which calls the
-// search deserves credit for: those of tools that it found, that went well, and that came
-// soon after. A later search begins anew. A Trail is for one goroutine at a time; the zero
-// value is ready.
+// Trail follows one caller from a search to the calls after it and decides which calls to
+// credit to the search: successful ones of tools it found, soon after it. A new search starts
+// over. A Trail is not safe for concurrent use; the zero value is ready.
 type Trail struct {
 	query string
-	found []string // IDs that have had no credit yet
+	found []string // IDs without credit so far
 	left  int      // calls that may still count
 }
 
-// soon is how many calls after a search may be its doing.
+// soon is the number of calls after a search that may be credited to it.
 const soon = 5
 
-// Found notes a search and what it found, by ID.
+// Found records a search and the IDs it found.
 func (t *Trail) Found(query string, tools []string) {
 	t.query = query
 	t.found = slices.Clone(tools)
 	t.left = soon
 }
 
-// Called notes a call. It gives the query that led to it, if one did.
+// Called records a call. It returns the query that led to it, if any.
 func (t *Trail) Called(tool string, good bool) (query string, credit bool) {
 	if t.left == 0 {
 		return "", false

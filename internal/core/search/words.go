@@ -6,20 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// maxWord bounds a word: longer runs of letters are keys, hashes or base64, which nobody searches for.
+// maxWord limits a word: longer runs of letters are keys, hashes or base64, which nobody
+// searches for.
 const maxWord = 64
 
-// words gives the terms of a text one by one: parts of identifiers in lower case and without
-// their endings; for scripts that are written without blanks every character and every pair.
+// words emits the terms of a text: parts of identifiers in lower case, stemmed; in scripts
+// without spaces every character and every pair.
 func words(text string, emit func(term string)) {
 	var cut cutter
-	var prev rune // the character before, when it is of a script without blanks
+	var prev rune // previous character, in a script without spaces
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		i += size
 		r = plain(r)
 		switch {
-		case blankless(r):
+		case withoutSpaces(r):
 			cut.end(emit)
 			if !filler(r) {
 				emit(string(r))
@@ -31,8 +32,8 @@ func words(text string, emit func(term string)) {
 			continue
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
 			cut.add(r, emit)
-		case unicode.IsMark(r): // an accent of its own does not end a word
-		case (r == '\'' || r == '’') && apostrophe(text[i:]):
+		case unicode.IsMark(r): // a combining accent does not end a word
+		case (r == '\'' || r == '’') && isPossessive(text[i:]):
 			i += len("s")
 		default:
 			cut.end(emit)
@@ -42,8 +43,8 @@ func words(text string, emit func(term string)) {
 	cut.end(emit)
 }
 
-// apostrophe reports whether rest starts with the s of a genitive.
-func apostrophe(rest string) bool {
+// isPossessive reports whether rest starts with a possessive s.
+func isPossessive(rest string) bool {
 	if len(rest) == 0 || rest[0] != 's' {
 		return false
 	}
@@ -51,7 +52,7 @@ func apostrophe(rest string) bool {
 	return !unicode.IsLetter(r)
 }
 
-// plain is the ordinary form of a full-width character or of an accented Latin letter.
+// plain returns the ordinary form of a full-width character or accented Latin letter.
 func plain(r rune) rune {
 	switch {
 	case r < 0xC0:
@@ -68,13 +69,13 @@ func plain(r rune) rune {
 var unaccented = [0xC0]byte([]byte("AAAAAAACEEEEIIIIDNOOOOO OUUUUYTsaaaaaaaceeeeiiiidnooooo ouuuuyty" +
 	"AaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIiIiJjKkkLlLlLlLlLlNnNnNnnNnOoOoOoOoRrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs"))
 
-// blankless reports whether r is of a script in which words stand without blanks between them,
-// or, as in Korean, grow endings that no list of ours knows.
-func blankless(r rune) bool {
+// withoutSpaces reports whether r is of a script without spaces between words or, as in Korean,
+// with endings that the stemmer does not know.
+func withoutSpaces(r rune) bool {
 	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
 }
 
-// kind is what a character is for the cutter.
+// kind classifies characters for the cutter.
 type kind uint8
 
 const (
@@ -96,11 +97,11 @@ func kindOf(r rune) kind {
 	return lower
 }
 
-// cutter cuts a run of letters and digits into words: at humps, between letters and digits,
-// and before the last capital of an acronym (HTTPServer).
+// cutter splits a run of letters and digits into words: at case changes, between letters and
+// digits, and before the last capital of an acronym (HTTPServer).
 type cutter struct {
 	word []byte
-	caps int // how many capitals the word ends with
+	caps int // trailing capitals of the word
 	last kind
 }
 
@@ -136,7 +137,7 @@ func (c *cutter) end(emit func(string)) {
 	c.last = other
 }
 
-// stop are words that say nothing about which tool is meant.
+// stop are words that do not help to find a tool.
 var stop = func() map[string]bool {
 	list := `a an the of to in on for and or is are was were be been i me my we our you your it its this that these those
 		with from by as at can could would should will do does did please help need want know how what which who where when
@@ -149,16 +150,16 @@ var stop = func() map[string]bool {
 	return set
 }()
 
-// filler reports whether a Han character alone says nothing about which tool is meant.
+// filler reports whether a single Han character does not help to find a tool.
 func filler(r rune) bool {
 	return strings.ContainsRune("的了我你您他她它们是在和与或请帮要想把给吗呢吧啊这那哪个一些有也就都并且及为从到对以能可么怎什", r)
 }
 
-// endings are cut from long words, the first that fits.
+// endings are cut from long words; the first match wins.
 var endings = []string{"ation", "tion", "ion", "ment", "er", "or", "ly"}
 
-// stem cuts the commonest English endings, so that "searches" finds "search". It need not be
-// right, only the same for tools and queries.
+// stem cuts common English endings, so that "searches" finds "search". It need not be correct,
+// only the same for tools and queries.
 func stem(w string) string {
 	n := len(w)
 	switch {
@@ -192,7 +193,7 @@ func stemNoun(w string) string {
 	return w
 }
 
-// undouble turns the stopp of stopping into stop.
+// undouble turns the "stopp" of "stopping" into "stop".
 func undouble(w string) string {
 	if n := len(w); n > 2 && w[n-1] == w[n-2] {
 		return w[:n-1]

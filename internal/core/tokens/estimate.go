@@ -1,12 +1,12 @@
 package tokens
 
-// What each kind of byte costs, in hundredths of a token. A run of letters costs one
-// token, and a fifth of one for each letter after the sixth; a capital after a small
-// letter starts a new run.
+// The cost of each kind of byte, in hundredths of a token. A run of letters costs one token,
+// plus a fifth for each letter after the sixth; a capital after a lower-case letter starts a
+// new run.
 const (
 	digitCost    = 40
-	runeCost     = 85 // a character beyond ASCII
-	alphabetCost = 35 // one of an alphabet that is not Latin: several make a token
+	runeCost     = 85 // a non-ASCII character
+	alphabetCost = 35 // a character of a non-Latin alphabet: several make a token
 	newlineCost  = 50
 	otherCost    = 55
 	runCost      = 100
@@ -14,17 +14,17 @@ const (
 	longAfter    = 6
 )
 
-// The machine's states: outside a run of letters, or in one, by how many letters it has
-// (up to longAfter) and whether the last was small.
+// The states: outside a run of letters, or inside one, by its length (up to longAfter) and
+// whether the last letter was lower case.
 const (
 	outside = 0
 	small   = 1
 	capital = small + longAfter
-	states  = 16 // a power of two, so that a state needs no check against the table's end
+	states  = 16 // a power of two, to avoid bounds checks
 )
 
-// steps holds, per state and byte, the next state in the low four bits and the cost above.
-// One load per byte keeps the estimate at memory speed; the table is 8 KB.
+// steps holds, per state and byte, the next state in the low four bits and the cost above. One
+// load per byte keeps the estimate at memory speed; the table is 8 KB.
 var steps = func() (t [states][256]uint16) {
 	for state := range capital + longAfter {
 		for b := range 256 {
@@ -68,7 +68,7 @@ func byteCost(b byte) int {
 		return alphabetCost
 	case b >= 0xC0:
 		return runeCost
-	case b >= 0x80, b == ' ': // inside a character; blanks melt into the next word
+	case b >= 0x80, b == ' ': // continuation bytes; spaces merge with the next word
 		return 0
 	case b == '\n':
 		return newlineCost
@@ -76,7 +76,7 @@ func byteCost(b byte) int {
 	return otherCost
 }
 
-// Estimate is about how many tokens text costs. It reads JSON, prose and Chinese alike.
+// Estimate estimates the tokens of a text: JSON, prose or Chinese.
 func Estimate[T string | []byte](text T) int {
 	sum := uint64(0)
 	if len(text) >= 4096 {
@@ -93,11 +93,11 @@ func Estimate[T string | []byte](text T) int {
 	return int((sum + 50) / 100)
 }
 
-// sample is how many bytes Sampled looks at in each of four places.
+// sample is how many bytes Sampled reads in each of four places.
 const sample = 1 << 10
 
-// Sampled is Estimate for numbers that need not be near: of a long text the beginning, the
-// end and two places between them speak for the rest.
+// Sampled is a rough Estimate: of a long text it reads only the start, the end and two places
+// in between.
 func Sampled[T string | []byte](text T) int {
 	if len(text) <= 6*sample {
 		return Estimate(text)
@@ -107,9 +107,9 @@ func Sampled[T string | []byte](text T) int {
 	return int((n*uint64(len(text))/(4*sample) + 50) / 100)
 }
 
-// fourAtOnce sums over four quarters side by side: each byte waits for the one before it,
-// so one quarter alone would leave most of the processor idle. Quarters end outside of
-// runs, so that the sum is the same; of one endless word nothing is done.
+// fourAtOnce sums four quarters in parallel: each byte depends on the one before it, so one
+// quarter alone would leave most of the processor idle. Quarters end outside of runs, so that
+// the sum is the same; a single endless word is not processed.
 func fourAtOnce[T string | []byte](text T) (done int, sum uint64) {
 	quarter := len(text) / 4
 	var from [4]int
@@ -125,10 +125,14 @@ func fourAtOnce[T string | []byte](text T) (done int, sum uint64) {
 	return len(text), sideBySide(text[:from[1]], text[from[1]:from[2]], text[from[2]:from[3]], text[from[3]:])
 }
 
-// sideBySide is what four texts cost together, in hundredths of a token.
+// sideBySide returns the cost of four texts together, in hundredths of a token.
 func sideBySide[T string | []byte](a, b, c, d T) (sum uint64) {
 	n := min(len(a), len(b), len(c), len(d))
-	a, b, c, d, tail := a[:n], b[:n], c[:n], d[:n], [4]T{a[n:], b[n:], c[n:], d[n:]}
+	tail := [4]T{a[n:], b[n:], c[n:], d[n:]}
+	a = a[:n]
+	b = b[:n]
+	c = c[:n]
+	d = d[:n]
 	var p, q, r, s uint16
 	for i := range n {
 		p = steps[p&15][a[i]]

@@ -8,21 +8,20 @@ import (
 	"io"
 )
 
-// What an image costs, as OpenAI documents it for GPT-4o, the first model of the o200k
-// vocabulary, at high detail: the image is scaled down into a square of 2048 pixels, then to a
-// short side of 768, and cut into tiles of 512. Other models have other formulas of the
-// same order: Claude a token per 750 pixels, Gemini 258 per tile of 768.
+// The cost of an image as OpenAI documents it for GPT-4o at high detail: the image is scaled
+// to fit a square of 2048 pixels, then to a short side of 768, and cut into tiles of 512.
+// Other models are of the same order: Claude one token per 750 pixels, Gemini 258 per tile of
+// 768.
 const (
 	imageCost  = 85
 	tileCost   = 170
 	tileSide   = 512
 	longSide   = 2048
 	shortSide  = 768
-	unreadable = imageCost + 4*tileCost // of a format that we cannot measure: as 1024×1024
+	unreadable = imageCost + 4*tileCost // unknown format: as 1024×1024
 )
 
-// Image is about how many tokens an image costs, given its base64. It reads no more than the
-// header.
+// Image estimates the tokens of an image in base64. It reads only the header.
 func Image(base64 []byte) int {
 	w, h := dimensions(base64)
 	if w <= 0 || h <= 0 {
@@ -37,18 +36,18 @@ func Image(base64 []byte) int {
 
 func tiles(side float64) int { return (max(1, int(side)) + tileSide - 1) / tileSide }
 
-// soundBytes is how much base64 makes up a token of sound: Gemini documents 32 tokens a
-// second, and a second of usual quality takes 16 KB.
+// soundBytes is the base64 size of a token of audio: Gemini documents 32 tokens per second,
+// and a second of usual quality takes 16 KB.
 const soundBytes = 16_000 / 32 * 4 / 3
 
-// Sound is about how many tokens a recording costs, given its base64.
+// Sound estimates the tokens of an audio recording in base64.
 func Sound(base64 []byte) int { return (len(base64) + soundBytes - 1) / soundBytes }
 
-// maxHeader bounds how much of a JPEG is searched for its size: a profile or a preview
-// may come first.
+// maxHeader limits how much of a JPEG is searched for its size: a profile or preview may come
+// first.
 const maxHeader = 256 << 10
 
-// dimensions are the width and height of a PNG, GIF, WebP or JPEG; 0, 0 for all else.
+// dimensions returns the width and height of a PNG, GIF, WebP or JPEG; otherwise 0, 0.
 func dimensions(text []byte) (w, h int) {
 	var head [30]byte
 	n, err := base64.StdEncoding.Decode(head[:], text[:min(len(text), 40)])
@@ -74,12 +73,12 @@ func dimensions(text []byte) (w, h int) {
 // webp reads the size from the first chunk: extended, lossless, or lossy.
 func webp(b []byte) (w, h int) {
 	switch string(b[12:16]) {
-	case "VP8X": // both less one, in 24 bits
+	case "VP8X": // both minus one, 24 bits each
 		return 1 + int(b[24]) + int(b[25])<<8 + int(b[26])<<16, 1 + int(b[27]) + int(b[28])<<8 + int(b[29])<<16
-	case "VP8L": // likewise, in 14 bits
+	case "VP8L": // both minus one, 14 bits each
 		bits := binary.LittleEndian.Uint32(b[21:])
 		return 1 + int(bits&0x3FFF), 1 + int(bits>>14&0x3FFF)
-	case "VP8 ": // in 14 bits, below two of scale
+	case "VP8 ": // 14 bits each, below two bits of scale
 		return int(binary.LittleEndian.Uint16(b[26:]) & 0x3FFF), int(binary.LittleEndian.Uint16(b[28:]) & 0x3FFF)
 	}
 	return 0, 0

@@ -13,7 +13,7 @@ import (
 	"github.com/tiktoken-go/tokenizer"
 )
 
-// Label says how a number of tokens was found.
+// Label says how a number of tokens was determined.
 type Label string
 
 const (
@@ -21,14 +21,14 @@ const (
 	Estimated Label = "estimate" // by Estimate
 )
 
-// vocabulary is loaded once, when a first exact count is asked for: it takes 16 MB and
-// tens of milliseconds, which a gateway that only estimates never pays.
+// vocabulary is loaded on the first exact count: it takes 16 MB and tens of milliseconds,
+// which a gateway that only estimates never pays.
 var vocabulary = sync.OnceValues(func() (tokenizer.Codec, error) {
 	return tokenizer.Get(tokenizer.O200kBase)
 })
 
-// Count is the number of o200k tokens in text. It takes about a second per megabyte, so
-// it has no place on the way of a call.
+// Count returns the number of o200k tokens in text. It takes about a second per megabyte, too
+// slow for the path of a call.
 func Count(text string) (int, error) {
 	codec, err := vocabulary()
 	if err != nil {

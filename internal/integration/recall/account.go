@@ -13,7 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// Account is on whose behalf a caller asks. It is passed on to the other services.
+// Account is the account on whose behalf a caller asks. It is passed on to the other services.
 type Account struct {
 	ID   string
 	Type string // user, app or anonymous
@@ -21,7 +21,7 @@ type Account struct {
 
 const anonymous = "anonymous"
 
-// maxAccount bounds an account's id: it is kept with every record.
+// maxAccount limits an account's ID: it is stored with every record.
 const maxAccount = 256
 
 // caller is who sent a request.
@@ -55,14 +55,14 @@ func (s *Service) admit(r *http.Request) (caller, error) {
 		return who, who.Forbidden("%s may not call tools")
 	}
 	profile := ""
-	if who.Profile == access.AnyProfile { // one that may use any sees what callers see
+	if who.Profile == access.AnyProfile { // AnyProfile: use the profile of callers
 		profile = s.recall.Profile
 	}
 	who.profile, err = who.ProfileFor(profile)
 	if err != nil {
 		return who, err
 	}
-	if !inside { // a key speaks for itself and not for others
+	if !inside { // a key cannot act for another account
 		who.account = Account{ID: who.ID, Type: "app"}
 	}
 	return who, nil
@@ -91,7 +91,7 @@ func accountOf(r *http.Request) (Account, error) {
 	return a, nil
 }
 
-// trusts tells whether the request comes directly from a trusted network, without a key and not from a
+// trusts reports whether the request comes directly from a trusted network, without a key and not from a
 // browser.
 func (s *Service) trusts(r *http.Request) bool {
 	if len(s.recall.Trust) == 0 || access.FromBrowser(r) || r.Header.Get("Authorization") != "" {
@@ -113,7 +113,7 @@ func within(networks []netip.Prefix, addr netip.Addr) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(addr.Unmap().WithZone("")) })
 }
 
-// hostsOf are the names by which callers of a trusted network may ask for us.
+// hostsOf returns the host names that callers from trusted networks may use.
 func hostsOf(cfg *config.Config) map[string]bool {
 	hosts := map[string]bool{"localhost": true, "127.0.0.1": true, "::1": true, hostOf(cfg.RecallAddress()): true}
 	for _, h := range cfg.Hosts {
@@ -122,7 +122,7 @@ func hostsOf(cfg *config.Config) map[string]bool {
 	return hosts
 }
 
-// hostOf takes the port off a host.
+// hostOf removes the port.
 func hostOf(hostport string) string {
 	if h, _, err := net.SplitHostPort(hostport); err == nil {
 		hostport = h

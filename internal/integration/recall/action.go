@@ -19,9 +19,9 @@ type Action struct {
 	Box, Tool  string // of a tool of type tool
 	Server     string // mcp_id
 	ServerTool string // the server's own name for its tool
-	Operation  string // canonical name of an operation of ours; instead of all other names
+	Operation  string // canonical name of one of our operations; replaces all other names
 	Parameters json.RawMessage
-	Ours       bool // it is known here, and ontology-query cannot execute it
+	Ours       bool // configured here, so ontology-query cannot execute it
 }
 
 // action finds an action: the configuration wins over ontology-query. An unknown one is a 404.

@@ -16,7 +16,7 @@ type dynamicTool struct {
 	Name        string
 	Description string
 	Parameters  any
-	Strict      bool // the provider can be told to hold the model to the parameters
+	Strict      bool // the provider can enforce the parameters
 	URL         string
 	Original    raw // nil: not known
 	Output      raw // nil: not known
@@ -25,7 +25,7 @@ type dynamicTool struct {
 
 const strategy = "kn_action_recall"
 
-// append writes the tool. What is raw stays as it is, byte for byte.
+// append writes the tool. Raw values are copied byte for byte.
 func (t *dynamicTool) append(dst []byte) []byte {
 	strict := raw(nil)
 	if t.Strict {
@@ -47,7 +47,7 @@ func (t *dynamicTool) append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// jsonOf is a value as JSON.
+// jsonOf encodes a value as JSON.
 func jsonOf(v any) raw {
 	if text, ok := v.(raw); ok {
 		return text
@@ -64,7 +64,7 @@ type fixedLayers struct {
 	Body   map[string]raw `json:"body"`
 }
 
-// getActionInfo answers which tool an action is.
+// getActionInfo returns the tool of an action.
 func (s *Service) getActionInfo(r *http.Request, who caller) (answer, error) {
 	q, err := s.readQuery(r)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Service) getActionInfo(r *http.Request, who caller) (answer, error) {
 	return answer{body: append(body, "]}"...)}, nil
 }
 
-// toolOf is the tool of an action in the form of its branch.
+// toolOf returns the tool of an action.
 func (s *Service) toolOf(r *http.Request, who caller, a Action) (*dynamicTool, error) {
 	switch {
 	case a.Operation != "":
@@ -103,7 +103,7 @@ func (s *Service) toolOf(r *http.Request, who caller, a Action) (*dynamicTool, e
 	return s.served(r, who, a)
 }
 
-// boxed is a tool of a tool box.
+// boxed returns a tool of a tool box.
 func (s *Service) boxed(r *http.Request, a Action, who Account) (*dynamicTool, error) {
 	if s.remote == nil {
 		return nil, notFound(toolNotFound, details{
@@ -143,7 +143,7 @@ func placed(fixed raw, place func(string) string) fixedLayers {
 	return fixedLayers{out["header"], out["path"], out["query"], out["body"]}
 }
 
-// served is a tool of an MCP server: ours, or one that agent-operator-integration knows.
+// served returns a tool of an MCP server: ours, or one of agent-operator-integration.
 func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, error) {
 	out := &dynamicTool{Name: a.ServerTool, Fixed: a.Parameters}
 	out.URL = s.self() + private + "/mcp/proxy/" + url.PathEscape(a.Server) + "/tools/" + url.PathEscape(a.ServerTool) + "/call"
@@ -185,10 +185,11 @@ func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, e
 	return out, nil
 }
 
-// driven tells whether ontology-query executes the action: its calls do not pass us.
+// driven reports whether ontology-query executes the action, so that calls do not pass through
+// us.
 func (s *Service) driven(a Action) bool { return s.recall.Answer == "driver" && !a.Ours }
 
-// given is a schema that says something, else nil.
+// given returns a schema, or nil if it is empty.
 func given(in raw) raw {
 	if rawjson.IsNull(in) {
 		return nil
@@ -216,7 +217,7 @@ func (s *Service) bind(t *dynamicTool, a Action) map[string]bool {
 	return names
 }
 
-// operation is an operation of one of our own APIs, called through our REST API.
+// operation returns an operation of one of our own APIs, called through our REST API.
 func (s *Service) operation(r *http.Request, who caller, a Action) (*dynamicTool, error) {
 	entry, err := s.find(r.Context(), who.profile, tool.Name(a.Operation))
 	if err != nil {
@@ -245,7 +246,7 @@ func (s *Service) operation(r *http.Request, who caller, a Action) (*dynamicTool
 	return out, nil
 }
 
-// layersOf tells in which layer each parameter of a layered schema is; nil for a flat one.
+// layersOf returns the layer of each parameter of a layered schema; nil for a flat one.
 func layersOf(parameters raw) map[string]string {
 	found := map[string]string{}
 	layered := false

@@ -10,13 +10,13 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// form is how the parameters of a tool are told.
+// form is how the parameters of a tool are shown.
 type form struct {
-	bound   map[string]bool // names that are left out
+	bound   map[string]bool // hidden parameters
 	dialect schema.Dialect
 }
 
-// dialect is the one that callers are told parameters in.
+// dialect returns the dialect in which callers see parameters.
 func (s *Service) dialect() schema.Dialect {
 	if s.recall.Dialect == config.RecallDialect {
 		return schema.Inlined
@@ -24,15 +24,15 @@ func (s *Service) dialect() schema.Dialect {
 	return schema.Dialect(s.recall.Dialect)
 }
 
-// plainForm is that of callers who do not call through our proxy.
+// plainForm is for callers that do not use our proxy.
 var plainForm = form{dialect: schema.Inlined}
 
 // told is a tool's parameters in a form.
 type told struct {
 	parameters raw
 	strict     bool
-	back       *schema.Result  // the way back from a dialect; nil: none is needed
-	report     []schema.Change // on what became of references
+	back       *schema.Result  // maps arguments back from the dialect; nil if not needed
+	report     []schema.Change // what happened to references
 }
 
 // inForm converts a schema: without references, without bound properties, then in the dialect. A
@@ -61,7 +61,7 @@ func (s *Service) inForm(in raw, f form) (told, error) {
 	return out, nil
 }
 
-// tell is inForm for an answer: it is counted, and what is missing is logged.
+// tell is inForm for a response: it updates metrics and logs what is missing.
 func (s *Service) tell(name string, in raw, f form) (told, error) {
 	out, err := s.inForm(in, f)
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *Service) convert(name string, in raw) (raw, error) {
 	return out.parameters, err
 }
 
-// promised is the output schema without references. An unreadable one is left out.
+// promised returns the output schema without references; nil if it is unreadable.
 func (s *Service) promised(name string, out raw) raw {
 	if rawjson.IsNull(out) || !bytes.Contains(out, []byte(`Ref"`)) && !bytes.Contains(out, []byte(`ref"`)) {
 		return given(out)
@@ -100,7 +100,7 @@ func (s *Service) promised(name string, out raw) raw {
 	return plan.Parameters
 }
 
-// without takes properties out of a schema and its parts, and out of what they require.
+// without removes properties from a schema, its parts and their required lists.
 func without(in raw, names map[string]bool) raw {
 	return filtered(in, func(key string, value raw) raw {
 		switch key {
@@ -126,8 +126,8 @@ func unless(drop bool, value raw) raw {
 	return value
 }
 
-// filtered writes what change gives for each member of an object or element of an array, nil for
-// nothing. Any other value stays.
+// filtered replaces each member of an object or element of an array by the result of change;
+// nil removes it. Other values are unchanged.
 func filtered(in raw, change func(key string, value raw) raw) raw {
 	switch kindOf(in) {
 	case "object":
@@ -150,7 +150,7 @@ func filtered(in raw, change func(key string, value raw) raw) raw {
 	return in
 }
 
-// member appends a member to an object that is being written.
+// member appends a member to an unfinished object.
 func member(dst []byte, key string, value raw) []byte {
 	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')

@@ -25,7 +25,7 @@ func (s *Service) drive(t *dynamicTool, q Query, a Action, r *http.Request) erro
 	return nil
 }
 
-// unlayered is a tool's parameters side by side.
+// unlayered merges the layers of a tool's parameters.
 func unlayered(parameters any) (any, error) {
 	layered, ok := parameters.(object)
 	if !ok { // those of an MCP server are flat already
@@ -38,7 +38,7 @@ func unlayered(parameters any) (any, error) {
 	for _, place := range layers {
 		layer := places[place]
 		fields, _ := layer["properties"].(object)
-		if layer != nil && fields == nil { // a body that is no object keeps its name
+		if layer != nil && fields == nil { // a body that is not an object keeps its name
 			fields = object{place: layer}
 		}
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -54,7 +54,7 @@ func unlayered(parameters any) (any, error) {
 	}
 	out := object{"type": "object", "properties": properties}
 	if places["body"]["properties"] != nil {
-		copyUnions(out, places["body"]) // their branches name what stands side by side now
+		copyUnions(out, places["body"]) // their branches refer to properties that are now flat
 	}
 	if len(required) > 0 {
 		out["required"] = required

@@ -22,10 +22,10 @@ type sealer struct {
 	mac []byte
 }
 
-// maxSealed bounds a sealed text: proxies on the way take addresses of 8 KB.
+// maxSealed limits a sealed text: proxies accept URLs of 8 KB.
 const maxSealed = 6 << 10
 
-// maxFixed bounds what a sealed text opens to.
+// maxFixed limits the parameters in a sealed text.
 const maxFixed = 1 << 20
 
 func newSealer(key []byte) (*sealer, error) {
@@ -50,13 +50,13 @@ func derive(key []byte, use string) []byte {
 	return h.Sum(nil)
 }
 
-// scope names the tool that a text is sealed for. It can be used with no other.
+// scope identifies the tool that a text is sealed for. It is invalid for any other.
 func scope(server, name string) []byte {
 	return fmt.Appendf(nil, "%d %s %s", len(server), server, name)
 }
 
-// close seals the parameters, deterministically so that answers can be compared. False: they are too
-// large for an address.
+// close seals the parameters, deterministically so that responses can be compared. It returns
+// false if they are too large for a URL.
 func (s *sealer) close(scope []byte, fixed raw) (string, bool) {
 	if len(fixed) > maxFixed {
 		return "", false
@@ -74,7 +74,7 @@ func (s *sealer) close(scope []byte, fixed raw) (string, bool) {
 	return text, len(text) <= maxSealed
 }
 
-// open gives the parameters back; false when the text was not sealed here for the tool.
+// open returns the parameters; false if the text was not sealed here for the tool.
 func (s *sealer) open(scope []byte, text string) (raw, bool) {
 	sealed, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(sealed) < s.box.NonceSize() {
@@ -89,7 +89,7 @@ func (s *sealer) open(scope []byte, text string) (raw, bool) {
 	return fixed, err == nil && rawjson.Check(fixed) == nil
 }
 
-// merge puts the fixed parameters among the arguments. Theirs is the last word.
+// merge adds the fixed parameters to the arguments, replacing those of the same name.
 func merge(args, fixed raw) raw {
 	names := keys(fixed)
 	if len(names) == 0 {
@@ -103,7 +103,7 @@ func merge(args, fixed raw) raw {
 	return append(out, '}')
 }
 
-// keys are the names of the members of an object.
+// keys returns the names of an object's members.
 func keys(in raw) map[string]bool {
 	names := map[string]bool{}
 	for w := rawjson.Object(in); w.Next(); {

@@ -16,7 +16,7 @@ var (
 	}
 )
 
-// layered is the tool's parameters by place, without references.
+// layered returns the tool's parameters by place, without references.
 func (s *Service) layered(name string, spec *apiSpec) (map[string]object, error) {
 	properties, schemas := spec.input()
 	flat, err := s.convert(name, spec.document(properties, schemas, s.options))
@@ -44,7 +44,7 @@ func (s *Service) layered(name string, spec *apiSpec) (map[string]object, error)
 	return out, nil
 }
 
-// output is what the tool says of its results, without references; nil: nothing.
+// output returns the tool's output schema without references, or nil.
 func (s *Service) output(name string, spec *apiSpec) raw {
 	if spec.output == nil {
 		return nil
@@ -56,21 +56,21 @@ func (s *Service) output(name string, spec *apiSpec) raw {
 	return nil
 }
 
-// decoded is an object that was checked before; nil for what is none.
+// decoded decodes an object that was checked before; nil for anything else.
 func decoded(in raw) (out object) {
 	d := json.NewDecoder(bytes.NewReader(in))
-	d.UseNumber() // big integers stay what they are
+	d.UseNumber() // keeps large integers exact
 	d.Decode(&out)
 	return out
 }
 
-// propertiesOf are those of a schema that was converted.
+// propertiesOf returns the properties of a converted schema.
 func propertiesOf(in raw) object {
 	out, _ := decoded(in)["properties"].(object)
 	return out
 }
 
-// sorted is an object with its keys sorted; nil for one that says nothing.
+// sorted sorts the keys of an object; nil if it is empty.
 func sorted(in raw) raw {
 	out := decoded(in)
 	if len(out) == 0 {
@@ -79,7 +79,8 @@ func sorted(in raw) raw {
 	return jsonOf(out)
 }
 
-// putBody adds the body: its properties, or itself where it is not merely those.
+// putBody adds the properties of the body, or the body itself if it is more than a plain
+// object.
 func putBody(out map[string]object, content object) {
 	fields, _ := content["properties"].(object)
 	for field, value := range fields {
@@ -106,10 +107,10 @@ func putBody(out map[string]object, content object) {
 	}
 }
 
-// missingMark ends the description of what stands for a definition that does not exist.
+// missingMark ends the description of a placeholder for a missing definition.
 const missingMark = "(schema missing)"
 
-// missing tells whether a schema stands for a definition that does not exist. It accepts anything.
+// missing reports whether a schema is the placeholder for a missing definition.
 func missing(in object) bool {
 	text, _ := in["description"].(string)
 	return in["type"] == nil && strings.HasSuffix(text, missingMark)
@@ -123,7 +124,7 @@ func put(out map[string]object, place, name string, definition object) {
 	out[place]["properties"].(object)[name] = definition
 }
 
-// require adds names to those that a layer needs, each once.
+// require adds required names to a layer, without duplicates.
 func require(layer object, names []string) {
 	all, _ := layer["required"].([]string)
 	known := map[string]bool{}
@@ -141,7 +142,8 @@ func require(layer object, names []string) {
 	}
 }
 
-// definition keeps of a property what callers have always got. A union says more than a type.
+// definition keeps the parts of a property that callers have always received. A union says
+// more than a type.
 func definition(in object, text string) object {
 	in = merged(in)
 	out := object{}

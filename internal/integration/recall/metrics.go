@@ -33,7 +33,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 	reg.MustRegister(m.requests, m.duration, m.conversions)
 	for _, outcome := range []string{"ok", "degraded", "failed"} {
-		m.conversions.WithLabelValues(outcome) // an alarm compares them from the first one on
+		m.conversions.WithLabelValues(outcome) // creates the series at 0, for alerts that compare them
 	}
 	return m
 }

@@ -15,15 +15,15 @@ type raw = json.RawMessage
 // ontology is the service that knows the actions of knowledge networks.
 type ontology struct{ remote }
 
-// path is that of an action type.
+// path returns the path of an action type.
 func (o *ontology) path(q Query) string {
 	return "/api/ontology-query/in/v1/knowledge-networks/" + url.PathEscape(q.Network) + "/action-types/" + url.PathEscape(q.ActionType)
 }
 
-// execute is the address that runs the action.
+// execute returns the URL that runs the action.
 func (o *ontology) execute(q Query) string { return o.base + o.path(q) + "/execute" }
 
-// Action asks for the actions of the instances. The first one counts.
+// Action fetches the actions of the instances. The first one counts.
 func (o *ontology) Action(ctx context.Context, q Query) (Action, error) {
 	body := append(instances([]byte(`{"_instance_identities":`), q.Instances), '}')
 	answer, err := o.ask(ctx, question{method: http.MethodPost, path: o.path(q), body: body, override: http.MethodGet, account: q.Account},
@@ -63,7 +63,7 @@ func (o *ontology) Action(ctx context.Context, q Query) (Action, error) {
 	return found, found.check(o.name)
 }
 
-// idText is an id. Some that are kept as numbers are written so.
+// idText is an ID, which some services write as a number.
 type idText string
 
 // UnmarshalJSON reads text, a number or null.
@@ -75,7 +75,7 @@ func (t *idText) UnmarshalJSON(in []byte) error {
 	return json.Unmarshal(in, (*string)(t))
 }
 
-// check tells whether an action names what its type needs.
+// check checks that an action names everything its type needs.
 func (a *Action) check(service string) error {
 	missing := ""
 	switch {

@@ -33,7 +33,7 @@ type operator struct {
 	bytes int // of all lists
 }
 
-// listKey names a list: two accounts may see different tools of one server.
+// listKey identifies a list: accounts may see different tools of the same server.
 type listKey struct {
 	server  string
 	account Account
@@ -45,7 +45,7 @@ type toolList struct {
 	bytes int
 }
 
-// remoteTool is a tool of a server that only the service knows.
+// remoteTool is a tool of a server that only agent-operator-integration knows.
 type remoteTool struct {
 	def tool.Definition
 	fit *fit.Tool // nil: its schema is not known
@@ -64,7 +64,7 @@ func (o *operator) boxPath(box, between, id string) string {
 	return operatorPrefix + "/tool-box/" + url.PathEscape(box) + between + url.PathEscape(id)
 }
 
-// boxTool asks for a tool of a tool box.
+// boxTool fetches a tool of a tool box.
 func (o *operator) boxTool(ctx context.Context, box, id string, who Account) (*boxTool, error) {
 	body, err := o.ask(ctx, question{method: http.MethodGet, path: o.boxPath(box, "/tool/", id), account: who}, toolNotFound)
 	if err != nil {
@@ -77,10 +77,10 @@ func (o *operator) boxTool(ctx context.Context, box, id string, who Account) (*b
 	return t, nil
 }
 
-// boxProxy is the address that calls a tool of a tool box.
+// boxProxy returns the URL that calls a tool of a tool box.
 func (o *operator) boxProxy(box, id string) string { return o.base + o.boxPath(box, "/proxy/", id) }
 
-// mcpTool finds a tool of an MCP server. A list that lacks it may be old, and is read again.
+// mcpTool finds a tool of an MCP server. If a cached list lacks it, the list is fetched again.
 func (o *operator) mcpTool(ctx context.Context, server, name string, who Account) (*remoteTool, error) {
 	key := listKey{server, who}
 	if l := o.cached(key); l != nil && l.tools[name] != nil {
@@ -108,14 +108,14 @@ func noTool(server, name string) *problem {
 
 func (o *operator) readList(body []byte) (*toolList, error) {
 	list := rawjson.Get(body, "tools")
-	if kind := kindOf(list); kind != "array" && kind != "null" { // how some say that there are none
+	if kind := kindOf(list); kind != "array" && kind != "null" { // null is some services' empty list
 		return nil, broken(o.name, say("reason.kind", "tools", "array", kind), nil)
 	}
 	l := &toolList{tools: map[string]*remoteTool{}, read: o.now(), bytes: len(body)}
 	for w := rawjson.Array(list); w.Next(); {
 		def, err := tool.ParseDefinition(w.Value)
 		if err != nil {
-			continue // a tool without a name cannot be called, and harms no other
+			continue // a tool without a name cannot be called; the others can
 		}
 		t := &remoteTool{def: def}
 		if in := def.InputSchema(); kindOf(in) == "object" {
@@ -134,7 +134,7 @@ func (o *operator) fitter(t target, who Account) *fit.Tool {
 	return nil
 }
 
-// cached is a list that is not too old.
+// cached returns a list that has not expired, or nil.
 func (o *operator) cached(key listKey) *toolList {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -156,7 +156,7 @@ func (o *operator) cache(key listKey, l *toolList) {
 		}
 	}
 	if o.full(l) {
-		clear(o.lists) // all are young: they are read again where they are needed
+		clear(o.lists) // none has expired: fetch them again when needed
 		o.bytes = 0
 	}
 	if old := o.lists[key]; old != nil {
@@ -166,7 +166,7 @@ func (o *operator) cache(key listKey, l *toolList) {
 	o.bytes += l.bytes
 }
 
-// full tells whether there is no room for another list.
+// full reports whether there is no room for another list.
 func (o *operator) full(l *toolList) bool {
 	return len(o.lists) >= maxLists || o.bytes+l.bytes > maxListBytes
 }

@@ -15,7 +15,7 @@ import (
 // Catalog knows the tools of our own servers.
 type Catalog interface {
 	View(profile string) (*catalog.View, error)
-	ServerReady(ctx context.Context, id tool.ServerID) // waits until the server has been asked for its list once, ever
+	ServerReady(ctx context.Context, id tool.ServerID) // waits until the server's tools have been listed once
 	Servers() []catalog.Server
 }
 
@@ -36,7 +36,7 @@ func (s *Service) find(ctx context.Context, profile string, name tool.Name) (*ca
 	if known == nil {
 		return nil, nil
 	}
-	if known.ListedAt.IsZero() { // it may be the first moment after the first start
+	if known.ListedAt.IsZero() { // perhaps right after the first start
 		s.Catalog.ServerReady(ctx, server)
 		e, err = s.look(profile, name)
 		if e != nil || err != nil {
@@ -61,7 +61,7 @@ func (s *Service) look(profile string, name tool.Name) (*catalog.Entry, error) {
 	return nil, nil
 }
 
-// server is what is known of a server that the profile sees.
+// server returns what is known about a server that the profile sees.
 func (s *Service) server(profile string, id tool.ServerID) *catalog.Server {
 	i := slices.IndexFunc(s.Config.Profiles, func(p config.Profile) bool { return p.Name == profile })
 	if i < 0 || !access.SeesServer(s.Config.Profiles[i], id) {
@@ -75,7 +75,7 @@ func (s *Service) server(profile string, id tool.ServerID) *catalog.Server {
 	return &all[at]
 }
 
-// unlisted says of a server whose tools nobody knows yet why that is so.
+// unlisted explains why the tools of a server are not known yet.
 func unlisted(s *catalog.Server) *problem {
 	told := details{"service": string(s.ID), "reason": say("reason.unlisted")}
 	if s.Reason != "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// Actions are the configured actions, for people who try one. Bound values are hidden unless callers
-// get them.
+// Actions returns the configured actions, for people who try one. Bound values are hidden
+// unless callers get them.
 func (s *Service) Actions() []config.RecallAction {
 	list := slices.Clone(s.recall.Actions)
 	for i, a := range list {
@@ -26,7 +26,7 @@ func (s *Service) Actions() []config.RecallAction {
 	return list
 }
 
-// For is the same service for whoever admit lets in.
+// For returns the same service for callers that admit accepts.
 func (s *Service) For(admit func(*http.Request) (access.Principal, error)) *Service {
 	other := *s
 	other.Admit = admit
@@ -34,11 +34,11 @@ func (s *Service) For(admit func(*http.Request) (access.Principal, error)) *Serv
 	return &other
 }
 
-// Asks tells whether actions come from ontology-query, too.
+// Asks reports whether actions also come from ontology-query.
 func (s *Service) Asks() bool { return s.query != nil }
 
-// As is the same service with the other form of answer, proxy or driver. Without ontology-query there
-// is only one.
+// As returns the same service with the other form of response, proxy or driver. Without
+// ontology-query there is only one.
 func (s *Service) As(form string) *Service {
 	if s.query == nil {
 		return s

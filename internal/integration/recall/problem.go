@@ -15,7 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// The specific codes, beside those that only name a status. The list only grows.
+// The specific codes, in addition to those that only name a status. New codes may be added.
 const (
 	unsupportedType  = "KnActionRecallUnsupportedType"
 	convertFailed    = "KnActionRecallSchemaConvertFailed"
@@ -30,12 +30,12 @@ const (
 // problem is an error that the caller may see.
 type problem struct {
 	status  int
-	code    string // a specific code; "" for that of the status
-	details any    // what is wrong where, with sentences as said; nil: nothing more is known
-	cause   error  // for the log alone
+	code    string // specific code; "": that of the status
+	details any    // what is wrong where; may be nil
+	cause   error  // only logged
 }
 
-// Error is for logs and records, which people read.
+// Error returns the text for logs and records.
 func (p *problem) Error() string {
 	b := p.in(locale.English)
 	text := fmt.Sprintf("%d %s", p.status, b.Code)
@@ -55,7 +55,7 @@ func (p *problem) Unwrap() error { return p.cause }
 // details say what is wrong where.
 type details map[string]any
 
-// String is every detail by its name.
+// String returns all details by name.
 func (d details) String() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(d)) {
@@ -69,7 +69,7 @@ func (d details) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// in is the details in a language.
+// in translates the details.
 func (d details) in(lang locale.Language) details {
 	out := maps.Clone(d)
 	for field, value := range d {
@@ -90,7 +90,7 @@ func (d details) in(lang locale.Language) details {
 	return out
 }
 
-// said is a sentence of the details, in the language of the request.
+// said is a sentence in the details, translated for the request.
 type said struct {
 	key  string
 	args []any
@@ -98,10 +98,11 @@ type said struct {
 
 func say(key string, args ...any) said { return said{key, args} }
 
-// ours is a sentence that another part of ours has said, in English.
+// ours is an English sentence from another package.
 type ours string
 
-// wrong is a missing or malformed parameter. got is a type, said, or nil to show nothing.
+// wrong is the problem of a missing or malformed parameter. got is a type, said, or nil to
+// show nothing.
 func wrong(field, expected string, got any) *problem {
 	d := details{"field": field, "expected": say("expect." + expected)}
 	if got != nil {
@@ -110,17 +111,17 @@ func wrong(field, expected string, got any) *problem {
 	return &problem{status: http.StatusBadRequest, details: d}
 }
 
-// broken says what a service did wrong.
+// broken is the problem of a service that misbehaves.
 func broken(service string, reason said, cause error) *problem {
 	return &problem{status: http.StatusBadGateway, details: details{"service": service, "reason": reason}, cause: cause}
 }
 
-// notFound says what does not exist.
+// notFound is the problem of something that does not exist.
 func notFound(code string, what details) *problem {
 	return &problem{status: http.StatusNotFound, code: code, details: what}
 }
 
-// names are what the statuses are called in codes.
+// names are the names of statuses in codes.
 var names = map[int]string{
 	http.StatusBadRequest: "BadRequest", http.StatusUnauthorized: "Unauthorized", http.StatusForbidden: "Forbidden",
 	http.StatusNotFound: "NotFound", http.StatusMethodNotAllowed: "MethodNotAllowed", http.StatusConflict: "Conflict",
@@ -129,7 +130,7 @@ var names = map[int]string{
 	http.StatusServiceUnavailable: "ServiceUnavailable", http.StatusBadGateway: "BadGateway",
 }
 
-// errorBody is the form of every error.
+// errorBody is the JSON form of every error.
 type errorBody struct {
 	Code        string `json:"code"`
 	Description string `json:"description,omitempty"`
@@ -138,7 +139,7 @@ type errorBody struct {
 	Details     any    `json:"details,omitempty"`
 }
 
-// in is the problem in a language.
+// in translates the problem.
 func (p *problem) in(lang locale.Language) errorBody {
 	name := names[p.status]
 	b := errorBody{Code: "Public." + name, Details: p.details}
@@ -155,7 +156,7 @@ func (p *problem) in(lang locale.Language) errorBody {
 	return b
 }
 
-// Refuse answers with an error. What the caller may not know is logged instead.
+// Refuse writes an error response. Details that the caller must not see are logged.
 func (s *Service) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := asProblem(err)
 	if p.status == http.StatusInternalServerError && r.Context().Err() != nil {
@@ -178,7 +179,7 @@ func (s *Service) Refuse(w http.ResponseWriter, r *http.Request, err error) {
 	send(w, p.status, jsonType, body)
 }
 
-// asProblem is what the caller may know of any error.
+// asProblem converts any error to what the caller may see.
 func asProblem(err error) *problem {
 	var p *problem
 	if errors.As(err, &p) {
@@ -214,8 +215,8 @@ func asProblem(err error) *problem {
 	return p
 }
 
-// unfit describes the first wrong argument like any other parameter, with all problems beside it; nil
-// without any.
+// unfit describes the first invalid argument like any other parameter, with the list of all
+// problems; nil if there are none.
 func unfit(given raw) details {
 	var all struct {
 		Problems []fit.Problem `json:"problems"`
@@ -240,7 +241,7 @@ func unfit(given raw) details {
 	return d
 }
 
-// statusOf is the status of a fault here: whatever a server did wrong is 502.
+// statusOf returns the HTTP status of a fault; errors of servers are 502.
 func statusOf(code fault.Code) int {
 	switch code {
 	case fault.UpstreamTimeout:

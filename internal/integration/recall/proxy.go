@@ -19,7 +19,7 @@ import (
 // proxy calls a tool of an MCP server with the flat arguments of the body.
 func (s *Service) proxy(r *http.Request, who caller) (answer, error) {
 	server := r.PathValue("mcp_id")
-	name, ok := strings.CutSuffix(r.PathValue("tool"), "/call")              // a tool's name may hold a slash
+	name, ok := strings.CutSuffix(r.PathValue("tool"), "/call")              // a tool's name may contain a slash
 	if !ok || name == "" || server == "" || !utf8.ValidString(server+name) { // sent on as JSON, other bytes would name another tool
 		return answer{}, notFound("", details{"path": clipped(r.URL.Path)})
 	}
@@ -76,8 +76,8 @@ func (s *Service) meant(ctx context.Context, who caller, t target, entry *catalo
 			}
 			in = found.def.InputSchema()
 		}
-		if told, err := s.inForm(in, form{keys(fixed), d}); err == nil { // else nobody was told them
-			if own, _, err := told.back.Back(args); err == nil { // else they may be in the tool's own form
+		if told, err := s.inForm(in, form{keys(fixed), d}); err == nil { // otherwise it was never shown
+			if own, _, err := told.back.Back(args); err == nil { // otherwise they may be in the tool's own form
 				args = own
 			}
 		}
@@ -88,7 +88,7 @@ func (s *Service) meant(ctx context.Context, who caller, t target, entry *catalo
 	return merge(args, fixed), nil
 }
 
-// callOwn calls a tool of a server of ours, by the way that all calls go.
+// callOwn calls a tool of one of our servers, like any other call.
 func (s *Service) callOwn(ctx context.Context, who caller, entry *catalog.Entry, args raw) (answer, error) {
 	params, err := call.NewParams(entry.Shown, args)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *Service) callRemote(ctx context.Context, who caller, t target, args raw
 	return answer{body: res.Raw}, nil
 }
 
-// codeOf is the code of an error in the words of all records.
+// codeOf returns the error code for the record.
 func codeOf(err error) fault.Code {
 	switch p := asProblem(err); {
 	case p.status == http.StatusBadRequest:
@@ -149,7 +149,7 @@ func codeOf(err error) fault.Code {
 	return fault.Internal
 }
 
-// alias repeats isError as is_error, or the other way round. It is an edit because results can be
+// alias repeats isError as is_error, or vice versa. It is an edit because results can be
 // large.
 func alias(result raw) (say rawjson.Edit) {
 	if !bytes.Contains(result, []byte(`"isError"`)) && !bytes.Contains(result, []byte(`"is_error"`)) {

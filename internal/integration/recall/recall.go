@@ -43,14 +43,14 @@ const (
 
 // Parts are what the service is made of.
 type Parts struct {
-	Config  *config.Config // its section recall must be there
+	Config  *config.Config // must have a recall section
 	Catalog Catalog
 	Caller  Caller
 	Admit   func(*http.Request) (access.Principal, error)
-	Served  func() string    // host and port where we listen, once we do; nil: where the configuration says
-	Key     []byte           // seals bound parameters, the same for all replicas; nil: a new one
-	Client  *http.Client     // reaches the other services; nil: a new one that verifies TLS and keeps connections
-	Metrics *Metrics         // nil: not counted
+	Served  func() string    // host and port where we listen; nil: from the configuration
+	Key     []byte           // seals bound parameters, the same for all replicas; nil: random
+	Client  *http.Client     // for the other services; nil: a new one that verifies TLS and reuses connections
+	Metrics *Metrics         // may be nil
 	Logger  *slog.Logger     // nil: discard
 	Now     func() time.Time // nil: time.Now
 }
@@ -68,7 +68,7 @@ type Service struct {
 	remote  *operator // nil: not asked
 }
 
-// New makes the service. Close ends it.
+// New returns the service. Close it when done.
 func New(p Parts) (*Service, error) {
 	if p.Config == nil || p.Config.Recall == nil {
 		return nil, fmt.Errorf("make recall: the configuration has no section recall")
@@ -97,7 +97,7 @@ func New(p Parts) (*Service, error) {
 	return s, nil
 }
 
-// connect makes the sources of actions and tools.
+// connect sets up the sources of actions and tools.
 func (s *Service) connect() {
 	limit := s.Config.Limits.Message
 	if u := s.recall.OntologyQuery; u.URL != "" {
@@ -121,10 +121,10 @@ func (s *Service) routes() {
 	})
 }
 
-// Close ends the connections to the other services. Requests that are under way are served.
+// Close closes idle connections to the other services. Running requests are completed.
 func (s *Service) Close() { s.Client.CloseIdleConnections() }
 
-// self is the address of ours that callers are given, without a slash at its end.
+// self returns our URL for callers, without a trailing slash.
 func (s *Service) self() string {
 	address := s.Config.RecallAddress()
 	if host, port, _ := net.SplitHostPort(address); port == "0" && s.Served != nil { // any free port was asked for
@@ -147,18 +147,18 @@ func (s *Service) health(word string) http.HandlerFunc {
 	}
 }
 
-// answer is what a handler gives: JSON, and whether it may be written as TOON.
+// answer is the result of a handler: JSON, and whether it may be written as TOON.
 type answer struct {
 	body    json.RawMessage
-	more    rawjson.Edit // what is put into body; without New nothing is
+	more    rawjson.Edit // inserted into body, if it has New
 	toon    bool
-	release func() // lets the room of body be used again; nil: nothing to do
+	release func() // releases body's buffer; may be nil
 }
 
 // handler answers one request of a known caller.
 type handler func(r *http.Request, who caller) (answer, error)
 
-// route registers a handler for POST. Its metrics carry the name, which no client can make.
+// route registers a handler for POST. name is its label in metrics.
 func (s *Service) route(path, name string, h handler) {
 	s.mux.HandleFunc(path, s.Metrics.counted(name, s.Now, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -187,7 +187,7 @@ func (s *Service) refuseMethod(w http.ResponseWriter, r *http.Request, allow str
 	s.Refuse(w, r, &problem{status: http.StatusMethodNotAllowed, details: details{"method": r.Method, "allowed": allow}})
 }
 
-// language is the one in which the request wants its errors.
+// language returns the language for the request's errors.
 func (s *Service) language(r *http.Request) locale.Language {
 	return locale.Choose(locale.Language(s.recall.Language), r.Header.Get("X-Language"), r.Header.Get("Accept-Language"))
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// remote is a service that is asked over HTTP.
+// remote is a service reached over HTTP.
 type remote struct {
 	name    string
 	base    string
@@ -30,7 +30,8 @@ type remote struct {
 	limit   int64 // bytes of one answer
 }
 
-// newClient makes the client for all services. It keeps connections open and follows no redirects.
+// newClient returns the client for all services. It reuses connections and follows no
+// redirects.
 func newClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConns = 256
@@ -43,7 +44,7 @@ type question struct {
 	method   string
 	path     string
 	body     []byte
-	override string // method that is meant, where another one had to be used; "": none
+	override string // intended method, if another one had to be used
 	account  Account
 }
 
@@ -65,8 +66,8 @@ func (s *remote) answered(status int, body []byte, code string) *problem {
 	return p
 }
 
-// ask sends a question and returns the answer, a JSON object. Other statuses than 2xx are problems;
-// missing is the code for a 404.
+// ask sends a request and returns the response, a JSON object. Statuses other than 2xx are
+// problems; missing is the code for a 404.
 func (s *remote) ask(ctx context.Context, q question, missing string) ([]byte, error) {
 	if leadsElsewhere(q.path) {
 		return nil, notFound(missing, details{"service": s.name, "path": clipped(q.path)})
@@ -89,7 +90,7 @@ func (s *remote) ask(ctx context.Context, q question, missing string) ([]byte, e
 	status, body, err := s.send(req)
 	switch {
 	case ctx.Err() != nil:
-		return nil, &problem{status: fault.Gone, cause: ctx.Err()} // the caller left, which is no fault of the service
+		return nil, &problem{status: fault.Gone, cause: ctx.Err()} // canceled by the caller, not an error of the service
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, broken(s.name, say("reason.timeout", s.timeout), err)
 	case neverReached(err):
@@ -111,23 +112,23 @@ func (s *remote) ask(ctx context.Context, q question, missing string) ([]byte, e
 	return body, nil
 }
 
-// byteOrderMark is what some writers put before UTF-8. Readers of JSON may skip it.
+// byteOrderMark precedes UTF-8 in some files. JSON parsers may skip it.
 var byteOrderMark = []byte("\ufeff")
 
-// neverReached tells whether a request failed before the service could know of it.
+// neverReached reports whether a request failed before it reached the service.
 func neverReached(err error) bool {
 	var dial *net.OpError
 	var certificate *tls.CertificateVerificationError
 	return errors.As(err, &dial) && dial.Op == "dial" || errors.As(err, &certificate)
 }
 
-// leadsElsewhere tells whether the path has a . or .. segment, which servers resolve to another route.
+// leadsElsewhere reports whether the path has a . or .. segment, which servers resolve to another route.
 func leadsElsewhere(path string) bool {
 	segments := strings.Split(path, "/")
 	return slices.Contains(segments, ".") || slices.Contains(segments, "..")
 }
 
-// send makes the request and reads the whole answer, so that the connection can be used again.
+// send sends the request and reads the whole response, so that the connection can be reused.
 func (s *remote) send(req *http.Request) (status int, body []byte, err error) {
 	res, err := s.client.Do(req)
 	if err != nil {
@@ -138,7 +139,7 @@ func (s *remote) send(req *http.Request) (status int, body []byte, err error) {
 	return res.StatusCode, body, err
 }
 
-// Reach tells whether a service can be reached: it answers HTTP, whatever it says.
+// Reach checks that a service responds to HTTP, with any status.
 func Reach(ctx context.Context, u config.RecallUpstream) error {
 	client := newClient()
 	defer client.CloseIdleConnections()
@@ -152,7 +153,7 @@ func Reach(ctx context.Context, u config.RecallUpstream) error {
 	if err != nil {
 		var sent *url.Error
 		if errors.As(err, &sent) {
-			err = sent.Err // it repeats the address whole
+			err = sent.Err // its message would repeat the URL
 		}
 		return fmt.Errorf("reach %s: %w", origin.Shown(u.URL), err)
 	}

@@ -82,7 +82,7 @@ func readInstances(value raw) ([]raw, error) {
 	return list, nil
 }
 
-// instance reads one; nil when it is empty.
+// instance reads one instance; nil if it is empty.
 func instance(field string, value raw) (raw, error) {
 	if rawjson.IsNull(value) {
 		return nil, nil

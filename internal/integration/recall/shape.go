@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// typeOf is the type of a schema without null, as one word if possible; nil: it names none.
+// typeOf returns the type of a schema without null, as one word if possible; nil if it has
+// none.
 func typeOf(in object) any {
 	list, _ := in["type"].([]any)
 	if list == nil {
@@ -41,7 +42,7 @@ func copyUnions(to, from object) {
 	}
 }
 
-// shaped tells whether a schema says anything of the values it takes, beyond that they are objects.
+// shaped reports whether a schema constrains values beyond being objects.
 func shaped(in object) bool {
 	kind := typeOf(in)
 	if kind != nil && kind != "object" {
@@ -74,13 +75,13 @@ func merged(in object) object {
 	return out
 }
 
-// about are keywords that describe. Of several the first counts.
+// about are keywords that only describe. The first of several wins.
 var about = map[string]bool{
 	"description": true, "title": true, "example": true, "examples": true, "default": true, "deprecated": true,
 	"externalDocs": true, "xml": true, "$comment": true, "$schema": true, "readOnly": true, "writeOnly": true, "nullable": true,
 }
 
-// absorb writes the keywords of a part into a schema. False: they contradict what is there.
+// absorb merges the keywords of a part into a schema; false if they contradict each other.
 func absorb(out, part object) bool {
 	for key, value := range part {
 		have, there := out[key]
@@ -106,7 +107,7 @@ func absorb(out, part object) bool {
 			}
 			out[key] = slices.Concat(a, b)
 		case key == "additionalProperties" && (have == false || value == false):
-			delete(out, key) // a part that is closed for itself would refuse the other's properties
+			delete(out, key) // a closed part would refuse the properties of the other
 		default:
 			return false
 		}
@@ -121,7 +122,7 @@ func ownProperties(in object) {
 	}
 }
 
-// addProperties adds those of a part. One that is there already must fit both.
+// addProperties adds the properties of a part. A property of both must satisfy both.
 func addProperties(to, part object) {
 	for name, value := range part {
 		have, there := to[name]

@@ -14,10 +14,10 @@ import (
 
 type node = jsonschema.Node
 
-// object is JSON that is being written: its keys come out sorted, as callers have always got them.
+// object is JSON to be written: its keys are sorted, as callers have always received them.
 type object = map[string]any
 
-// apiSpec is what a tool box says of the API behind a tool.
+// apiSpec is a tool box's description of the API behind a tool.
 type apiSpec struct {
 	root   *node
 	index  *jsonschema.Index
@@ -60,7 +60,7 @@ func readSpec(in raw) (*apiSpec, error) {
 	return spec, nil
 }
 
-// schemaOf is the schema of a parameter or media type; nil when it is no object.
+// schemaOf returns the schema of a parameter or media type; nil if it is not an object.
 func schemaOf(n *node) *node {
 	if s := n.Get("schema"); s != nil && s.Kind == jsonschema.Object {
 		return s
@@ -68,7 +68,7 @@ func schemaOf(n *node) *node {
 	return nil
 }
 
-// success is the response with status 200, else the first other success.
+// success returns the response with status 200, or else the first other success.
 func (a *apiSpec) success() (first *node) {
 	for _, item := range a.root.Get("responses").Elements() {
 		response := a.resolve(item)

@@ -10,8 +10,8 @@ import (
 // block is a text of a result's content, or of a resource in it.
 type block struct {
 	text   []byte
-	isJSON bool // it stands for itself: nothing begins or ends in it
-	hidden bool // it lies within a comment
+	isJSON bool // JSON is cleaned on its own: nothing spans its borders
+	hidden bool // inside a comment
 }
 
 // across cleans what spans several blocks, since a model reads them as one text; nil when nothing is
@@ -86,7 +86,7 @@ func appendBlock(spans []rawjson.Span, raw []byte, w *rawjson.Walk) []rawjson.Sp
 	return spans
 }
 
-// holdsJSON tells whether a text is cleaned string by string.
+// holdsJSON reports whether a text is cleaned string by string.
 func holdsJSON(text []byte) bool {
 	start, end, ok := quoted.JSON(text)
 	return ok && (rawjson.Check(text[start:end]) == nil || areLines(text[start:end]))

@@ -3,9 +3,9 @@ package clean
 // rewrite replaces pieces of a text, in order. The text may be joined from several.
 type rewrite struct {
 	text     []byte
-	places   []int     // where each of the joined texts ends, ascending; nil: it is one
-	crossing bool      // only what goes over such a place is replaced
-	hide     func(int) // told of each place within a comment; nil: nobody is
+	places   []int     // where each of the joined texts ends, ascending; nil: a single text
+	crossing bool      // only replace what crosses such a place
+	hide     func(int) // called for each place inside a comment; may be nil
 
 	out   []byte
 	done  int // of text
@@ -13,7 +13,7 @@ type rewrite struct {
 	found bool
 }
 
-// replace puts by in place of text[from:to], in the first of the joined texts, and tells whether it
+// replace replaces text[from:to], in the first of the joined texts, and reports whether it
 // did.
 func (w *rewrite) replace(from, to int, by string) bool {
 	w.move(from)
@@ -29,7 +29,7 @@ func (w *rewrite) replace(from, to int, by string) bool {
 	return true
 }
 
-// comment takes out the text between from and to.
+// comment removes the text between from and to.
 func (w *rewrite) comment(from, to int) {
 	w.move(from)
 	for i := w.moved; w.hide != nil && i < len(w.places) && w.places[i] < to; i++ {
@@ -38,7 +38,7 @@ func (w *rewrite) comment(from, to int) {
 	w.replace(from, to, "")
 }
 
-// crosses tells whether a joined text ends before end.
+// crosses reports whether a joined text ends before end.
 func (w *rewrite) crosses(end int) bool { return w.moved < len(w.places) && w.places[w.moved] < end }
 
 // move shifts the places up to upTo by how much the text before them has shrunk.

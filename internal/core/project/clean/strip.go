@@ -22,7 +22,7 @@ var suspect = func() (t [256]bool) {
 // blackFlag is what the flags of regions begin with.
 const blackFlag = 0x1F3F4
 
-// strip takes out what a reader would not see.
+// strip removes what a reader would not see.
 func strip(w *rewrite, count *Count) {
 	text := w.text
 	open := false
@@ -40,7 +40,7 @@ func strip(w *rewrite, count *Count) {
 				i += n
 				continue
 			}
-			open = true // nor does any later one end: to look again and again would take long
+			open = true // no later comment ends either, and searching again would be slow
 		}
 		if last == blackFlag {
 			i += regionLength(text[i:])
@@ -112,11 +112,11 @@ func hiddenLength(text []byte, last rune) int {
 	case r == 0x1b:
 		return terminalLength(text)
 	case r == utf8.RuneError && n == 1:
-		return 0 // no UTF-8: not ours to judge
+		return 0 // invalid UTF-8 is left alone
 	case r < 0x20 && r != '\t' && r != '\n' && r != '\r', r >= 0x7f && r < 0xa0:
 		return n
 	case isVariation(r):
-		if isVariation(last) { // one may follow a sign; a row of them carries hidden bytes
+		if isVariation(last) { // one may follow a character; several carry hidden bytes
 			return n
 		}
 	case r >= 0xE0000 && r <= 0xE007F: // a tag

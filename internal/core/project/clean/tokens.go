@@ -4,7 +4,7 @@ import "bytes"
 
 const redacted = "[redacted]"
 
-// form is how a well-known kind of key looks: a prefix, and then so many of its characters.
+// form is the form of a well-known kind of key: a prefix, then at least so many characters.
 type form struct {
 	prefix string
 	least  int
@@ -35,7 +35,7 @@ var firsts = func() (t [256]bool) {
 	return t
 }()
 
-// redactTokens strikes out what looks like a key.
+// redactTokens redacts what looks like a key.
 func redactTokens(w *rewrite, count *Count) {
 	text := w.text
 	for i := 0; i < len(text); {
@@ -55,7 +55,7 @@ func redactTokens(w *rewrite, count *Count) {
 	}
 }
 
-// secretAt is which part of text is a secret that starts here; to is 0 when none does.
+// secretAt returns the range of a secret that starts here; to is 0 if there is none.
 func secretAt(text []byte) (from, to int) {
 	for _, f := range forms {
 		if text[0] != f.prefix[0] || !bytes.HasPrefix(text, []byte(f.prefix)) {
@@ -89,7 +89,7 @@ func keyLength(text []byte, word bool) int {
 	return n
 }
 
-// signedLength is how long a token of three parts is that are joined by dots; 0 when it is none.
+// signedLength returns the length of a token of three parts joined by dots, or 0.
 func signedLength(text []byte) int {
 	n := 0
 	for part := range 3 {
@@ -103,7 +103,8 @@ func signedLength(text []byte) int {
 	return n - 1
 }
 
-// privateLength is how long a private key in PEM form is; one that does not end goes to the end.
+// privateLength returns the length of a private key in PEM form; one without an end extends to
+// the end of the text.
 func privateLength(text []byte) int {
 	line, _, _ := bytes.Cut(text[:min(len(text), 64)], []byte("\n"))
 	if !bytes.Contains(line, []byte("PRIVATE KEY-----")) {

@@ -20,17 +20,17 @@ const (
 	maxMembers = 120 // of one object
 	maxDepth   = 12
 	maxSample  = 48      // characters
-	maxBytes   = 1 << 20 // of the values that are looked at: later rows mostly have no other fields
+	maxBytes   = 1 << 20 // of the values that are read: later rows rarely have other fields
 )
 
 // Node is a field, or at the root the value itself.
 type Node struct {
-	ID       int    // by place in the tree, from 1 on; 0 is the root
+	ID       int    // position in the tree, from 1; 0 is the root
 	Name     string // as the value has it
 	Kind     Kind   // of the first value that is not null
-	Many     bool   // it is an array, or in one kind or the other
+	Many     bool   // it is an array, or sometimes one
 	Count    int    // how often it occurs
-	Bytes    int    // of all that it holds
+	Bytes    int    // size of all its values
 	Sample   string // the first plain value, as JSON; long ones are cut
 	Children []*Node
 	Cut      bool // there are more fields below it than Children
@@ -138,7 +138,7 @@ func (n *Node) add(name string) *Node {
 	return child
 }
 
-// is notes a kind; the first one stays, unless it says nothing.
+// is records a kind; the first one wins, unless it was null.
 func (n *Node) is(k Kind) {
 	if n.Kind == "" || n.Kind == Null {
 		n.Kind = k
@@ -174,7 +174,7 @@ func short(raw []byte) string {
 	return string(raw[:at]) + "…"
 }
 
-// number gives the nodes below their ids.
+// number assigns the IDs below n.
 func (n *Node) number(last int) int {
 	for _, child := range n.Children {
 		child.ID = last + 1
@@ -183,5 +183,5 @@ func (n *Node) number(last int) int {
 	return last
 }
 
-// Share is how much of the whole the field holds, by its bytes.
+// Share returns the field's share of the whole, by size.
 func (n *Node) Share(root *Node) float64 { return min(1, float64(n.Bytes)/float64(max(1, root.Bytes))) }

@@ -27,29 +27,29 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project"
 )
 
-// Argument is what the program is started with to be a worker.
+// Argument is the command-line argument that starts a worker.
 const Argument = "jq-worker"
 
-// Options bound a Runner. The zero value is usable.
+// Options limit a Runner. The zero value is usable.
 type Options struct {
 	Memory   int64         // bytes that a child may take beyond its start; 0: 256 MiB
 	Input    int           // bytes of a value; 0: 8 MiB
 	Output   int           // bytes; 0: 1 MiB
 	Time     time.Duration // that a child may work beyond its start, in whole seconds; 0: 2 s
-	Children int           // at a time, of which no caller has more than its share; 0: 3
+	Children int           // at a time, shared fairly among callers; 0: 3
 }
 
 // patience is the ratio of wall time to CPU time that a child may take: the machine may be busy.
 const patience = 5
 
-// Runner starts children. It may be shared.
+// Runner starts children. It is safe for concurrent use.
 type Runner struct {
 	exe  string
 	opts Options
 	room *share.Room // by caller
 }
 
-// New makes a Runner that starts the program at the path exe; nil options are the defaults.
+// New returns a Runner that starts the program at the path exe; nil options mean the defaults.
 func New(exe string, opts *Options) *Runner {
 	r := &Runner{exe: exe}
 	if opts != nil {
@@ -64,7 +64,7 @@ func New(exe string, opts *Options) *Runner {
 	return r
 }
 
-// head is the first line of what a child reads; the value follows.
+// head is the first line of a child's input; the value follows.
 type head struct {
 	Program string        `json:"program"`
 	Memory  int64         `json:"memory"`
@@ -97,7 +97,7 @@ func (r *Runner) child(ctx context.Context, program string, value []byte) ([]byt
 	}
 	out := &capped{room: r.opts.Output}
 	cmd := exec.CommandContext(ctx, r.exe, Argument)
-	cmd.Env = []string{"GOMAXPROCS=1", "GOTRACEBACK=none"} // and nothing of ours
+	cmd.Env = []string{"GOMAXPROCS=1", "GOTRACEBACK=none"} // inherits nothing
 	cmd.Dir = "/"
 	cmd.Stdin = io.MultiReader(bytes.NewReader(first), strings.NewReader("\n"), bytes.NewReader(value))
 	cmd.Stdout = out
@@ -121,7 +121,7 @@ func (r *Runner) child(ctx context.Context, program string, value []byte) ([]byt
 	return nil, fmt.Errorf("start jq: %w", err)
 }
 
-// capped takes so many bytes and no more.
+// capped accepts a limited number of bytes.
 type capped struct {
 	taken []byte
 	room  int

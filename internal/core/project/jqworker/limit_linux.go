@@ -37,7 +37,7 @@ func limitTime(more time.Duration) error {
 	return syscall.Setrlimit(syscall.RLIMIT_CPU, &syscall.Rlimit{Cur: most, Max: most})
 }
 
-// workedTooLong tells whether the CPU limit killed the child. On the memory limit the runtime exits by
+// workedTooLong reports whether the CPU limit killed the child. On the memory limit the runtime exits by
 // itself.
 func workedTooLong(exit *exec.ExitError) bool {
 	status, ok := exit.Sys().(syscall.WaitStatus)

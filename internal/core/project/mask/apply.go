@@ -70,7 +70,7 @@ type cutter struct {
 	extra    int  // bytes walked over that are there because it is quoted
 	pos      int
 	from     int  // where the bytes start that are to be copied, when keep is set
-	keep     bool // false: what is walked over is left out
+	keep     bool // false: the values are left out
 	limit    int  // of strings that are kept
 	blobs    bool // of those that are kept, base64 is replaced
 	most     int  // elements of arrays that are kept; 0: all

@@ -15,7 +15,7 @@ import (
 type Finding struct {
 	Path string   // the way to it, as a mask
 	Sure bool     // the schema allows no other names; else it may still occur
-	Near []string // names that it may have been meant to be, the likeliest first
+	Near []string // similar names, most likely first
 }
 
 // Check compares a mask with the schema of its values.
@@ -41,7 +41,7 @@ func (c *checker) level(l *level, path [][]byte, schemas []*node) {
 		s.read(schema)
 	}
 	if len(s.members) == 0 {
-		return // the schema says nothing of members
+		return // the schema does not describe members
 	}
 	look := func(k key, sub *level) {
 		here := append(slices.Clone(path), rawjson.AppendString(nil, k.text))

@@ -22,7 +22,7 @@ func (n *nodeWriter) key(name string) {
 	n.out = append(rawjson.AppendString(n.out, name), ':')
 }
 
-// next separates what follows from what stands before it in an object or array.
+// next writes a comma unless the object or array is still empty.
 func (n *nodeWriter) next() {
 	if last := n.out[len(n.out)-1]; last != '{' && last != '[' {
 		n.out = append(n.out, ',')

@@ -50,7 +50,7 @@ func (m *Mask) AnyRows() *Mask {
 	return &own
 }
 
-// Error says where a mask stops making sense.
+// Error says where a mask is invalid.
 type Error struct {
 	Offset  int // in bytes from the start of the source
 	Message string
@@ -157,7 +157,7 @@ func follow(out, active []*exclusion, name []byte) ([]*exclusion, bool) {
 	return out, true
 }
 
-// match tells whether the whole name fits a pattern in which only "*" is special.
+// match reports whether the whole name fits a pattern in which only "*" is special.
 func match(pattern string, name []byte) bool {
 	p := 0
 	n := 0

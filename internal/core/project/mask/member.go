@@ -50,7 +50,7 @@ func (c *cutter) member(f *frame, n int) *member {
 	return m
 }
 
-// key reads a member's name and what stands before its value, and says where the name ends.
+// key reads a member's name and what stands before its value, and returns where the name ends.
 func (c *cutter) key() (end int) {
 	if at(c.src, c.pos) != c.quote {
 		return c.wrong(c.pos, "a key")

@@ -98,7 +98,7 @@ func encodedLength(hex []byte) int {
 	return 3
 }
 
-// isMark tells whether \u digits stand for a quote, a backslash or a control character.
+// isMark reports whether \u digits stand for a quote, a backslash or a control character.
 func isMark(hex []byte) bool {
 	return hex[0] == '0' && hex[1] == '0' && (hex[2] < '2' || hex[2] == '2' && hex[3] == '2' || hex[2] == '5' && hex[3]|0x20 == 'c')
 }

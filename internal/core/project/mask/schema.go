@@ -79,7 +79,7 @@ type definition struct {
 	root   bool
 }
 
-// touched tells whether anything may happen to the values at a place.
+// touched reports whether anything may happen to the values at a place.
 func (w *schemaWriter) touched(vs views, root bool) bool {
 	return w.cuts.Budget || root || vs.some(func(v view) bool { return v.cutsMembers() || v.rows.set || v.limit != noCap })
 }
@@ -148,7 +148,7 @@ func withDefs(out, defs []byte) []byte {
 	return slices.Concat(n.out, []byte{'{'}, defs, []byte("}}"))
 }
 
-// isShort tells whether no budget would cut the value, or any of a list.
+// isShort reports whether no budget would cut the value, or any of a list.
 func isShort(value *node) bool {
 	if value.Kind != jsonschema.Array {
 		return len(value.Text) <= shortEnum

@@ -45,7 +45,7 @@ func charLength(b []byte) int {
 	return 6
 }
 
-// isSurrogate tells whether b starts with \ud and one of the third digits.
+// isSurrogate reports whether b starts with \ud and one of the third digits.
 func isSurrogate(b []byte, third string) bool {
 	return b[2]|0x20 == 'd' && strings.IndexByte(third, b[3]) >= 0
 }

@@ -89,7 +89,7 @@ func (c *cutter) skipDeep(i, depth int) int {
 	return c.pos
 }
 
-// skipKey goes over a member's name and says where its value starts.
+// skipKey goes over a member's name and returns where its value starts.
 func (c *cutter) skipKey(i int) int {
 	if at(c.src, i) != c.quote {
 		return c.wrong(i, "a key")

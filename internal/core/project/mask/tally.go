@@ -54,10 +54,10 @@ func (t *Tally) Reset() {
 	clear(t.seen[:])
 }
 
-// Left tells whether anything was left out.
+// Left reports whether anything was left out.
 func (t *Tally) Left() bool { return t.Rows > 0 || t.Cut > 0 || t.Others > 0 || len(t.fields) > 0 }
 
-// Fields are the members left out, those with most bytes first.
+// Fields returns the members left out, largest first.
 func (t *Tally) Fields() []Field {
 	out := make([]Field, len(t.fields))
 	for i, f := range t.fields {

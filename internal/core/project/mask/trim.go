@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// blobSize is the length from which a string that looks like base64 is no reading for a model.
+// blobSize is the length from which a string that looks like base64 is not worth showing to a model.
 const blobSize = 1 << 10
 
 // Short keeps every field and cuts strings to the limit (0: none). With blobs, long base64 strings
@@ -18,7 +18,7 @@ func Short(limit int, blobs bool) *Mask {
 	return &Mask{root: step{id: -1, limit: limit, whole: true}, blobs: blobs}
 }
 
-// First is a mask that keeps every field, and of each array so many elements at most.
+// First returns a mask that keeps every field, and the first elements of each array.
 func First(elements int) *Mask {
 	return &Mask{root: step{id: -1, limit: noCap, whole: true}, most: elements}
 }
@@ -26,7 +26,7 @@ func First(elements int) *Mask {
 // Filled is a mask that leaves out the members that are null, "", [] or {}.
 func Filled() *Mask { return &Mask{root: step{id: -1, limit: noCap, whole: true}, filled: true} }
 
-// isEmpty tells whether the value at hand holds nothing.
+// isEmpty reports whether the value at hand holds nothing.
 func (c *cutter) isEmpty() bool {
 	switch first := at(c.src, c.pos); first {
 	case 'n':
@@ -44,7 +44,7 @@ func (c *cutter) isEmpty() bool {
 	return false
 }
 
-// leaveRest skips the elements of an array from the one at hand on, and says how many they are.
+// leaveRest skips the elements of an array from the current one on and returns their number.
 func (c *cutter) leaveRest(depth int) (n int) {
 	c.flush(c.pos)
 	c.dst = c.dst[:len(c.dst)-1] // the comma before the first of them
@@ -119,7 +119,7 @@ func BlobRun(text []byte) (n int, blob bool) {
 		}
 		n++
 	}
-	// Encoded bytes hold all three kinds; one letter repeated, or digits alone, is no blob.
+	// Encoded bytes hold all three kinds; one repeated letter, or only digits, is not a blob.
 	return n, n > blobSize && digits*50 > n && capitals*10 > n && small*10 > n
 }
 
@@ -131,7 +131,7 @@ var blobByte = func() (t [256]bool) {
 	return t
 }()
 
-// isBlob tells whether the inside of a string is all base64, perhaps as a data URL.
+// isBlob reports whether the inside of a string is all base64, perhaps as a data URL.
 func isBlob(inner []byte) bool {
 	if bytes.HasPrefix(inner, []byte("data:")) {
 		_, inner, _ = bytes.Cut(inner, []byte(";base64,"))

@@ -25,7 +25,7 @@ func (m *Mask) view() view {
 	return v
 }
 
-// cutsMembers tells whether members may be missing somewhere below.
+// cutsMembers reports whether members may be missing somewhere below.
 func (v view) cutsMembers() bool { return v.level != nil || len(v.away) > 0 }
 
 // member is the view of the named member; false when it is left out.
@@ -90,7 +90,7 @@ func (v view) members() (views []view) {
 	return views
 }
 
-// key stands for the view in a map.
+// key identifies the view in a map.
 func (v view) key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%p %v %d", v.level, v.rows, v.limit)

@@ -140,7 +140,7 @@ func AppendInside(dst, text []byte) []byte {
 	return dst
 }
 
-// IsHalf tells whether a text starts with half of a surrogate pair, as AppendText writes it.
+// IsHalf reports whether a text starts with half of a surrogate pair, as AppendText writes it.
 func IsHalf(text []byte) bool {
 	return len(text) > 2 && text[0] == 0xED && text[1]&^0x1F == 0xA0 && text[2]&^0x3F == 0x80
 }
@@ -166,7 +166,7 @@ func JSON(text []byte) (start, end int, ok bool) {
 	return start, end, first == '{' && last == '}' || first == '[' && last == ']'
 }
 
-// Opens tells whether data starts with a string whose text begins as a JSON document does.
+// Opens reports whether data starts with a string whose text begins as a JSON document does.
 func Opens(data []byte) bool {
 	if len(data) == 0 || data[0] != '"' {
 		return false

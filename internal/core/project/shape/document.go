@@ -80,7 +80,7 @@ func keyText(key []byte) []byte {
 	return rawjson.AppendString(nil, string(key))
 }
 
-// isBareKey tells whether a name needs no quotes, and may be part of a dotted name.
+// isBareKey reports whether a name needs no quotes, and may be part of a dotted name.
 func isBareKey(key []byte) bool {
 	for _, c := range key {
 		if c <= ' ' || c == 0x7f || bytes.IndexByte([]byte(`.,:=[]"\`), c) >= 0 {
@@ -98,7 +98,7 @@ func appendCell(dst, value []byte, table bool) []byte {
 	return append(dst, value[1:len(value)-1]...)
 }
 
-// isBareText tells whether a string needs no quotes: it cannot be mistaken for another value, and has
+// isBareText reports whether a string needs no quotes: it cannot be mistaken for another value, and has
 // no escapes.
 func isBareText(s []byte, table bool) bool {
 	if len(s) == 0 || s[0] == ' ' || s[len(s)-1] == ' ' || s[0] == '{' || s[0] == '[' {

@@ -100,7 +100,7 @@ func (r *reader) learn(c *columns, prefix, object []byte, depth int) bool {
 	return true
 }
 
-// takesApart tells whether a value is an object whose names can be parts of dotted ones.
+// takesApart reports whether a value is an object whose names can be parts of dotted ones.
 func takesApart(value []byte, depth int) bool {
 	if value[0] != '{' || len(value) == 2 || depth >= maxNested {
 		return false

@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// Use is how a rule has fared since it was switched on.
+// Use is the record of a rule since it was turned on.
 type Use struct {
 	Calls         int
-	Fetched       int  // calls of whose results more was fetched
+	Fetched       int  // calls for which more was fetched later
 	Mismatches    int  // results of another form
 	SchemaChanged bool // the server's
 }
@@ -20,7 +20,7 @@ const (
 	wilsonQuantile = 1.96
 )
 
-// Judge says whether a rule should go back to shadow, and why.
+// Judge decides whether a rule should go back to shadow mode, and why.
 func Judge(u Use) (off bool, why string) {
 	switch {
 	case u.SchemaChanged:
@@ -35,7 +35,7 @@ func Judge(u Use) (off bool, why string) {
 	return false, ""
 }
 
-// lowerBound is the least rate that k of n speaks for, with 97.5 % confidence (Wilson).
+// lowerBound is the lower bound of the rate, given k of n, with 97.5 % confidence (Wilson).
 func lowerBound(k, n int) float64 {
 	if n == 0 {
 		return 0

@@ -12,11 +12,11 @@ import (
 
 const (
 	maxPaths   = 2000
-	cheapShare = .02 // of the bytes: what costs less is kept, unless something speaks against it
+	cheapShare = .02 // of the bytes: cheaper fields are kept, unless there is a reason not to
 	longText   = 200 // bytes on average
 )
 
-// evidence is what the record says of one path.
+// evidence is what the recorded calls say about one path.
 type evidence struct {
 	path     [][]byte
 	bytes    int
@@ -31,7 +31,7 @@ type evidence struct {
 	expected bool // by its name
 }
 
-// study gathers the evidence of the samples.
+// study collects the evidence from the samples.
 func study(samples []sample, opts *Options) (byPath map[string]*evidence, total int) {
 	byPath = map[string]*evidence{}
 	for _, s := range samples {
@@ -91,7 +91,7 @@ func (e *evidence) see(leaf []byte) {
 	}
 }
 
-// expected are names that people ask for, used or not.
+// expected are names that people ask for, whether models use them or not.
 var expected = []string{"id", "name", "title", "status", "state", "type", "url", "alias"}
 
 func isExpected(literal []byte, opts *Options) bool {
@@ -125,7 +125,7 @@ func isNoise(leaf string) bool {
 	return len(s) >= 20 && digits*8 > len(s)
 }
 
-// decide says whether the path is kept, and why.
+// decide decides whether the path is kept, and why.
 func (e *evidence) decide(total int) (keep bool, why string) {
 	share := float64(e.bytes) / float64(max(1, total))
 	switch {
@@ -194,7 +194,7 @@ func (b *branch) add(path [][]byte, kept bool) {
 	b.next[i].add(path[1:], kept)
 }
 
-// some tells whether anything of the branch is kept.
+// some reports whether anything of the branch is kept.
 func (b *branch) some() bool { return b.kept || slices.ContainsFunc(b.next, (*branch).some) }
 
 // write appends the kept branches as a mask. A branch that is kept completely is just its name.

@@ -5,14 +5,14 @@ import (
 	"github.com/toolfit/toolfit/internal/core/tokens"
 )
 
-// replayed is what a mask would have done to the record.
+// replayed is what a mask would have done to the recorded calls.
 type replayed struct {
 	full, sent int
 	hidden     int // values that were used later
 	missed     int // conversations in which that happened
 }
 
-// noteTokens is about what the note costs that says what is missing.
+// noteTokens is the approximate cost of a note.
 const noteTokens = 36
 
 // replay applies a mask to the samples. A conversation misses a value that was used later and only

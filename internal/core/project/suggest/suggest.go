@@ -24,17 +24,17 @@ type Call struct {
 	Tool    tool.Name
 	Args    []byte   // raw JSON
 	Result  []byte   // the full result
-	Fetched []string // the masks by which more of this result was fetched later
+	Fetched []string // masks with which more of this result was fetched later
 }
 
 // Conversation is the calls of one session, in order.
 type Conversation []Call
 
-// Stage is how far the record carries a proposal.
+// Stage is how strong the evidence for a proposal is.
 type Stage string
 
 const (
-	Watch   Stage = "watch"   // too few conversations to say
+	Watch   Stage = "watch"   // too few conversations
 	Shadow  Stage = "propose" // may run in shadow
 	OfferOn Stage = "offer"   // may be switched on
 )
@@ -53,21 +53,21 @@ type Options struct {
 	Inputs []string // names of arguments that tools of the same server take; fields of such names are kept
 }
 
-// Proposal is a rule that the record speaks for.
+// Proposal is a rule supported by the recorded calls.
 type Proposal struct {
 	Tool          tool.Name
-	When          map[string]any // the argument that tells this kind of call; nil: all calls
+	When          map[string]any // the argument that distinguishes these calls; nil: all calls
 	Keep          string         // the mask
 	Stage         Stage
 	Conversations int // replayed
 	Full, Sent    int // tokens of their results, estimated
 	Hidden        int // values that were used later and would have been hidden
 	Missed        int // conversations in which that would have happened
-	HeldOut       int // such conversations, each half judged by what was learned from the other
+	HeldOut       int // the same, with each half judged by what was learned from the other
 	Fields        []Field
 }
 
-// Field is why a part of the results is kept or not.
+// Field says why a part of the results is kept or dropped.
 type Field struct {
 	Path  string
 	Kept  bool
@@ -75,7 +75,7 @@ type Field struct {
 	Why   string
 }
 
-// Saved is the share of tokens that would not have been sent.
+// Saved returns the share of tokens saved.
 func (p Proposal) Saved() float64 { return 1 - float64(p.Sent)/float64(max(1, p.Full)) }
 
 func (p Proposal) String() string {
@@ -91,7 +91,7 @@ func (p Proposal) String() string {
 		p.Conversations, conversations)
 }
 
-// Carries tells whether the record carries the rule in a mode.
+// Carries reports whether the evidence is strong enough for the mode.
 func (s Stage) Carries(m project.Mode) bool {
 	return s == OfferOn || s == Shadow && m != project.On
 }
@@ -148,7 +148,7 @@ func stage(p Proposal) Stage {
 	return OfferOn
 }
 
-// collect takes the tool's results out of the conversations.
+// collect collects the tool's results from the conversations.
 func collect(name tool.Name, all []Conversation) (samples []sample) {
 	for i, c := range all {
 		for k, call := range c {
@@ -196,7 +196,7 @@ type group struct {
 	samples []sample
 }
 
-// maxKinds is how many values an argument may have to be one that tells kinds of calls.
+// maxKinds limits the values of an argument that distinguishes kinds of calls.
 const maxKinds = 8
 
 // split finds the argument that decides the form of the results; "" and one group when there is none.

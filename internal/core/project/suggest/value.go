@@ -7,20 +7,20 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// What is too short to be told from chance.
+// Shorter values may match by chance.
 const (
 	leastText   = 4
 	leastDigits = 4
 )
 
-// common are words that stand in results and arguments without one coming from the other.
+// common are words that occur in results and arguments independently.
 var common = map[string]bool{
 	"true": true, "false": true, "null": true, "none": true, "open": true, "closed": true, "name": true, "type": true, "list": true,
 	"info": true, "text": true, "json": true, "user": true, "main": true, "master": true, "default": true, "normal": true, "active": true,
 	"string": true, "error": true,
 }
 
-// valueOf is a scalar as it could be used again; "" for what says nothing.
+// valueOf returns a scalar as it could be used again; "" if it is meaningless.
 func valueOf(raw []byte) string {
 	switch raw[0] {
 	case '"':
@@ -76,7 +76,7 @@ func addValues(into map[string]bool, raw []byte) {
 
 func isBreak(r rune) bool { return strings.ContainsRune(" \t\r\n/,;:=&?\"'()<>[]{}|", r) }
 
-// maxDepth bounds how deep results are looked into.
+// maxDepth limits how deep results are searched.
 const maxDepth = 16
 
 // leaves visits the scalars and empty containers of a value with their paths. Too deep a value is one

@@ -71,7 +71,7 @@ func (w *writer) quoted(s string) {
 	w.out = append(w.out, '"')
 }
 
-// likeNumber tells whether a reader could take a word for a number.
+// likeNumber reports whether a reader could take a word for a number.
 func likeNumber(s string) bool {
 	return s[0] >= '0' && s[0] <= '9' && strings.Trim(s, "0123456789.eE+-") == ""
 }

@@ -1,10 +1,14 @@
 package schema
 
-import "github.com/toolfit/toolfit/internal/core/jsonschema"
+import (
+	"encoding/json"
+	"reflect"
 
-// Forward maps arguments of the original schema to what a model would send for
-// Parameters. It is the inverse of Back, for examples and tests: Back of Forward is the
-// arguments themselves, but for nulls that the dialect cannot tell from absence.
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// Forward maps arguments of the original schema to what a model would send for Parameters.
+// It is the inverse of Back, except for nulls that the dialect cannot tell from absent values.
 func (res *Result) Forward(args []byte) ([]byte, error) {
 	b := &backer{steps: res.steps}
 	n, err := b.Parse(args)
@@ -41,7 +45,7 @@ func (b *backer) forward(v *node, at int) *node {
 		return b.text(v.Key, v.String())
 	case stepEnum:
 		for _, e := range s.Table {
-			if v.Kind != jsonschema.String && b.means(v, e.Value) {
+			if v.Kind != jsonschema.String && means(v, e.Value) {
 				return b.text(v.Key, e.Text)
 			}
 		}
@@ -66,10 +70,10 @@ func (b *backer) text(key, text string) *node {
 	return n
 }
 
-// means reports whether a value is the one of a table, however it is written.
-func (b *backer) means(v *node, value []byte) bool {
-	literal, err := b.Parse(value)
-	return err == nil && jsonschema.EqualNumbers(literal, v)
+// means reports whether v equals a value of a table; 1 and 1.0 are equal.
+func means(v *node, value []byte) bool {
+	var x, y any
+	return json.Unmarshal(value, &x) == nil && json.Unmarshal(v.Append(nil), &y) == nil && reflect.DeepEqual(x, y)
 }
 
 func (b *backer) forwardObject(v *node, s *step) *node {

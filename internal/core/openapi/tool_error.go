@@ -8,13 +8,12 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// maxMessage bounds what is taken out of a body for a message; the body itself follows.
+// maxMessage limits the error message taken from a body; the body itself follows.
 const maxMessage = 1 << 10
 
-// failure makes a tool error of a response: first what went wrong in a sentence, then the
-// body as it came.
-func (a *answer) failure() json.RawMessage {
-	text := a.line()
+// toolError turns a response into a tool error: one sentence, then the body unchanged.
+func (a *answer) toolError() json.RawMessage {
+	text := a.statusLine()
 	message := ""
 	switch a.kind {
 	case jsonMedia:
@@ -35,7 +34,7 @@ func (a *answer) failure() json.RawMessage {
 	return append(a.meta(append(dst, `],"isError":true`...)), '}')
 }
 
-// short cuts a text that is longer than so many bytes.
+// short truncates a text to about most bytes.
 func short(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -43,13 +42,14 @@ func short(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// messageNames are what APIs call the sentence about an error, the best first.
+// messageNames are the names of the error message in common APIs, best first.
 var messageNames = []string{
-	"detail", "message", "error_description", "errormessage", "error_message", "msg", "description", "reason", "title", "error", "errors", "fault", "faultstring",
+	"detail", "message", "error_description", "errormessage", "error_message", "msg", "description",
+	"reason", "title", "error", "errors", "fault", "faultstring",
 	"details", "status_message", "code",
 }
 
-// messageOf finds the sentence in a JSON body: problem details, error.message, errors[], …
+// messageOf finds the message in a JSON body: problem details, error.message, errors[], …
 func messageOf(raw []byte, depth int) string {
 	const most = 4
 	if len(raw) == 0 || depth > most {
@@ -104,7 +104,7 @@ func objectMessage(raw []byte, depth int) string {
 	return text
 }
 
-// where is the place that an error names, as text.
+// where returns the place that an error refers to, as text.
 func where(raw []byte) string {
 	if s, ok := rawjson.String(raw); ok {
 		return s
@@ -124,10 +124,11 @@ func where(raw []byte) string {
 	return strings.Join(parts, ".")
 }
 
-// plainMessage is the title of a page, or a text that is short enough to be one.
+// plainMessage returns the title of an HTML page, or a text if it is short.
 func plainMessage(text string) string {
-	lower := strings.ToLower(text[:min(len(text), 4<<10)])
-	if i := strings.Index(lower, "<title"); i >= 0 && len(lower) == len(text[:min(len(text), 4<<10)]) {
+	start := text[:min(len(text), 4<<10)]
+	lower := strings.ToLower(start)
+	if i := strings.Index(lower, "<title"); i >= 0 && len(lower) == len(start) {
 		_, rest, _ := strings.Cut(text[i:], ">")
 		title, _, _ := strings.Cut(rest, "<")
 		return title
