@@ -153,7 +153,8 @@ func (b *bridge) canceled(ctx context.Context, m Message, line []byte) {
 // request passes a request on and returns once it is sent; initialize, once it is answered: what follows belongs to its session.
 func (b *bridge) request(ctx context.Context, m Message, line []byte) {
 	ctx, cancel := context.WithCancel(ctx)
-	p, key := &passage{cancel: cancel}, string(m.ID)
+	p := &passage{cancel: cancel}
+	key := string(m.ID)
 	if !b.enter(key, p) {
 		cancel()
 		b.write(AppendError(nil, m.ID, Errorf(CodeInvalidRequest, "request id %s is in use", key)))

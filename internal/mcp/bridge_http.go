@@ -82,7 +82,8 @@ func (b *bridge) follow(ctx context.Context, body io.Reader, header http.Header,
 		if !isEventStream(resp) {
 			return nil, Errorf(CodeInternal, "the gateway does not give the rest of its answer: HTTP %d", resp.StatusCode)
 		}
-		body, last = resp.Body, ""
+		body = resp.Body
+		last = ""
 	}
 }
 
@@ -139,7 +140,8 @@ func (b *bridge) listen(s *bridged) {
 	for wait := soon; ; wait = min(2*wait, late) {
 		resp, err := b.hear(b.life, b.headerOf(s), last)
 		if err == nil {
-			stream, status := isEventStream(resp), resp.StatusCode
+			stream := isEventStream(resp)
+			status := resp.StatusCode
 			if stream {
 				wait = soon
 				b.events(resp.Body, &last, Message{})

@@ -10,8 +10,9 @@ import (
 
 // removals are the edits that take the members of these names out of an object.
 func removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
-	end, first := 1, true // where the last kept member ended, and whether there was none
-	cut := -1             // where the cut under way begins
+	end := 1
+	first := true // where the last kept member ended, and whether there was none
+	cut := -1     // where the cut under way begins
 	w := rawjson.Object(object)
 	for w.Next() {
 		if slices.Contains(names, string(w.Key)) {
@@ -28,7 +29,8 @@ func removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
 			}
 			cut = -1
 		}
-		end, first = w.End, false
+		end = w.End
+		first = false
 	}
 	if cut >= 0 {
 		edits = append(edits, rawjson.Edit{Start: cut, End: end})

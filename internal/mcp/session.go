@@ -69,7 +69,9 @@ func newSession(e Entry, params json.RawMessage) (*Session, error) {
 	if err := describes(s.Info, s.Capabilities); err != nil {
 		return nil, err
 	}
-	s.Version, s.Info, s.Capabilities = negotiate(asked), bytes.Clone(s.Info), bytes.Clone(s.Capabilities)
+	s.Version = negotiate(asked)
+	s.Info = bytes.Clone(s.Info)
+	s.Capabilities = bytes.Clone(s.Capabilities)
 	return s, nil
 }
 
@@ -172,7 +174,8 @@ func (s *Session) answered(m Message) {
 	defer s.mu.Unlock()
 	if c := s.asks[id]; c != nil {
 		delete(s.asks, id)
-		m.Result, m.Error = bytes.Clone(m.Result), bytes.Clone(m.Error)
+		m.Result = bytes.Clone(m.Result)
+		m.Error = bytes.Clone(m.Error)
 		c <- m // buffered, and only once
 	}
 }
@@ -250,7 +253,8 @@ func (s *Session) Level() string {
 
 // Lower tells which of two levels lets more through; "" is no level.
 func Lower(a, b string) string {
-	i, j := slices.Index(logLevels, a), slices.Index(logLevels, b)
+	i := slices.Index(logLevels, a)
+	j := slices.Index(logLevels, b)
 	if i < 0 || j >= 0 && j < i {
 		return b
 	}

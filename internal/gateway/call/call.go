@@ -115,7 +115,9 @@ func New(tools Viewer, servers Sender, log Recorder, opts *Options) *Caller {
 	if c.opts.Now == nil {
 		c.opts.Now = time.Now
 	}
-	c.memories, c.followed, c.pages = newMemories(&c.opts), newLRU[followed](maxFollowed), newLRU[map[string]written](maxPages)
+	c.memories = newMemories(&c.opts)
+	c.followed = newLRU[followed](maxFollowed)
+	c.pages = newLRU[map[string]written](maxPages)
 	return c
 }
 
@@ -206,7 +208,8 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 		return nil, err
 	}
 	res.Raw = c.project(ctx, &s, &req, rec, out.Raw)
-	res.Ref, res.Rule = rec.call.Ref, rec.call.Rule
+	res.Ref = rec.call.Ref
+	res.Rule = rec.call.Rule
 	return res, nil
 }
 

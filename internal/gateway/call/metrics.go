@@ -53,7 +53,9 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	bytes := counter("toolfit_call_bytes_total", "Bytes"+kinds, "kind")
 	tokens := counter("toolfit_call_tokens_total", "Estimated tokens"+kinds, "kind")
 	reg.MustRegister(m.calls, m.duration, bytes, m.fits, m.projects, tokens)
-	m.bytes, m.tokens, m.asIs = newSizes(bytes), newSizes(tokens), m.fits.WithLabelValues("as_is", "")
+	m.bytes = newSizes(bytes)
+	m.tokens = newSizes(tokens)
+	m.asIs = m.fits.WithLabelValues("as_is", "")
 	return m
 }
 

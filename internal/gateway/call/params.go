@@ -47,7 +47,8 @@ func ParseParams(raw json.RawMessage) (Params, error) {
 			p.name = span{w.Start, w.End}
 		case "arguments":
 			twice = p.Args != nil
-			p.Args, p.args = w.Value, span{w.Start, w.End}
+			p.Args = w.Value
+			p.args = span{w.Start, w.End}
 		case "_meta":
 			twice = p.meta.end != 0
 			p.meta = span{w.Start, w.End}

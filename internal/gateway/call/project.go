@@ -47,7 +47,8 @@ func (c *Caller) project(ctx context.Context, s *sent, req *Request, rec *record
 		cut := project.Plan(ctx, shown, choice.Shadow.How(usual))
 		c.opts.Metrics.shadowed(choice.Shadow, cut)
 		if sent := c.counts.shadowed(choice.Shadow, cut); sent > 0 {
-			rec.call.Shadow, rec.call.TokensShadow = choice.Shadow.ID, sent
+			rec.call.Shadow = choice.Shadow.ID
+			rec.call.TokensShadow = sent
 		}
 		cut.Release()
 	}

@@ -41,7 +41,9 @@ func (c *Caller) begin(req *Request) *recording {
 }
 
 func (r *recording) found(e *catalog.Entry) {
-	r.call.Server, r.call.Tool, r.call.Upstream = e.Server, e.Name, e.Definition.Name
+	r.call.Server = e.Server
+	r.call.Tool = e.Name
+	r.call.Upstream = e.Definition.Name
 }
 
 // sent notes which tool was called in the end, and what was repaired in the arguments.
@@ -94,14 +96,16 @@ func (r *recording) end(ctx context.Context, res *Result, err error) error {
 func (r *recording) add(ctx context.Context, res *Result, err error) error {
 	c := &r.call
 	c.Duration = r.caller.opts.Now().Sub(c.At)
-	c.Outcome, c.Level = outcomeOK, "info"
+	c.Outcome = outcomeOK
+	c.Level = "info"
 	if res != nil {
 		isError := r.measure(res) || res.isError
 		switch {
 		case res.Kind == upstream.InputRequired:
 			c.Outcome = outcomeQuestion
 		case isError:
-			c.Outcome, c.Level = outcomeToolError, "error"
+			c.Outcome = outcomeToolError
+			c.Level = "error"
 			if c.Message == "" { // else it tells what was fetched
 				c.Message = cut(strings.TrimSpace(project.Text(res.Raw)), maxReason)
 			}
@@ -129,7 +133,8 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 // measure notes the size of the arguments and the result, and tells whether the tool reports an error.
 func (r *recording) measure(res *Result) (isError bool) {
 	c := &r.call
-	c.BytesFull, c.BytesSent = int64(len(res.full)), int64(len(res.Raw))
+	c.BytesFull = int64(len(res.full))
+	c.BytesSent = int64(len(res.Raw))
 	sent, isError := project.Measure(res.Raw)
 	full := r.full
 	switch {
@@ -139,21 +144,27 @@ func (r *recording) measure(res *Result) (isError bool) {
 	default:
 		full = project.Tokens(res.full)
 	}
-	c.TokensIn, c.TokensFull, c.TokensSent = int64(tokens.Sampled([]byte(res.Fitted.Args))), int64(full), int64(sent)
+	c.TokensIn = int64(tokens.Sampled([]byte(res.Fitted.Args)))
+	c.TokensFull = int64(full)
+	c.TokensSent = int64(sent)
 	return isError
 }
 
 func (r *recording) failed(err error) {
 	c := &r.call
-	c.Outcome, c.Level = outcomeError, "error"
+	c.Outcome = outcomeError
+	c.Level = "error"
 	var rpc *mcp.Error
 	if errors.As(err, &rpc) {
-		c.Code, c.Message = strconv.Itoa(rpc.Code), rpc.Message
+		c.Code = strconv.Itoa(rpc.Code)
+		c.Message = rpc.Message
 	} else {
 		f := fault.As(err)
-		c.Code, c.Message = string(f.Code), f.Message
+		c.Code = string(f.Code)
+		c.Message = f.Message
 		if f.Code == fault.Canceled {
-			c.Outcome, c.Level = outcomeCanceled, "info"
+			c.Outcome = outcomeCanceled
+			c.Level = "info"
 		}
 		if f.Code == fault.BadArguments && c.Arguments == nil {
 			c.Arguments = store.NewArguments(r.given, nil)

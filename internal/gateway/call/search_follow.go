@@ -23,7 +23,8 @@ const maxRecent = 16
 
 // follow notes a call of a server's tool, and credits the search that led to it.
 func (c *Caller) follow(ctx context.Context, rec *recording) {
-	name, good := rec.call.Tool, rec.call.Outcome == outcomeOK
+	name := rec.call.Tool
+	good := rec.call.Outcome == outcomeOK
 	var query string
 	var credit bool
 	c.followed.do(rec.session, func(s *followed) {

@@ -55,7 +55,8 @@ func (m *memories) of(ctx context.Context, owner string) *search.Memory {
 	first := false
 	m.owners.do(owner, func(held **owned) {
 		if *held == nil || m.now().Sub((*held).at) > fresh {
-			*held, first = &owned{read: make(chan struct{}), at: m.now()}, true
+			*held = &owned{read: make(chan struct{}), at: m.now()}
+			first = true
 		}
 		o = *held
 	})

@@ -130,9 +130,11 @@ type page struct {
 // applyTo replaces what a rule says by what the caller asks for.
 func (p *page) applyTo(how *project.How) {
 	if p.fields != nil {
-		how.Mask, how.JQ = p.fields, nil
+		how.Mask = p.fields
+		how.JQ = nil
 	}
-	how.Offset, how.Limit = p.offset, p.limit
+	how.Offset = p.offset
+	how.Limit = p.limit
 }
 
 // takePage takes the paging arguments out. They are checked before anything is sent: a call that was made must not fail because of them.

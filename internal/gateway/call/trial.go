@@ -29,7 +29,9 @@ func (c *Caller) Try(ctx context.Context, r store.Result, rule project.Rule) (Tr
 		return Trial{}, problems[0]
 	}
 	out := Trial{Holds: asWritten.Choose(r.Tool, r.Profile, r.Args).On != nil}
-	rule.Tool, rule.When, rule.Profile = string(r.Tool), nil, ""
+	rule.Tool = string(r.Tool)
+	rule.When = nil
+	rule.Profile = ""
 	forAll, problems := project.Compile([]project.Rule{rule})
 	if len(problems) > 0 {
 		return Trial{}, problems[0]
@@ -38,7 +40,10 @@ func (c *Caller) Try(ctx context.Context, r store.Result, rule project.Rule) (Tr
 	how := forAll.Choose(r.Tool, r.Profile, r.Args).On.How(res.How)
 	cut := project.Plan(ctx, cleaned(res, r.Body), how)
 	defer cut.Release()
-	out.Shown, out.Outcome, out.Err, out.Unseen = cut.Apply(r.Ref), cut.Outcome, cut.Err, cut.Unseen
+	out.Shown = cut.Apply(r.Ref)
+	out.Outcome = cut.Outcome
+	out.Err = cut.Err
+	out.Unseen = cut.Unseen
 	if out.Full = cut.Full(); res.Cleaner != nil {
 		out.Full = project.Tokens(r.Body)
 	}

@@ -53,8 +53,14 @@ func (v *View) withEnvironment() *View {
 		byShown: maps.Clone(v.byShown), byPrompt: v.byPrompt, byName: maps.Clone(v.byName), owners: v.owners, templates: v.templates, readable: v.readable,
 		plans: v.plans, fit: v.fit, paging: v.paging, recognized: v.recognized, refused: v.refused,
 	}
-	all.offer.mode, all.offer.auto, all.offer.search, all.offer.about = v.offer.mode, v.offer.auto, v.offer.search, v.offer.about
-	all.eras.modern, all.eras.mirrors, all.eras.ttl, all.eras.self = v.eras.modern, v.eras.mirrors, v.eras.ttl, v.eras.self
+	all.offer.mode = v.offer.mode
+	all.offer.auto = v.offer.auto
+	all.offer.search = v.offer.search
+	all.offer.about = v.offer.about
+	all.eras.modern = v.eras.modern
+	all.eras.mirrors = v.eras.mirrors
+	all.eras.ttl = v.eras.ttl
+	all.eras.self = v.eras.self
 	all.addEnvironment(v.environment.of, v.environment.tools)
 	all.List = addNotes(all.renderTools(), v.environment.failed, all.setAside())
 	return all
@@ -66,7 +72,8 @@ func (v *View) withoutServers() *View {
 		Profile: v.Profile, Dialect: v.Dialect, Output: "off", Results: v.Results, byShown: map[string]*Entry{}, byName: map[tool.Name]*Entry{}, plans: v.plans, fit: v.fit,
 		PromptList: render("prompts", nil), ResourceList: newList("resources").bytes(), TemplateList: newList("resourceTemplates").bytes(),
 	}
-	none.eras.ttl, none.eras.self = keepFor, v.eras.self
+	none.eras.ttl = keepFor
+	none.eras.self = v.eras.self
 	var reads []json.RawMessage
 	for _, def := range v.environment.tools {
 		if string(rawjson.Get(def, "annotations", "readOnlyHint")) == "true" {

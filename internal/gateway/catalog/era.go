@@ -35,7 +35,10 @@ const keepFor = time.Minute
 
 // addEras notes which of the profile's servers are modern and what follows.
 func (v *View) addEras(p config.Profile, servers []*known, self json.RawMessage) {
-	v.eras.modern, v.eras.mirrors, v.eras.ttl, v.eras.self = map[tool.ServerID]bool{}, map[*Entry]*mcp.Mirror{}, keepFor, self
+	v.eras.modern = map[tool.ServerID]bool{}
+	v.eras.mirrors = map[*Entry]*mcp.Mirror{}
+	v.eras.ttl = keepFor
+	v.eras.self = self
 	for _, s := range servers {
 		if s.offer.Era != mcp.Modern || !access.SeesServer(p, s.cfg.ID) {
 			continue

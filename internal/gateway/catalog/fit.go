@@ -131,7 +131,9 @@ func (v *View) fitter(e *Entry, d schema.Dialect) (*fit.Tool, error) {
 	t := e.fitters.own
 	if shown := fitting.Tool(e.Shown); shown != nil && shown.Plan != nil {
 		opts := v.fit
-		opts.Known, opts.Override, opts.Back = v.like(e), e.changed, shown.Plan
+		opts.Known = v.like(e)
+		opts.Override = e.changed
+		opts.Back = shown.Plan
 		if t, err = t.With(&opts); err != nil {
 			return nil, err
 		}
@@ -176,7 +178,8 @@ func (v *View) Route(shown string, args json.RawMessage) (*Entry, json.RawMessag
 		case found != nil:
 			return nil, nil, false // two servers could be meant
 		default:
-			found, fitted = e, changed
+			found = e
+			fitted = changed
 		}
 	}
 	return found, fitted, found != nil

@@ -198,14 +198,18 @@ func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(held
 		c.mu.Unlock()
 		return 0, fault.New(fault.NotFound, "there is no server %s", id)
 	}
-	held, changed := maps.Clone(k.held), 0
+	held := maps.Clone(k.held)
+	changed := 0
 	for p := range k.held {
 		if change(held, p) {
 			changed++
 		}
 	}
 	row := toRow(id, k.offer, held)
-	row.ListedAt, row.CheckedAt, row.Reason, row.PrivateTo = k.listedAt, k.checkedAt, k.reason, k.privateTo
+	row.ListedAt = k.listedAt
+	row.CheckedAt = k.checkedAt
+	row.Reason = k.reason
+	row.PrivateTo = k.privateTo
 	c.mu.Unlock()
 	if err := c.keeper.SaveTools(ctx, row); err != nil {
 		return 0, fmt.Errorf("decide about what %s offers: %w", id, err)
@@ -227,13 +231,16 @@ const maxNews = 20
 // to its approved form is free. The caller holds mu.
 func (c *Catalog) pin(k *known, l upstream.Listing) (held map[pin]hold, news []string) {
 	held = map[pin]hold{}
-	first, auto := k.listedAt.IsZero(), c.config.Approve == "auto"
+	first := k.listedAt.IsZero()
+	auto := c.config.Approve == "auto"
 	before := maps.Collect(offers(k.offer))
 	for p, now := range offers(l) {
-		first, auto := first, auto
+		first := first
+		auto := auto
 		if p.kind == HostKind { // credentials go there: a new one is held whatever approve says
 			ours := k.cfg.API != nil && k.cfg.API.Base != "" // we say where the API is: any other host is asked about
-			first, auto = len(k.offer.Hosts) == 0 && !ours, false
+			first = len(k.offer.Hosts) == 0 && !ours
+			auto = false
 		}
 		was, known := before[p]
 		h, waits := k.held[p]

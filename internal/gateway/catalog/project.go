@@ -83,7 +83,8 @@ var pagingArguments = []struct{ name, schema string }{
 // withPaging adds the paging arguments to a schema, unless the tool has such an argument itself or its properties are not known.
 func withPaging(schema json.RawMessage) (json.RawMessage, bool) {
 	var at rawjson.Walk
-	found, end := false, 0
+	found := false
+	end := 0
 	for w := rawjson.Object(schema); w.Next(); {
 		switch string(w.Key) {
 		case "properties":

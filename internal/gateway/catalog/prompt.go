@@ -47,7 +47,8 @@ func (v *View) PromptTools() []prompt.Tool {
 func (e *Entry) PromptTool() prompt.Tool {
 	t := prompt.Tool{Name: e.Shown, Server: string(e.Server), Tags: tags(e), Description: e.Description(), Schema: e.InputSchema()}
 	if e.Override != nil {
-		t.Descriptions, t.Example = e.Override.Descriptions, e.Override.Example
+		t.Descriptions = e.Override.Descriptions
+		t.Example = e.Override.Example
 	}
 	return t
 }

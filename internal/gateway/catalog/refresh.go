@@ -38,7 +38,8 @@ func (c *Catalog) checkFailed(ctx context.Context, k *known, err error) error {
 	reason := c.opts.Redact(fault.As(err).Error())
 	now := c.opts.Now()
 	c.mu.Lock()
-	k.reason, k.checkedAt = reason, now
+	k.reason = reason
+	k.checkedAt = now
 	k.failures++
 	k.retryAt = now.Add(min(15*time.Second<<min(k.failures, 6), 10*time.Minute))
 	if c.config != nil {
@@ -65,14 +66,16 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	}
 	l.Hosts = k.keptHosts(l.Hosts)
 	held, news := c.pin(k, l)
-	id, privateTo := k.cfg.ID, ""
+	id := k.cfg.ID
+	privateTo := ""
 	if l.Private {
 		privateTo = credentials(k.cfg)
 	}
 	c.mu.Unlock()
 	row := toRow(id, l, held)
 	row.PrivateTo = privateTo
-	row.ListedAt, row.CheckedAt = now, now
+	row.ListedAt = now
+	row.CheckedAt = now
 	if err := c.keeper.SaveTools(ctx, row); err != nil {
 		c.mu.Lock()
 		k.triedOnce()
@@ -86,9 +89,16 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	for i, note := range l.Notes {
 		l.Notes[i] = c.opts.Redact(note)
 	}
-	k.offer, k.held, k.privateTo, k.answered = l, held, privateTo, turn
+	k.offer = l
+	k.held = held
+	k.privateTo = privateTo
+	k.answered = turn
 	c.lister.Recognize(id, k.trusted())
-	k.listedAt, k.checkedAt, k.reason, k.failures, k.retryAt = now, now, "", 0, time.Time{}
+	k.listedAt = now
+	k.checkedAt = now
+	k.reason = ""
+	k.failures = 0
+	k.retryAt = time.Time{}
 	changed := c.rebuild()
 	k.triedOnce() // last: who waits for it reads the views next
 	c.mu.Unlock()

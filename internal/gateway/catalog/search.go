@@ -35,7 +35,8 @@ func (v *View) chooseOffer(p config.Profile, own *OwnTools, before *View) {
 	for _, e := range v.Entries {
 		e.pinned = matches(p.Search.Pinned, string(e.Name))
 	}
-	o.mode, o.auto = prompt.List, p.Search.Mode == "auto"
+	o.mode = prompt.List
+	o.auto = p.Search.Mode == "auto"
 	o.search = o.auto || p.Search.Mode == "on"
 	if !o.search {
 		return
@@ -109,7 +110,8 @@ func (v *View) Finder() *Finder {
 			}
 			d := v.doc(e)
 			text := strings.ToValidUTF8(d.Name+": "+d.Description, "")
-			docs, f.Entries = append(docs, d), append(f.Entries, e)
+			docs = append(docs, d)
+			f.Entries = append(f.Entries, e)
 			f.Texts = append(f.Texts, NewText(strings.ToValidUTF8(text[:min(len(text), maxMeaning)], "")))
 		}
 		f.Index = search.New(docs)

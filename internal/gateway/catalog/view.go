@@ -150,7 +150,8 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 	v.Examples = p.Search.Examples
 	v.offer.about = map[tool.ServerID]string{}
 	v.fit = fit.Options{Validation: fit.Validation(p.Validation), Without: p.Without}
-	resources, templates := newList("resources"), newList("resourceTemplates")
+	resources := newList("resources")
+	templates := newList("resourceTemplates")
 	for _, s := range servers {
 		id := s.cfg.ID
 		if s.like != nil && access.SeesServer(p, id) {
@@ -179,7 +180,9 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 	if v.cuts() {
 		v.addOwn(p, made.own.Fetch)
 	}
-	v.environment.tools, v.environment.of, v.environment.failed = made.own.Env, p, missing(p, servers)
+	v.environment.tools = made.own.Env
+	v.environment.of = p
+	v.environment.failed = missing(p, servers)
 	if p.Environment.Listed {
 		v.addEnvironment(p, made.own.Env)
 	}
@@ -187,10 +190,12 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 	v.chooseOffer(p, made.own, made.old[p.Name])
 	v.addForAgents(cfg, p, made.own.Fetch)
 	v.addPrompt(p)
-	v.List, v.PromptList = v.renderTools(), render("prompts", v.Prompts)
+	v.List = v.renderTools()
+	v.PromptList = render("prompts", v.Prompts)
 	v.tools = len(v.List) - 1
 	v.List = addNotes(v.List, v.environment.failed, v.setAside())
-	v.ResourceList, v.TemplateList = resources.bytes(), templates.bytes()
+	v.ResourceList = resources.bytes()
+	v.TemplateList = templates.bytes()
 	return v
 }
 

@@ -152,7 +152,8 @@ func (a *API) refresh(ctx context.Context) (*tools, error) {
 	}
 	t, err := a.read(data)
 	if err != nil {
-		a.source.etag, a.source.modified = "", "" // the next try reads it again
+		a.source.etag = ""
+		a.source.modified = "" // the next try reads it again
 		return nil, err
 	}
 	a.tools.Store(t)

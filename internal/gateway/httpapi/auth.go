@@ -120,7 +120,8 @@ func (w *wallet) secret(ctx context.Context, s openapi.Scheme) (string, error) {
 	case s.Kind == openapi.Basic:
 		return c.User + ":" + c.Password, nil
 	}
-	address, scopes := s.TokenURL, s.Scopes
+	address := s.TokenURL
+	scopes := s.Scopes
 	if c.TokenURL != "" {
 		address = c.TokenURL
 	} else if err := w.trusts(originOf(address)); err != nil {
@@ -215,5 +216,6 @@ func (w *wallet) ask(ctx context.Context, t *token, c config.Credential, address
 	if answer.Seconds <= 0 {
 		answer.Seconds = 3600
 	}
-	t.value, t.expires = answer.Token, w.now().Add(time.Duration(answer.Seconds)*time.Second)
+	t.value = answer.Token
+	t.expires = w.now().Add(time.Duration(answer.Seconds) * time.Second)
 }

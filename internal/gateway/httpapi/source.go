@@ -63,7 +63,8 @@ func (s *source) read(ctx context.Context, who string) ([]byte, error) {
 		return nil, fault.New(fault.UpstreamProtocol, "the description of %s is a web page%s", who, title).
 			WithHint("name the document itself, such as …/openapi.json, not the page that shows it")
 	}
-	s.etag, s.modified = resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")
+	s.etag = resp.Header.Get("ETag")
+	s.modified = resp.Header.Get("Last-Modified")
 	return data, nil
 }
 

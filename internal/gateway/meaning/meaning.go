@@ -84,7 +84,10 @@ func (m *Model) Close() {
 // use drops the vectors of other settings: they cannot be compared. The caller holds mu.
 func (m *Model) use(s config.Embeddings) {
 	if m.of != s || m.tools == nil {
-		m.of, m.tools, m.queries, m.after = s, map[[sha256.Size]byte][]float32{}, map[string][]float32{}, time.Time{}
+		m.of = s
+		m.tools = map[[sha256.Size]byte][]float32{}
+		m.queries = map[string][]float32{}
+		m.after = time.Time{}
 	}
 }
 
@@ -172,7 +175,8 @@ func (m *Model) Query(ctx context.Context, text string) []float32 {
 	}
 	m.mu.Lock()
 	m.use(s)
-	v, idle := m.queries[text], len(m.tools) == 0 || m.opts.Now().Before(m.after)
+	v := m.queries[text]
+	idle := len(m.tools) == 0 || m.opts.Now().Before(m.after)
 	m.mu.Unlock()
 	if v != nil || idle {
 		return v

@@ -72,7 +72,8 @@ func (l *Log) Pulse() []Minute {
 		out[i].At = at
 		if b := &l.live.pulse[at.Unix()/60%pulseMinutes]; b.At.Equal(at) && b.Calls > 0 {
 			out[i] = b.Minute
-			out[i].P50, out[i].P95 = b.quantile(0.5), b.quantile(0.95)
+			out[i].P50 = b.quantile(0.5)
+			out[i].P95 = b.quantile(0.95)
 		}
 	}
 	return out

@@ -31,7 +31,8 @@ type Call struct {
 func (c Call) caller() caller {
 	who := caller{owner: c.Caller, session: c.Session, asks: nothing}
 	if c.From.Capabilities != nil {
-		who.asks, who.home = askable(c.From.Capabilities), c.From.Home
+		who.asks = askable(c.From.Capabilities)
+		who.home = c.From.Home
 	}
 	if c.From.Era == mcp.Modern {
 		who.modern = true

@@ -64,11 +64,13 @@ func refused(err error) bool { return fault.Is(err, fault.UpstreamProtocol) }
 func (s *server) findOut(ctx context.Context, c conn, sess *session) greeting {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	modern, legacy := make(chan greeting, 1), make(chan greeting, 1)
+	modern := make(chan greeting, 1)
+	legacy := make(chan greeting, 1)
 	go func() { modern <- s.modern(ctx, c) }()
 	timer := time.NewTimer(s.pool.quiet)
 	defer timer.Stop()
-	greeted, asked := false, true
+	greeted := false
+	asked := true
 	var refusal *greeting // of the legacy way, while the other question is open
 	greet := func() {
 		if !greeted {
@@ -105,7 +107,8 @@ func (s *server) findOut(ctx context.Context, c conn, sess *session) greeting {
 // modern sends the modern greeting. A legacy greeting without an error says that the server did not understand.
 func (s *server) modern(ctx context.Context, c conn) greeting {
 	ask := own(discoverMethod, nothing)
-	ask.era, ask.from.Info = mcp.Modern, s.pool.self
+	ask.era = mcp.Modern
+	ask.from.Info = s.pool.self
 	for tries := 0; ; tries++ {
 		hello, err := c.request(ctx, ask)
 		var rpc *mcp.Error

@@ -111,7 +111,9 @@ func (g *gate) leave(ctx context.Context, err error) {
 			g.openedAt = g.now()
 		}
 	case !hasMark(err, noVerdict) && (err == nil || ctx.Err() == nil):
-		g.failures, g.openedAt, g.last = 0, time.Time{}, nil
+		g.failures = 0
+		g.openedAt = time.Time{}
+		g.last = nil
 	}
 }
 

@@ -96,7 +96,8 @@ func (s *server) list(ctx context.Context) (Listing, error) {
 	}
 	hello := s.hello()
 	l.replaced("greeting", hello)
-	l.Info, l.Capabilities = l.about(hello, "serverInfo"), l.about(hello, "capabilities")
+	l.Info = l.about(hello, "serverInfo")
+	l.Capabilities = l.about(hello, "capabilities")
 	if l.Era == mcp.Modern {
 		l.Info = l.about(hello, "_meta", mcp.MetaServer)
 	}

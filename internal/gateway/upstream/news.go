@@ -133,7 +133,8 @@ func (s *stream) close() {
 // open begins a stream for all that is to be heard; nil when there is nothing.
 func (n *news) open(ctx context.Context) *stream {
 	n.mu.Lock()
-	filter, turn := n.lists, n.turn
+	filter := n.lists
+	turn := n.turn
 	if len(n.uris) > 0 {
 		list, _ := json.Marshal(slices.Sorted(maps.Keys(n.uris))) // strings only
 		filter += `,"resourceSubscriptions":` + string(list)
@@ -145,7 +146,8 @@ func (n *news) open(ctx context.Context) *stream {
 	}
 	ask := own(listenMethod, json.RawMessage(`{"notifications":{`+filter[1:]+`}}`))
 	s := &stream{turn: turn, acked: make(chan json.RawMessage, 1), ended: make(chan struct{})}
-	ask.era, ask.from.Info = mcp.Modern, n.server.pool.self
+	ask.era = mcp.Modern
+	ask.from.Info = n.server.pool.self
 	ask.acked = func(params json.RawMessage) {
 		select {
 		case s.acked <- params:
@@ -193,7 +195,9 @@ func (s *stream) stands(ctx context.Context, n *news) bool {
 func (n *news) report(turn int, heard map[string]bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.served, n.err, n.heard = turn, err, heard
+	n.served = turn
+	n.err = err
+	n.heard = heard
 	close(n.changed)
 	n.changed = make(chan struct{})
 }
@@ -215,7 +219,10 @@ func (n *news) subscribe(ctx context.Context, uri string, on bool) error {
 	}
 	mine := n.turn
 	for on {
-		served, err, heard, changed := n.served, n.err, n.heard[uri], n.changed
+		served := n.served
+		err := n.err
+		heard := n.heard[uri]
+		changed := n.changed
 		n.mu.Unlock()
 		switch {
 		case served >= mine && err != nil:

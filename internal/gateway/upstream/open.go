@@ -23,12 +23,15 @@ func (s *server) open(sess *session) {
 	if hasMark(err, notStreamable) && s.cfg.Type == "" {
 		// What refuses the newer transport may know the older one.
 		if older, olderErr := s.connect(ctx, sess, "sse"); olderErr == nil {
-			c, err = older, nil
+			c = older
+			err = nil
 		}
 	}
 	s.mu.Lock()
 	now := s.pool.opts.Now()
-	s.since, sess.opened, sess.used = now, now, now
+	s.since = now
+	sess.opened = now
+	sess.used = now
 	if err != nil {
 		sess.err = err
 		if !fault.Is(err, fault.UpstreamBusy) { // that is no fault of the server's
@@ -39,7 +42,8 @@ func (s *server) open(sess *session) {
 			delete(s.sessions, sess.seat.key)
 		}
 	} else {
-		sess.conn, s.reason = c, nil
+		sess.conn = c
+		s.reason = nil
 	}
 	close(sess.ready)
 	s.mu.Unlock()
@@ -59,7 +63,8 @@ func (s *server) connect(ctx context.Context, sess *session, transport string) (
 		known := s.knownEra()
 		g := s.greet(ctx, c, sess, transport)
 		if g.err == nil {
-			sess.hello, sess.era = g.hello, g.era
+			sess.hello = g.hello
+			sess.era = g.era
 			s.share(sess)
 			s.listen(sess, c)
 			return c, nil
@@ -133,7 +138,8 @@ func (s *server) watch(sess *session) {
 	if now.Sub(sess.opened) < lasting {
 		s.failed(now)
 	} else {
-		s.failures, s.retryAt = 0, time.Time{}
+		s.failures = 0
+		s.retryAt = time.Time{}
 	}
 	s.remove(sess)
 }

@@ -132,7 +132,8 @@ func (p *Pool) Apply(servers []config.Server) {
 	var ended []*server
 	p.mu.Lock()
 	old := p.servers
-	p.servers, p.order = make(map[tool.ServerID]*server, len(servers)), nil
+	p.servers = make(map[tool.ServerID]*server, len(servers))
+	p.order = nil
 	for _, cfg := range servers {
 		p.order = append(p.order, cfg.ID)
 		if s := old[cfg.ID]; s != nil && s.sameAs(cfg) {
@@ -179,7 +180,8 @@ func (p *Pool) clean(err error) error {
 		return err
 	}
 	c := *f
-	c.Message, c.Hint = p.opts.Redact(f.Message), p.opts.Redact(f.Hint)
+	c.Message = p.opts.Redact(f.Message)
+	c.Hint = p.opts.Redact(f.Hint)
 	return &c
 }
 

@@ -56,7 +56,8 @@ func startProcess(cfg config.Server, limit int, tail *tail, listed func() bool, 
 		closeAll(stdout, childOut)
 		return nil, fmt.Errorf("start %s: %w", cfg.ID, err)
 	}
-	cmd.Stdout, cmd.Stderr = childOut, childErr
+	cmd.Stdout = childOut
+	cmd.Stderr = childErr
 	if p.stdin, err = cmd.StdinPipe(); err == nil {
 		p.program, err = keeper.Start(cmd)
 	}

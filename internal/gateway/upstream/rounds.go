@@ -72,7 +72,8 @@ type rounds struct {
 
 // next asks the client what the result asks, and returns the params of the next round.
 func (r *rounds) next(ctx context.Context, out outgoing, raw json.RawMessage) (json.RawMessage, error) {
-	questions, state := rawjson.Get(raw, "inputRequests"), rawjson.Get(raw, "requestState")
+	questions := rawjson.Get(raw, "inputRequests")
+	state := rawjson.Get(raw, "requestState")
 	answers, asks, err := r.answers(ctx, out, questions)
 	if err != nil {
 		return nil, err

@@ -56,7 +56,8 @@ const maxSeats = 1000
 
 // makeSeat closes the session idle for longest if there are too many, or one of the owner's if it has its share. The caller holds mu.
 func (s *server) makeSeat(owner string) error {
-	all, own := s.count("", sparable), tally{}
+	all := s.count("", sparable)
+	own := tally{}
 	if owner != "" {
 		own = s.count(owner, sparable)
 	}

@@ -68,7 +68,8 @@ type session struct {
 
 func newServer(p *Pool, cfg config.Server) *server {
 	s := &server{cfg: withLimits(cfg), pool: p, sessions: map[string]*session{}, isolated: cfg.Isolation == "session", since: p.opts.Now()}
-	s.gate, s.http = newGate(s.cfg, p.opts.Now), p.transport(cfg.Proxy)
+	s.gate = newGate(s.cfg, p.opts.Now)
+	s.http = p.transport(cfg.Proxy)
 	s.credentials = p.opts.Credentials(cfg)
 	s.tail.redact = p.opts.Redact
 	if cfg.Missing != "" {
@@ -86,8 +87,10 @@ func withLimits(cfg config.Server) config.Server {
 }
 
 func (s *server) sameAs(cfg config.Server) bool {
-	a, b := s.cfg, withLimits(cfg)
-	a.Line, b.Line = 0, 0
+	a := s.cfg
+	b := withLimits(cfg)
+	a.Line = 0
+	b.Line = 0
 	return reflect.DeepEqual(a, b)
 }
 

@@ -42,7 +42,8 @@ func (s *server) status() Status {
 	defer s.mu.Unlock()
 	st := Status{ID: s.cfg.ID, Kind: s.kind(), State: Idle, Since: s.since, Sessions: len(s.sessions), Stderr: s.tail.all(), Said: s.tail.last()}
 	if open, why := s.gate.open(); open {
-		st.State, st.Reason = Down, s.pool.opts.Redact(why.Error())
+		st.State = Down
+		st.Reason = s.pool.opts.Redact(why.Error())
 		return st
 	}
 	for _, sess := range s.sessions {
@@ -54,7 +55,8 @@ func (s *server) status() Status {
 		return st
 	}
 	if st.State == Idle && s.reason != nil {
-		st.State, st.Reason = Down, s.pool.opts.Redact(s.reason.Error())
+		st.State = Down
+		st.Reason = s.pool.opts.Redact(s.reason.Error())
 	}
 	return st
 }

@@ -78,7 +78,8 @@ func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out o
 
 func (p *position) saw(ev mcp.Event) {
 	if ev.ID != "" {
-		p.event, p.tries = ev.ID, 0
+		p.event = ev.ID
+		p.tries = 0
 	}
 	if ev.Retry > 0 {
 		p.retry = min(ev.Retry, 10*time.Second)

@@ -21,7 +21,8 @@ func (h hooks) parse(data []byte) (mcp.Message, error) {
 	}
 	m, err := mcp.Parse(data)
 	if wrong > 0 {
-		m.Result, m.Params = replaced(m.Result, wrong), replaced(m.Params, wrong)
+		m.Result = replaced(m.Result, wrong)
+		m.Params = replaced(m.Params, wrong)
 	}
 	return m, err
 }
