@@ -29,7 +29,10 @@ func Bridge(ctx context.Context, in io.Reader, out io.Writer, endpoint string, o
 	if err != nil {
 		return err
 	}
-	b := &bridge{url: u, http: http.DefaultTransport, header: http.Header{}, limit: 64 << 20, open: map[string]*passage{}, mirrors: map[string]*Mirror{}}
+	b := &bridge{
+		url: u, http: http.DefaultTransport, header: http.Header{}, limit: 64 << 20,
+		open: map[string]*passage{}, mirrors: map[string]*Mirror{},
+	}
 	if opts != nil {
 		b.limit = cmp.Or(opts.MaxLine, b.limit)
 		if opts.HTTP != nil {

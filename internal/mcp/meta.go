@@ -156,7 +156,10 @@ type Speaker struct {
 func (r *Request) Speaker() Speaker {
 	switch {
 	case r.Meta != nil:
-		return Speaker{Era: Modern, Info: r.Meta.Info, Capabilities: r.Meta.Capabilities, Level: r.Meta.Level, Header: paramHeaders(r.Meta.Header)}
+		return Speaker{
+			Era: Modern, Info: r.Meta.Info, Capabilities: r.Meta.Capabilities, Level: r.Meta.Level,
+			Header: paramHeaders(r.Meta.Header),
+		}
 	case r.Session != nil:
 		s := r.Session
 		return Speaker{Era: Legacy, Info: s.Info, Capabilities: s.Capabilities, Level: s.Level(), Home: s}

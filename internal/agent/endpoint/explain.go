@@ -23,16 +23,19 @@ func explain(ctx, limited context.Context, m *config.Model, err error) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case limited.Err() != nil:
-		return fault.New(fault.UpstreamTimeout, "model %s did not finish its answer within %s", m.Name, m.Timeout).WithHint("raise the model's timeout")
+		return fault.New(fault.UpstreamTimeout, "model %s did not finish its answer within %s", m.Name, m.Timeout).
+			WithHint("raise the model's timeout")
 	case errors.As(err, &unreached) && errors.As(unreached.Err, &known): // it redirects to where our key must not go
 		return fault.New(known.Code, "model %s: %s", m.Name, known.Message).WithHint("%s", known.Hint)
 	case errors.As(err, &known):
 		return err
 	case errors.As(err, &unreached):
-		return fault.New(fault.UpstreamDown, "model %s cannot be reached at %s: %s", m.Name, origin.Shown(m.URL), short(fault.Plain(unreached).Error())).
+		reason := short(fault.Plain(unreached).Error())
+		return fault.New(fault.UpstreamDown, "model %s cannot be reached at %s: %s", m.Name, origin.Shown(m.URL), reason).
 			WithHint("check the url of the model, and that its server runs")
 	}
-	return fault.New(fault.UpstreamProtocol, "the answer of model %s cannot be read to its end: %s", m.Name, short(fault.Plain(err).Error())).WithHint(askAgain)
+	return fault.New(fault.UpstreamProtocol, "the answer of model %s cannot be read to its end: %s", m.Name, short(fault.Plain(err).Error())).
+		WithHint(askAgain)
 }
 
 // explainStatus turns an error status into one of ours, with the endpoint's own message. It is read
@@ -46,7 +49,8 @@ func explainStatus(m *config.Model, refused *http.Response) error {
 	case http.StatusNotFound:
 		return fault.New(fault.UpstreamError, "model %s is not there: %s", m.Name, said).WithHint("check url and model of the model %s", m.Name)
 	case http.StatusTooManyRequests:
-		return fault.New(fault.RateLimited, "model %s is asked too often: %s", m.Name, said).WithHint("try again %s", later(refused.Header.Get("Retry-After")))
+		return fault.New(fault.RateLimited, "model %s is asked too often: %s", m.Name, said).
+			WithHint("try again %s", later(refused.Header.Get("Retry-After")))
 	case http.StatusRequestEntityTooLarge:
 		return fault.New(fault.TooLarge, "model %s takes no request of this length: %s", m.Name, said).
 			WithHint("say less, or lower memory_limit or max_tool_result_length of the agent")

@@ -90,7 +90,8 @@ const maxBody = 64 << 20
 func New(answer func(*Request) Answer) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{map[string]any{"id": "script", "object": "model", "created": 0, "owned_by": "script"}}})
+		model := map[string]any{"id": "script", "object": "model", "created": 0, "owned_by": "script"}
+		writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{model}})
 	})
 	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
@@ -124,7 +125,8 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 }
 
 func fail(w http.ResponseWriter, status int, message string) {
-	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error", "param": nil, "code": nil}})
+	problem := map[string]any{"message": message, "type": "invalid_request_error", "param": nil, "code": nil}
+	writeJSON(w, status, map[string]any{"error": problem})
 }
 
 func (a *Answer) finish() string {

@@ -22,20 +22,21 @@ import (
 type recording struct {
 	caller  *Caller
 	call    store.Call
-	notes   []string        // what happened on the way
-	session string          // where it is followed what searches lead to; "": nowhere
-	outer   []fit.Repair    // of the arguments of call_tool
-	fetch   bool            // it is one of fetch_result
+	notes   []string        // warnings and other remarks
+	session string          // in which calls are credited to searches; "": none
+	outer   []fit.Repair    // repairs of the arguments of call_tool
+	fetch   bool            // the call is one of fetch_result
 	given   json.RawMessage // the arguments as they were sent
-	full    int             // tokens of the result as it came; 0: not counted yet
+	full    int             // tokens of the full result; 0: not counted yet
 
-	elsewhere bool // another service carries out the call: it does not count among those of our servers
+	elsewhere bool // another service carries out the call: it is not counted in our servers' metrics
 }
 
 func (c *Caller) begin(req *Request) *recording {
 	return &recording{caller: c, given: req.Params.Args, call: store.Call{
 		ID: c.log.NewID(), At: c.opts.Now(),
-		Principal: req.Principal.ID, Profile: req.Profile, Session: req.Params.Session, Agent: cmp.Or(req.Agent, req.Params.Agent), MCPSession: req.MCPSession,
+		Principal: req.Principal.ID, Profile: req.Profile, Session: req.Params.Session,
+		Agent: cmp.Or(req.Agent, req.Params.Agent), MCPSession: req.MCPSession,
 		Upstream: cut(req.Params.Tool, 200), BytesIn: int64(len(req.Params.Args)),
 	}}
 }
@@ -69,13 +70,13 @@ func (r *recording) warn(text string) {
 // The outcomes of a call.
 const (
 	outcomeOK        = "ok"
-	outcomeToolError = "tool_error" // the tool says that it did not work
+	outcomeToolError = "tool_error" // the tool reports an error
 	outcomeQuestion  = "question"   // the server asked its client something; the call is made again with the answer
 	outcomeError     = "error"      // there is no result
 	outcomeCanceled  = "canceled"
 )
 
-// maxReason bounds what is kept of the text in which a tool says why it did not work.
+// maxReason limits how much of a tool's error text is recorded.
 const maxReason = 1000
 
 // end completes the record and stores it. If that fails the answer says so: the tool has run, and its result is returned anyway.
@@ -92,7 +93,7 @@ func (r *recording) end(ctx context.Context, res *Result, err error) error {
 	return nil
 }
 
-// add completes the record and keeps it.
+// add completes the record and stores it.
 func (r *recording) add(ctx context.Context, res *Result, err error) error {
 	c := &r.call
 	c.Duration = r.caller.opts.Now().Sub(c.At)
@@ -106,12 +107,12 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 		case isError:
 			c.Outcome = outcomeToolError
 			c.Level = "error"
-			if c.Message == "" { // else it tells what was fetched
+			if c.Message == "" { // otherwise it says what was fetched
 				c.Message = cut(strings.TrimSpace(project.Text(res.Raw)), maxReason)
 			}
 		}
 	}
-	if len(r.notes) > 0 && c.Level == "info" { // repaired arguments are none of them: the call went well
+	if len(r.notes) > 0 && c.Level == "info" { // repaired arguments are not among the notes: the call went well
 		c.Level = "warn"
 	}
 	if err != nil {
@@ -172,7 +173,7 @@ func (r *recording) failed(err error) {
 	}
 }
 
-// cut bounds what a caller can make us keep.
+// cut limits what a caller can make us store.
 func cut(text string, longest int) string {
 	return strings.ToValidUTF8(text[:min(len(text), longest)], "")
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Trial is what a model would get of a kept result by a rule that is only tried.
+// Trial is what a model would get of a stored result under a rule that is being tried.
 type Trial struct {
 	Shown   []byte
 	Outcome project.Outcome
-	Err     error    // with project.Failed: why
+	Err     error    // the reason for project.Failed
 	Unseen  []string // names in the mask that the result does not have
 	Holds   bool     // the rule is for the tool, the profile and the arguments of the call
-	Full    int      // tokens of the result as it came
+	Full    int      // tokens of the full result
 }
 
 // Try applies a rule to a stored result, whether it matches such calls or not. Nothing is counted. The rule must compile.

@@ -26,7 +26,7 @@ func (c *Catalog) Refresh(ctx context.Context, id tool.ServerID) error {
 	c.mu.Unlock()
 	listing, err := c.lister.List(ctx, id)
 	if err != nil && ctx.Err() != nil {
-		return err // whoever asked has left, which says nothing about the server
+		return err // the caller canceled, which says nothing about the server
 	}
 	if err != nil {
 		return c.checkFailed(ctx, k, err)
@@ -43,7 +43,7 @@ func (c *Catalog) checkFailed(ctx context.Context, k *known, err error) error {
 	k.failures++
 	k.retryAt = now.Add(min(15*time.Second<<min(k.failures, 6), 10*time.Minute))
 	if c.config != nil {
-		c.rebuild() // the lists say which servers are missing; which tools there are stays the same
+		c.rebuild() // the lists name the missing servers; the tools stay the same
 	}
 	k.triedOnce()
 	id := k.cfg.ID
@@ -100,13 +100,13 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	k.failures = 0
 	k.retryAt = time.Time{}
 	changed := c.rebuild()
-	k.triedOnce() // last: who waits for it reads the views next
+	k.triedOnce() // last, because waiters read the views next
 	c.mu.Unlock()
 	c.announce(changed)
 	return nil
 }
 
-// toRow is a server's offer as the store keeps it.
+// toRow is a server's offer as a row of the store.
 func toRow(id tool.ServerID, l upstream.Listing, held map[pin]hold) store.Server {
 	row := store.Server{
 		ID: id, Info: l.Info, Capabilities: l.Capabilities, Instructions: l.Instructions, Resources: l.Resources, Templates: l.Templates,

@@ -106,7 +106,8 @@ func (a *API) Hello(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := append([]byte(`{"protocolVersion":"`+mcp.Latest+`","capabilities":{"tools":{}},"serverInfo":{"name":`), rawjson.AppendString(nil, t.doc.Title)...)
+	out := []byte(`{"protocolVersion":"` + mcp.Latest + `","capabilities":{"tools":{}},"serverInfo":{"name":`)
+	out = rawjson.AppendString(out, t.doc.Title)
 	return append(append(append(out, `,"version":`...), rawjson.AppendString(nil, t.doc.Version)...), "}}"...), nil
 }
 
@@ -163,12 +164,16 @@ func (a *API) refresh(ctx context.Context) (*tools, error) {
 // read makes tools of a description.
 func (a *API) read(data []byte) (*tools, error) {
 	cfg := a.cfg.API
-	doc, err := openapi.Read(data, &openapi.Options{Layout: openapi.Layout(cfg.Layout), Base: cfg.Base, URL: cfg.Spec, Variables: cfg.Variables})
+	doc, err := openapi.Read(data, &openapi.Options{
+		Layout: openapi.Layout(cfg.Layout), Base: cfg.Base, URL: cfg.Spec, Variables: cfg.Variables,
+	})
 	if err != nil {
 		f := fault.As(err)
 		return nil, fault.New(f.Code, "%s: %s", a.who, f.Message).WithHint("%s", f.Hint)
 	}
-	ops, problems := doc.Operations(openapi.Filter{Tags: cfg.Tags, Paths: cfg.Paths, Methods: cfg.Methods, IDs: cfg.Operations, ReadOnly: cfg.ReadOnly})
+	ops, problems := doc.Operations(openapi.Filter{
+		Tags: cfg.Tags, Paths: cfg.Paths, Methods: cfg.Methods, IDs: cfg.Operations, ReadOnly: cfg.ReadOnly,
+	})
 	t := &tools{doc: doc, byName: make(map[string]*openapi.Operation, len(ops)), problems: problems, notes: a.wallet.notes(doc, ops)}
 	t.list = []byte(`{"tools":[`)
 	for i, op := range ops {

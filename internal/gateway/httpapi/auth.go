@@ -80,7 +80,8 @@ func (w *wallet) notes(doc *openapi.Document, ops []*openapi.Operation) (notes [
 		case len(known) == 0:
 			notes = append(notes, fmt.Sprintf("auth.%s is not used: the description has no security schemes; send a credential by headers", name))
 		default:
-			notes = append(notes, fmt.Sprintf("auth.%s is not used: the description has no security scheme of this name; there are: %s", name, strings.Join(known, ", ")))
+			notes = append(notes, fmt.Sprintf("auth.%s is not used: the description has no security scheme of this name; there are: %s",
+				name, strings.Join(known, ", ")))
 		}
 	}
 	lacking := map[string]int{}

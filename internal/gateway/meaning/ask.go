@@ -66,8 +66,9 @@ func parse(data []byte, texts int) ([][]float32, error) {
 	}
 	vectors := make([][]float32, texts)
 	for _, d := range answer.Data {
-		if d.Index < 0 || d.Index >= texts || len(d.Embedding) == 0 || len(d.Embedding) > maxLength || len(d.Embedding) != len(answer.Data[0].Embedding) {
-			return nil, fmt.Errorf("read embeddings: element %d has %d numbers", d.Index, len(d.Embedding))
+		length := len(d.Embedding)
+		if d.Index < 0 || d.Index >= texts || length == 0 || length > maxLength || length != len(answer.Data[0].Embedding) {
+			return nil, fmt.Errorf("read embeddings: element %d has %d numbers", d.Index, length)
 		}
 		vectors[d.Index] = d.Embedding
 	}

@@ -93,7 +93,8 @@ func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
 	defer clock.stop()
 	buf := buffers.Get().(*bytes.Buffer)
 	out, err := s.converse(timed, c.caller(), outgoing{
-		method: method, params: c.Params, meta: span{c.Meta[0], c.Meta[1]}, from: c.From, name: c.name(method), header: c.Header, caller: c.Caller,
+		method: method, params: c.Params, meta: span{c.Meta[0], c.Meta[1]}, from: c.From,
+		name: c.name(method), header: c.Header, caller: c.Caller,
 		peer: peer, clock: clock, buf: buf,
 	})
 	switch {

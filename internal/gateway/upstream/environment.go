@@ -55,7 +55,8 @@ func environment(cfg config.Server) (env, withheld []string) {
 		case given || name == "":
 		case passes(name, value, cfg.Inherit, runtime.GOOS == "windows"):
 			env = append(env, kv)
-		case !strings.HasPrefix(name, "TOOLFIT_") && usualName.MatchString(name) && !slices.Contains(ofShells, name): // the first are meant for us alone
+		// Variables that begin with TOOLFIT_ are for this program only.
+		case !strings.HasPrefix(name, "TOOLFIT_") && usualName.MatchString(name) && !slices.Contains(ofShells, name):
 			withheld = append(withheld, name)
 		}
 	}
@@ -107,7 +108,9 @@ func withheldHint(cfg config.Server, withheld []string, said string) string {
 		}
 		return 3
 	}
-	names := slices.SortedFunc(slices.Values(withheld), func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
+	names := slices.SortedFunc(slices.Values(withheld), func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+	})
 	shown := strings.Join(names[:min(len(names), maxWithheld)], ", ")
 	if more := len(names) - maxWithheld; more > 0 {
 		shown += fmt.Sprintf(" and %d more", more)

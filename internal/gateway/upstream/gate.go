@@ -88,7 +88,7 @@ func (g *gate) allowed() error {
 		g.trying = true
 		return nil
 	}
-	return fault.New(fault.UpstreamDown, "server %s is left alone after %d calls in a row that it did not answer; the last: %w", g.server, g.failures, g.last).
+	return fault.New(fault.UpstreamDown, "server %s is paused after %d failed calls in a row; the last: %w", g.server, g.failures, g.last).
 		WithHint("it is tried again in %s", max(left.Round(time.Second), time.Second))
 }
 
@@ -125,7 +125,8 @@ func counts(ctx context.Context, err error) bool {
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return true
 	}
-	return ctx.Err() == nil && (fault.Is(err, fault.UpstreamDown) || fault.Is(err, fault.UpstreamProtocol) || fault.Is(err, fault.UpstreamTimeout))
+	return ctx.Err() == nil &&
+		(fault.Is(err, fault.UpstreamDown) || fault.Is(err, fault.UpstreamProtocol) || fault.Is(err, fault.UpstreamTimeout))
 }
 
 // open tells whether calls are turned away now.

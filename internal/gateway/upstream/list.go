@@ -109,7 +109,8 @@ func (s *server) list(ctx context.Context) (Listing, error) {
 	if err == nil && rawjson.Get(l.Capabilities, "resources") != nil {
 		err = l.without("resources", s.pages(ctx, &l, "resources/list", "resources", l.raw(&l.Resources, "resource", "uri")))
 		if err == nil {
-			err = l.without("resource templates", s.pages(ctx, &l, "resources/templates/list", "resourceTemplates", l.raw(&l.Templates, "resource template", "uriTemplate")))
+			add := l.raw(&l.Templates, "resource template", "uriTemplate")
+			err = l.without("resource templates", s.pages(ctx, &l, "resources/templates/list", "resourceTemplates", add))
 		}
 	}
 	return l, err

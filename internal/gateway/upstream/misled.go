@@ -29,7 +29,8 @@ func (r *remote) unreachable(err error) error {
 	var dial *net.OpError
 	switch proxy := r.proxy(); {
 	case errors.As(err, &untrusted):
-		down = down.WithHint("check the host in the url of %s; if its certificate is of an authority of your own, add that to those of this system", r.server)
+		down = down.WithHint("check the host in the url of %s; if a private CA issued its certificate, add that CA to the system's trusted ones",
+			r.server)
 	case proxy != "":
 		down = fault.New(fault.UpstreamDown, "server %s cannot be reached through proxy %s: %w", r.server, proxy, fault.Plain(err)).
 			WithHint("check the proxy; what needs none is named in NO_PROXY, and proxy of %s names another", r.server)

@@ -60,7 +60,8 @@ func newRemote(cfg config.Server, credentials httpapi.Credentials, rt http.Round
 		return nil, fault.New(fault.BadConfig, "server %s: %w", cfg.ID, err)
 	}
 	r := &remote{
-		server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, credentials: credentials, asks: make(questions, maxAsks), ids: new(atomic.Int64),
+		server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, credentials: credentials,
+		asks: make(questions, maxAsks), ids: new(atomic.Int64),
 	}
 	r.protocol.Store(&http.Header{
 		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "User-Agent": {"toolfit"},

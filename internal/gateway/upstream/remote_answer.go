@@ -43,7 +43,8 @@ func (r *remote) answerFromBody(resp *http.Response, id int64, buf *bytes.Buffer
 	n, err := buf.ReadFrom(io.LimitReader(resp.Body, r.limit+1))
 	switch {
 	case err != nil:
-		return nil, fault.New(fault.UpstreamDown, "the connection to server %s broke before its answer was complete: %w", r.server, fault.Plain(err))
+		return nil, fault.New(fault.UpstreamDown, "the connection to server %s broke before its answer was complete: %w",
+			r.server, fault.Plain(err))
 	case n > r.limit:
 		return nil, tooLarge(r.server, max(n, resp.ContentLength), r.limit)
 	}

@@ -58,7 +58,8 @@ func (s *server) kindOf(raw json.RawMessage, era mcp.Era, method string) (Kind, 
 	case kind == "input_required" && (method == "tools/call" || method == "prompts/get" || method == "resources/read"):
 		return InputRequired, nil
 	}
-	return Complete, fault.New(fault.UpstreamProtocol, "server %s answered %s with a result of type %.40q, which was not asked for", s.cfg.ID, method, kind)
+	return Complete, fault.New(fault.UpstreamProtocol, "server %s answered %s with a result of type %.40q, which was not asked for",
+		s.cfg.ID, method, kind)
 }
 
 // rounds are the questions of one call to a modern server.
@@ -155,7 +156,8 @@ func (r *rounds) ask(ctx context.Context, out outgoing, method string, params js
 	case errors.As(err, &rpc) && method == elicitMethod:
 		return json.RawMessage(`{"action":"cancel"}`), nil
 	case errors.As(err, &rpc):
-		return nil, fault.New(fault.UpstreamError, "server %s asked the client for %s, and the client answered: %s", r.server.cfg.ID, method, rpc.Message)
+		return nil, fault.New(fault.UpstreamError, "server %s asked the client for %s, and the client answered: %s",
+			r.server.cfg.ID, method, rpc.Message)
 	}
 	return nil, err
 }

@@ -40,7 +40,10 @@ func (p *Pool) Status() []Status {
 func (s *server) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := Status{ID: s.cfg.ID, Kind: s.kind(), State: Idle, Since: s.since, Sessions: len(s.sessions), Stderr: s.tail.all(), Said: s.tail.last()}
+	st := Status{
+		ID: s.cfg.ID, Kind: s.kind(), State: Idle, Since: s.since, Sessions: len(s.sessions),
+		Stderr: s.tail.all(), Said: s.tail.last(),
+	}
 	if open, why := s.gate.open(); open {
 		st.State = Down
 		st.Reason = s.pool.opts.Redact(why.Error())

@@ -54,7 +54,8 @@ func (t *tail) copy(r io.Reader) {
 }
 
 // errorLine matches how runtimes and npm begin the line that says what went wrong.
-var errorLine = regexp.MustCompile(`^(?i:(uncaught )?[\w.$]*(error|exception)|panic|fatal( error)?)( \[\w+\])?: *\S|^npm (error|ERR!) \d+ .*\b(Not Found|not be found)\b`)
+var errorLine = regexp.MustCompile(`^(?i:(uncaught )?[\w.$]*(error|exception)|panic|fatal( error)?)( \[\w+\])?: *\S` +
+	`|^npm (error|ERR!) \d+ .*\b(Not Found|not be found)\b`)
 
 // nearEnd is how many of the last lines may belong to what ended a server.
 const nearEnd = 30

@@ -88,8 +88,8 @@ func (d *Door) Admit(r *http.Request) (Principal, error) {
 	case d.isLocal(r):
 		return Local(), nil
 	default:
-		return Principal{}, fault.New(fault.Unauthorized, "there are no keys, so only programs of the gateway's own user on this machine are served, "+
-			"and none behind a proxy").
+		return Principal{}, fault.New(fault.Unauthorized,
+			"there are no keys, so only programs of the gateway's own user on this machine are served, and none behind a proxy").
 			WithHint("make a key: toolfit keys create NAME")
 	}
 	if len(header) <= 7 || !strings.EqualFold(header[:7], "bearer ") {
