@@ -46,8 +46,8 @@ func TestAgentsOfTheStoreAreChangedByAdministratorsAlone(t *testing.T) {
 		{`{"model":"m","nmae":"x"}`, `did you mean \"name\"`},
 		{`{"model":"m","budget":5}`, "from 100"}, {`{"model":"m","language":"fr"}`, "expected en or zh"},
 		{`{"model":"m","capabilities":{"max_reflection_iterations":11}}`, "from 0 to 10"},
-		{`[]`, "must be a JSON object"}, {``, "must be a JSON object"}, {`{"id":5}`, "id must be text"}, {`{"id":"a b","model":"m"}`,
-			"is no id"},
+		{`[]`, "must be a JSON object"}, {``, "must be a JSON object"}, {`{"id":5}`, "id must be text"},
+		{`{"id":"a b","model":"m"}`, "is not a valid id"},
 	} {
 		if status, body := g.ask(t, "root", "POST", "/api/v1/agents", c.body); status != 400 || !strings.Contains(body, c.want) {
 			t.Errorf("%s: HTTP %d: %s", c.body, status, body)

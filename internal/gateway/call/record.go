@@ -49,7 +49,9 @@ func (r *recording) found(e *catalog.Entry) {
 
 // sent notes which tool was called in the end, and what was repaired in the arguments.
 func (r *recording) sent(s *sent) {
-	r.found(s.entry)
+	if s.entry != nil { // of a tool that another service carries out there is none
+		r.found(s.entry)
+	}
 	repairs := append(r.outer, s.fitted.Repairs...)
 	if len(repairs) > 0 {
 		text, _ := json.Marshal(repairs) // strings only
