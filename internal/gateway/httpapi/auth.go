@@ -22,7 +22,7 @@ type wallet struct {
 	who    string
 	held   map[string]config.Credential
 	client *http.Client
-	trusts func(host string) error // nil where a description may choose the host
+	trusts func(host string) error // nil: the description may name any host
 	now    func() time.Time
 
 	mu     sync.Mutex
@@ -59,7 +59,7 @@ func (w *wallet) authorise(ctx context.Context, op *openapi.Operation, req *open
 func (w *wallet) choose(op *openapi.Operation) (schemes []openapi.Scheme, missing string) {
 	var names []string
 	for _, schemes := range op.Security() {
-		name := w.lacks(schemes)
+		name := w.missing(schemes)
 		if name == "" {
 			return schemes, ""
 		}
@@ -68,7 +68,7 @@ func (w *wallet) choose(op *openapi.Operation) (schemes []openapi.Scheme, missin
 	return nil, strings.Join(names, " or ")
 }
 
-// notes compares the credentials with what the description asks for.
+// notes compares the credentials with those the description requires.
 func (w *wallet) notes(doc *openapi.Document, ops []*openapi.Operation) (notes []string) {
 	var known []string
 	for _, s := range doc.Schemes() {
@@ -96,8 +96,8 @@ func (w *wallet) notes(doc *openapi.Document, ops []*openapi.Operation) (notes [
 	return notes
 }
 
-// lacks names a scheme without a credential that could serve it; "" when there is none.
-func (w *wallet) lacks(schemes []openapi.Scheme) string {
+// missing returns the first scheme without a configured credential; "" if there is none.
+func (w *wallet) missing(schemes []openapi.Scheme) string {
 	for _, s := range schemes {
 		c, ok := w.held[s.Name]
 		switch {
@@ -112,7 +112,7 @@ func (w *wallet) lacks(schemes []openapi.Scheme) string {
 	return ""
 }
 
-// secret is what the request has to carry for a scheme.
+// secret is the credential that a request sends for a scheme.
 func (w *wallet) secret(ctx context.Context, s openapi.Scheme) (string, error) {
 	c := w.held[s.Name]
 	switch {
@@ -134,10 +134,10 @@ func (w *wallet) secret(ctx context.Context, s openapi.Scheme) (string, error) {
 	return w.token(ctx, c, address, strings.Join(scopes, " "))
 }
 
-// early is how long before its end a token is replaced.
+// early is how long before it expires a token is replaced.
 const early = 30 * time.Second
 
-// token returns a token that is still valid for a while. Calls that need a new one share one request.
+// token returns a token that does not expire soon. Calls that need a new one share one request.
 func (w *wallet) token(ctx context.Context, c config.Credential, address, scopes string) (string, error) {
 	key := address + " " + c.ClientID + " " + scopes
 	w.mu.Lock()
@@ -159,7 +159,7 @@ func (w *wallet) token(ctx context.Context, c config.Credential, address, scopes
 	}
 }
 
-// stale tells whether a token that was asked for cannot be used any more.
+// stale tells whether a token can no longer be used.
 func (t *token) stale(now time.Time) bool {
 	select {
 	case <-t.ready:

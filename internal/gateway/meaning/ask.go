@@ -38,7 +38,7 @@ func (m *Model) ask(ctx context.Context, s config.Embeddings, texts []string) ([
 	if err != nil {
 		var sent *url.Error
 		if errors.As(err, &sent) {
-			err = sent.Err // without the address, in which a key may stand
+			err = sent.Err // without the address, which may contain a key
 		}
 		return nil, fmt.Errorf("ask for embeddings: %w", err)
 	}

@@ -66,7 +66,7 @@ func (b *builtin) close() {
 	})
 }
 
-// patient is the caller of a built-in server: while it is asked something, the call's clock stands still.
+// patient is the caller of a built-in server: while it is asked something, the call's deadline is suspended.
 type patient struct {
 	mcp.Peer
 	clock  *deadline

@@ -15,8 +15,8 @@ import (
 
 // What Node.js prints about code that it cannot run: unknown syntax, or modules and functions of newer versions.
 var (
-	nodeTrace   = regexp.MustCompile(`(?m)^\s+at .*\b(node:)?internal/(modules|main|process)/|^Node\.js v\d`)
-	nodeCannot  = regexp.MustCompile(`^SyntaxError: ` +
+	nodeTrace  = regexp.MustCompile(`(?m)^\s+at .*\b(node:)?internal/(modules|main|process)/|^Node\.js v\d`)
+	nodeCannot = regexp.MustCompile(`^SyntaxError: ` +
 		`|^ReferenceError: (fetch|crypto|File|Blob|WebSocket|ReadableStream|structuredClone|AbortController) is not defined` +
 		`|^TypeError: .*\b(hasOwn|replaceAll|at|findLast|toSorted|withResolvers|styleText) is not a function` +
 		`|\bNo such built-in module: node:|^Error: Cannot find module 'node:`)
@@ -47,7 +47,7 @@ func (p *process) nodeHint() string {
 	return fmt.Sprintf("its code does not run on Node.js %s: it has a bug, or needs a newer version", m[1])
 }
 
-// askVersion asks the program for its version where it is node, else the node that it finds.
+// askVersion returns the version of the program if it is node, otherwise of the node in its PATH.
 func askVersion(path string, env []string) string {
 	if name := config.ProgramName(path); name != "node" && name != "nodejs" {
 		path = ""
@@ -64,7 +64,7 @@ func askVersion(path string, env []string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Env = env
-	out, _ := cmd.Output() // no version says nothing
+	out, _ := cmd.Output() // without a version the output is empty
 	return string(out)
 }
 

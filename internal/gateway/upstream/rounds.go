@@ -12,10 +12,10 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// What a modern server may make of one call of a client that is asked on its behalf.
+// Limits for one call in which a modern server asks questions.
 const (
-	maxRounds = 10 // times that it asks
-	maxWaits  = 3  // times in a row that it only wants to be called again
+	maxRounds = 10 // rounds of questions
+	maxWaits  = 3  // rounds in a row without a question
 )
 
 // converse carries a call to its end. Questions of a modern server go to a modern client as they
@@ -121,7 +121,7 @@ func (r *rounds) answers(ctx context.Context, out outgoing, questions json.RawMe
 			return nil, false, fault.New(fault.UpstreamProtocol, "server %s asks %.40q, which no client can be asked", r.server.cfg.ID, method)
 		}
 		if r.asked >= maxRounds {
-			continue // nobody is asked for nothing
+			continue // an empty question
 		}
 		answer, err := r.ask(ctx, out, method, rawjson.Get(w.Value, "params"))
 		if err != nil {
@@ -142,7 +142,7 @@ func (r *rounds) ask(ctx context.Context, out outgoing, method string, params js
 		return nil, mcp.MissingCapability(method)
 	}
 	if mode, _ := rawjson.String(rawjson.Get(params, "mode")); mode == "url" && rawjson.Get(params, "elicitationId") == nil {
-		id := rand.Text() // legacy clients are told by it when the page is done with
+		id := rand.Text() // tells legacy clients later which page is finished
 		r.pages = append(r.pages, id)
 		params = mcp.With(params, "elicitationId", rawjson.AppendString(nil, id))
 	}
@@ -162,7 +162,7 @@ func (r *rounds) ask(ctx context.Context, out outgoing, method string, params js
 	return nil, err
 }
 
-// over tells the client that the pages it was sent to are done with.
+// over tells the client that the pages it was sent to are finished.
 func (r *rounds) over(ctx context.Context, peer mcp.Peer) {
 	for _, id := range r.pages {
 		peer.Notify(ctx, "notifications/elicitation/complete", append(rawjson.AppendString([]byte(`{"elicitationId":`), id), '}'))

@@ -33,8 +33,8 @@ func (r *remote) answerFromStream(ctx context.Context, body io.Reader, id int64,
 // position is where in a stream we are.
 type position struct {
 	event string        // id of the last event that had one; "" when none had
-	retry time.Duration // how long the server wants us to wait before we come back
-	tries int           // times in a row that nothing new came
+	retry time.Duration // how long the server wants us to wait before reconnecting
+	tries int           // attempts in a row without a new event
 }
 
 func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out outgoing, at *position) (json.RawMessage, error) {
@@ -59,9 +59,9 @@ func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out o
 		case m.IsResponse() && isID(m.ID, id):
 			return copyAnswer(m, out.buf)
 		case m.IsResponse(), m.Method == cancelMethod:
-			// An answer to nothing we asked here, or a question that the server no longer has.
+			// An answer to nothing that we asked here, or a question that the server no longer has.
 		case m.IsRequest() && out.era == mcp.Modern:
-			// Such a server asks by its answer; it would not take one of ours.
+			// A modern server asks by its result and accepts no answers.
 		case m.IsRequest():
 			r.asked(asked{ctx, out}, m)
 		case m.Method == ackMethod && out.acked != nil:
@@ -86,7 +86,7 @@ func (p *position) saw(ev mcp.Event) {
 	}
 }
 
-// maxResumes is how often in a row we come back to a stream that gives nothing new.
+// maxResumes limits the attempts in a row to resume a stream without a new event.
 const maxResumes = 5
 
 // resume opens the rest of a stream.
@@ -112,7 +112,7 @@ func (r *remote) resume(ctx context.Context, at *position) (io.ReadCloser, error
 	return resp.Body, nil
 }
 
-// heard takes what a server says about itself, wherever it says it, and tells whether it was that.
+// heard handles a server's notifications about itself, on any stream, and tells whether it was one.
 func (r *remote) heard(m mcp.Message) bool {
 	switch {
 	case saysChanged(m.Method):
@@ -145,7 +145,7 @@ func (r *remote) whom(method string) asked {
 	return asked{r.ctx, outgoing{peer: mcp.Deaf}}
 }
 
-// asked answers a request of the server's.
+// asked answers a server's request.
 func (r *remote) asked(to asked, m mcp.Message) {
 	m.ID = bytes.Clone(m.ID)
 	m.Params = bytes.Clone(m.Params)
@@ -153,7 +153,7 @@ func (r *remote) asked(to asked, m mcp.Message) {
 	r.asks.answer(r.hooks, to, r.ctx, m, run, r.deliver)
 }
 
-// listen holds the session's own stream open and tells when the server has first answered.
+// listen holds the session's own stream open. The channel is closed at the server's first answer.
 func (r *remote) listen() (answered <-chan struct{}) {
 	first := make(chan struct{})
 	tell := sync.OnceFunc(func() { close(first) })
@@ -189,7 +189,7 @@ func (r *remote) hear(answered func()) bool {
 		return r.ctx.Err() == nil
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode == http.StatusNotFound && r.session() != "" { // without a session there is only no such stream
+	if resp.StatusCode == http.StatusNotFound && r.session() != "" { // without a session it only means that there is no stream
 		r.end() // the server has forgotten the session; the next request opens another
 		r.hooks.changed()
 	}
