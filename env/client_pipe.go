@@ -46,7 +46,7 @@ const maxAnswer = 64 << 20
 
 var (
 	errEnded      = errors.New("the server has ended")
-	errUnreadable = errors.New("the answer cannot be read: it is no JSON, or nested too deep")
+	errUnreadable = errors.New("the answer cannot be read: it is not JSON, or nested too deep")
 )
 
 func (p *pipe) read(in io.Reader) {

@@ -190,7 +190,7 @@ func (o *Options) sessionOffers() []offer {
 			return o.Sessions.UpdateSession(ctx, in.ID, in.SessionChange)
 		}),
 	}, {
-		name: "delete_session", description: "Forgets a session. One that is not there is no error", changes: true,
+		name: "delete_session", description: "Deletes a session. An unknown session is not an error", changes: true,
 		input:  takes(`"id":`+idSchema, `"id"`),
 		output: `{"type":"object","required":["id","deleted"],"properties":{"id":{"type":"string"},"deleted":{"const":true}}}`,
 		run: reads(func(ctx context.Context, in byID) (any, error) {

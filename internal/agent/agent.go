@@ -173,7 +173,7 @@ func (r *Runner) find(t *Turn) (*config.Agent, *config.Model, error) {
 	}
 	m := cfg.ModelNamed(a.Model)
 	if m == nil {
-		return nil, nil, fault.New(fault.BadConfig, "agent %s needs the model %s, which is not there", a.ID, a.Model).
+		return nil, nil, fault.New(fault.BadConfig, "agent %s needs the model %s, which does not exist", a.ID, a.Model).
 			WithHint("add it to models")
 	}
 	return a, m, nil

@@ -7,13 +7,13 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Filter is what a modern client wants to hear of.
+// Filter is what a modern client subscribes to.
 type Filter struct {
-	Tools, Prompts, Resources bool     // that the list has changed
-	URIs                      []string // that one of these resources has changed
+	Tools, Prompts, Resources bool     // changes of the list
+	URIs                      []string // changes of these resources
 }
 
-// maxListenURIs bounds what one client can make us and the servers keep.
+// maxListenURIs limits the subscriptions of one client.
 const maxListenURIs = 1000
 
 func parseFilter(params json.RawMessage) (Filter, error) {
@@ -46,7 +46,7 @@ func parseFilter(params json.RawMessage) (Filter, error) {
 	return f, nil
 }
 
-// appendTo appends the filter as the client is told of it.
+// appendTo appends the filter as the client sees it.
 func (f Filter) appendTo(b []byte) []byte {
 	b = append(b, '{')
 	for _, one := range []struct {
@@ -103,11 +103,11 @@ func (l *listening) tag(params json.RawMessage) json.RawMessage {
 	return With(Without(params, metaKey), metaKey, mark)
 }
 
-// eventer is a Peer that takes whole messages.
+// eventer is a Peer that accepts whole messages.
 type eventer interface{ event(message []byte) error }
 
-// Listen serves subscriptions/listen until the client leaves or the gateway ends. Accept gets the
-// session and what the client wants, and returns what it will get, which the client is told first.
+// Listen serves subscriptions/listen until the client disconnects or the gateway shuts down. Accept gets the
+// session and the requested filter, and returns the granted one, which is sent to the client first.
 func (r *Request) Listen(ctx context.Context, accept func(*Session, Filter) Filter) (json.RawMessage, error) {
 	out, ok := r.Client.(eventer)
 	if r.Meta == nil || !ok {
@@ -140,7 +140,7 @@ const (
 	ackMethod    = "notifications/subscriptions/acknowledged"
 )
 
-// follow passes on what the session hears. True says that we have ended it, not the client.
+// follow passes on the session's notifications. True: we have ended it, not the client.
 func (s *Session) follow(ctx context.Context, wake <-chan struct{}, out eventer) bool {
 	defer s.news.leave(wake)
 	for next := 0; ; {

@@ -21,11 +21,11 @@ type Session struct {
 	Group        string          // sessions of one group see the same lists
 	Version      string          // the revision agreed on
 	Capabilities json.RawMessage // the client's
-	Info         json.RawMessage // the client's own description; nil when it gave none
+	Info         json.RawMessage // the client's own description; nil if there is none
 
 	used atomic.Int64 // last use, Unix nanoseconds
 
-	level atomic.Int32 // least level of log messages that the client wants, plus one; 0: not said
+	level atomic.Int32 // minimum level of log messages for the client, plus one; 0: not set
 	news  outbox       // the session's own stream
 	done  chan struct{}
 
@@ -40,10 +40,10 @@ type Session struct {
 	closed     bool
 }
 
-// maxOpen bounds the requests of one session that are open at once.
+// maxOpen limits the open requests of one session.
 const maxOpen = 1000
 
-// maxStreams bounds the streams that a client may come back to.
+// maxStreams limits the streams that a client may resume.
 const maxStreams = 16
 
 // newsStream is the id of the session's own stream.
@@ -75,7 +75,7 @@ func newSession(e Entry, params json.RawMessage) (*Session, error) {
 	return s, nil
 }
 
-// errEnded is why a request ends with its session. It was not withdrawn, so it is still answered.
+// errEnded is the cause when a request ends with its session. It was not canceled, so it is still answered.
 var errEnded = Errorf(CodeInternal, "the session has ended")
 
 // begin registers a request so that the client can cancel it; errEnded if the session has ended.

@@ -52,9 +52,9 @@ func (a *answer) read(body io.Reader, hear func(conversation.Piece) error) error
 
 // nothing describes what came instead of an answer.
 func (a *answer) nothing() error {
-	f := fault.New(fault.UpstreamProtocol, "model %s answered with something that is no chat completion", a.model)
+	f := fault.New(fault.UpstreamProtocol, "model %s answered with something that is not a chat completion", a.model)
 	if a.strange != "" {
-		f = fault.New(fault.UpstreamProtocol, "model %s answered with something that is no chat completion: %s", a.model, a.strange)
+		f = fault.New(fault.UpstreamProtocol, "model %s answered with something that is not a chat completion: %s", a.model, a.strange)
 	}
 	return f.WithHint("check the url of the model: it mostly ends in /v1")
 }

@@ -42,24 +42,25 @@ func explain(ctx, limited context.Context, m *config.Model, err error) error {
 // here because the client knows only one form of errors.
 func explainStatus(m *config.Model, refused *http.Response) error {
 	page, _ := io.ReadAll(refused.Body) // the client has it in memory
-	said := cmp.Or(said(page), http.StatusText(refused.StatusCode))
+	message := cmp.Or(said(page), http.StatusText(refused.StatusCode))
 	switch refused.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return fault.New(fault.UpstreamError, "model %s does not take our key: %s", m.Name, said).WithHint("check the key of the model")
+		return fault.New(fault.UpstreamError, "model %s does not accept our key: %s", m.Name, message).WithHint("check the key of the model")
 	case http.StatusNotFound:
-		return fault.New(fault.UpstreamError, "model %s is not there: %s", m.Name, said).WithHint("check url and model of the model %s", m.Name)
+		return fault.New(fault.UpstreamError, "model %s was not found: %s", m.Name, message).
+			WithHint("check the url and model of models.%s", m.Name)
 	case http.StatusTooManyRequests:
-		return fault.New(fault.RateLimited, "model %s is asked too often: %s", m.Name, said).
+		return fault.New(fault.RateLimited, "model %s is rate limited: %s", m.Name, message).
 			WithHint("try again %s", later(refused.Header.Get("Retry-After")))
 	case http.StatusRequestEntityTooLarge:
-		return fault.New(fault.TooLarge, "model %s takes no request of this length: %s", m.Name, said).
+		return fault.New(fault.TooLarge, "model %s does not accept a request of this length: %s", m.Name, message).
 			WithHint("say less, or lower memory_limit or max_tool_result_length of the agent")
 	}
-	f := fault.New(fault.UpstreamError, "model %s answered HTTP %d: %s", m.Name, refused.StatusCode, said)
+	f := fault.New(fault.UpstreamError, "model %s answered HTTP %d: %s", m.Name, refused.StatusCode, message)
 	switch {
 	case refused.StatusCode >= http.StatusInternalServerError:
 		return f.WithHint(askAgain)
-	case m.Tools != config.TextTools && strings.Contains(said, "tool"):
+	case m.Tools != config.TextTools && strings.Contains(message, "tool"):
 		return f.WithHint("if the model has no function calling, set tools: text of models.%s", m.Name)
 	}
 	return f

@@ -114,7 +114,7 @@ func (g guard) transport(proxy string) (*http.Transport, error) {
 	}
 	u, err := url.Parse(proxy)
 	if err != nil {
-		return nil, fault.New(fault.BadConfig, "proxy is no address")
+		return nil, fault.New(fault.BadConfig, "proxy is not a valid address")
 	}
 	t.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	t.Proxy = func(r *http.Request) (*url.URL, error) {

@@ -42,7 +42,7 @@ func (a *API) trusts(host string) error {
 	if host == "" || host == a.home || a.opts.Trusted == nil || !a.cfg.API.Remote() || a.opts.Trusted(host) {
 		return nil // sending fails without a host, with a clearer error
 	}
-	return fault.New(fault.Forbidden, "%s: its description leads to %s, which nobody has approved", a.who, host).
+	return fault.New(fault.Forbidden, "%s: its description points to %s, which is not approved", a.who, host).
 		WithHint("if it is meant, run: toolfit servers approve %s", a.cfg.ID).Unsent()
 }
 

@@ -36,7 +36,7 @@ func (s *source) read(ctx context.Context, who string) ([]byte, error) {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.spec, nil)
 	if err != nil {
-		return nil, fault.New(fault.BadConfig, "%s: spec is no address", who)
+		return nil, fault.New(fault.BadConfig, "%s: spec is not a valid address", who)
 	}
 	req.Header.Set("Accept", "application/json, application/yaml, text/yaml, */*;q=0.5")
 	if s.etag != "" {

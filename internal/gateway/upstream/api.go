@@ -81,7 +81,7 @@ func (p *Pool) Curl(ctx context.Context, c Call) (string, error) {
 		return "", err
 	}
 	if s.cfg.API == nil {
-		return "", fault.New(fault.BadRequest, "%s is no tool of an HTTP API: there is no request to show", c.Tool)
+		return "", fault.New(fault.BadRequest, "%s is not a tool of an HTTP API: there is no request to show", c.Tool)
 	}
 	sess, err := s.acquire(ctx, caller{session: c.Session, asks: nothing})
 	if err != nil {
@@ -90,7 +90,7 @@ func (p *Pool) Curl(ctx context.Context, c Call) (string, error) {
 	defer s.release(sess)
 	api, ok := sess.conn.(*apiConn)
 	if !ok {
-		return "", fault.New(fault.Internal, "server %s is no API", c.Server)
+		return "", fault.New(fault.Internal, "server %s is not an API", c.Server)
 	}
 	return api.api.Curl(ctx, c.Params)
 }

@@ -187,7 +187,7 @@ func (l *link) take(line []byte) {
 	case m.IsResponse():
 		l.answered(m)
 	case m.IsRequest() && (m.Method == helloMethod || m.Method == discoverMethod):
-		l.end(fault.New(fault.UpstreamProtocol, "server %s sends back what it is sent: it is no MCP server", l.server).
+		l.end(fault.New(fault.UpstreamProtocol, "server %s echoes what it is sent: it is not an MCP server", l.server).
 			WithHint("check what is configured as %s", l.server))
 	case m.IsRequest():
 		l.asked(m)

@@ -146,7 +146,7 @@ func (l *Listing) definitions(list *[]tool.Definition, what string, headers bool
 			l.note("a %s was left out: %v", what, err)
 		case what == "tool" && !isObject(def.InputSchema()):
 			// Strict clients would refuse the whole list.
-			l.note("tool %.100s was left out: its inputSchema is no object", def.Name)
+			l.note("tool %.100s was left out: its inputSchema is not an object", def.Name)
 		case headers && l.Era == mcp.Modern && badMirror(def) != nil:
 			l.note("tool %.100s was left out: %v", def.Name, badMirror(def))
 		case seen[def.Name]:

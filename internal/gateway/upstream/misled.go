@@ -83,7 +83,7 @@ func (r *remote) unauthorized(header http.Header) error {
 		return fault.New(fault.LoginRequired, "server %s needs sign-in: it takes OAuth tokens and has none (HTTP 401)", r.server).
 			WithHint(`if you have a token, add to %s: headers: {Authorization: "Bearer ${TOKEN}"}`, r.server)
 	case len(sent) == 0:
-		return fault.New(fault.UpstreamDown, "server %s wants credentials and has none (HTTP 401)", r.server).
+		return fault.New(fault.UpstreamDown, "server %s requires credentials and has none (HTTP 401)", r.server).
 			WithHint("add them to %s: headers: {…}", r.server)
 	}
 	return fault.New(fault.UpstreamDown, "server %s refused our credentials (HTTP 401)", r.server).

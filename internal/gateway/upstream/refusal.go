@@ -37,7 +37,7 @@ func (r *remote) statusError(resp *http.Response, id int64, era mcp.Era) error {
 	case http.StatusUnauthorized:
 		return r.unauthorized(resp.Header)
 	case http.StatusProxyAuthRequired:
-		return fault.New(fault.UpstreamDown, "the proxy before server %s wants credentials (HTTP 407)", r.server).
+		return fault.New(fault.UpstreamDown, "the proxy for server %s requires credentials (HTTP 407)", r.server).
 			WithHint("add them to its address: http://USER:PASSWORD@HOST")
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return r.redirected(resp)

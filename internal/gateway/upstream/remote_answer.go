@@ -53,7 +53,7 @@ func (r *remote) answerFromBody(resp *http.Response, id int64, buf *bytes.Buffer
 		if page := r.pageError(resp.StatusCode, buf.Bytes()); page != nil {
 			return nil, page
 		}
-		return nil, r.protocolError("sent what is no message: %v", err)
+		return nil, r.protocolError("sent something that is not a message: %v", err)
 	}
 	if !m.IsResponse() || !isID(m.ID, id) {
 		return nil, r.protocolError("answered another request than the one it was sent")

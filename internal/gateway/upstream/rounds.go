@@ -132,7 +132,7 @@ func (r *rounds) answers(ctx context.Context, out outgoing, questions json.RawMe
 		said = append(said, answer...)
 	}
 	if questions != nil && w.Err() != nil {
-		return nil, false, fault.New(fault.UpstreamProtocol, "server %s sent questions that are none: %w", r.server.cfg.ID, w.Err())
+		return nil, false, fault.New(fault.UpstreamProtocol, "server %s sent invalid questions: %w", r.server.cfg.ID, w.Err())
 	}
 	return append(said, '}'), asks, nil
 }

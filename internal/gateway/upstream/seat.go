@@ -115,7 +115,7 @@ func (p *Pool) makeRoom(owner string) error {
 	}
 	if most := share.Of(p.opts.MaxProcesses); own.n > most {
 		if own.idle == nil {
-			return fault.New(fault.UpstreamBusy, "%d server processes of yours are running and all are busy", own.n-1).
+			return fault.New(fault.UpstreamBusy, "you have %d running server processes, and all are busy", own.n-1).
 				WithHint("try again later, use fewer sessions at once, or raise limits.processes")
 		}
 		own.idle.server.dropIdle(own.idle)

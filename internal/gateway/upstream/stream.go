@@ -55,7 +55,7 @@ func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out o
 		m, err := r.hooks.parse(ev.Data)
 		switch {
 		case err != nil:
-			return nil, r.protocolError("sent what is no message: %v", err)
+			return nil, r.protocolError("sent something that is not a message: %v", err)
 		case m.IsResponse() && isID(m.ID, id):
 			return copyAnswer(m, out.buf)
 		case m.IsResponse(), m.Method == cancelMethod:

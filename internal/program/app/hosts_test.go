@@ -135,6 +135,6 @@ func TestAnApprovedHostOutlivesARestartAndAnEmptyList(t *testing.T) {
 	run(operation(api.URL), `"result"`)
 	run(operation(api.URL), `"result"`)
 	run("", "unknown_tool")
-	run(operation("http://127.0.0.1:1"), "which nobody has approved")
+	run(operation("http://127.0.0.1:1"), "which is not approved")
 	run(operation(api.URL), `"result"`)
 }
