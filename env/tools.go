@@ -126,7 +126,7 @@ func (o *Options) agentOffers() (all []offer) {
 			input: takes(`"id":`+idSchema+`,"profileId":`+idSchema, `"id"`), output: agentSchema,
 			run: reads(func(ctx context.Context, in agentByID) (any, error) {
 				agent, err := o.GetAgent(ctx, in.ID, in.ProfileID)
-				if err == nil && agent.ID == "" { // a function written by hand may say so that there is none
+				if err == nil && agent.ID == "" { // a hand-written function may return an empty agent if there is none
 					err = &NotFoundError{"Agent", in.ID}
 				}
 				return agent.normal(), err

@@ -15,7 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// explain turns an error of the client into one of ours.
+// explain turns an error of the HTTP client into a fault.
 func explain(ctx, limited context.Context, m *config.Model, err error) error {
 	var known *fault.Error
 	var unreached *url.Error
@@ -38,7 +38,7 @@ func explain(ctx, limited context.Context, m *config.Model, err error) error {
 		WithHint(askAgain)
 }
 
-// explainStatus turns an error status into one of ours, with the endpoint's own message. It is read
+// explainStatus turns an error status into a fault, with the endpoint's own message. It is read
 // here because the client knows only one form of errors.
 func explainStatus(m *config.Model, refused *http.Response) error {
 	page, _ := io.ReadAll(refused.Body) // the client has it in memory

@@ -27,12 +27,12 @@ const (
 
 // memories are what each owner's searches led to. They are never shared between owners.
 type memories struct {
-	uses   Uses // nil: nothing is stored
-	beside func(func())
-	now    func() time.Time
-	log    *slog.Logger
-	owners *lru[*owned]
-	writes chan struct{}
+	uses       Uses // nil: nothing is stored
+	background func(func())
+	now        func() time.Time
+	log        *slog.Logger
+	owners     *lru[*owned]
+	writes     chan struct{}
 }
 
 // owned is one owner's memory.
@@ -44,7 +44,7 @@ type owned struct {
 
 func newMemories(o *Options) *memories {
 	return &memories{
-		uses: o.Uses, beside: o.Background, now: o.Now, log: o.Logger,
+		uses: o.Uses, background: o.Background, now: o.Now, log: o.Logger,
 		owners: newLRU[*owned](maxOwners), writes: make(chan struct{}, maxWrites),
 	}
 }
@@ -113,7 +113,7 @@ func (m *memories) learn(ctx context.Context, owner string, name tool.Name, quer
 	terms, _ := json.Marshal(credit.Terms) // strings only
 	use := store.Use{Owner: owner, Tool: name, Terms: terms, At: credit.At}
 	ctx = context.WithoutCancel(ctx)
-	m.beside(func() {
+	m.background(func() {
 		defer func() { <-m.writes }()
 		if err := m.uses.AddUse(ctx, use); err != nil {
 			m.log.Warn("a use was not kept", "tool", name, "error", err)

@@ -154,5 +154,5 @@ func refuseInJSON(w http.ResponseWriter, _ *http.Request, err error) {
 	f := fault.As(err)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.Code.Status())
-	json.NewEncoder(w).Encode(map[string]any{"error": f}) // a client that has left needs no answer
+	json.NewEncoder(w).Encode(map[string]any{"error": f}) // the client may have disconnected
 }
