@@ -8,8 +8,8 @@ import (
 // Base adds sessions to an environment that embeds it. The zero value keeps them in memory. It must
 // not be copied after first use, so pass a pointer: NewServer(&shop{}, nil).
 type Base struct {
-	Store     Sessions           // where sessions are kept; nil: in memory
-	OnSession func(SessionEvent) // hears of every change; nil: nobody does
+	Store     Sessions           // where sessions are stored; nil: in memory
+	OnSession func(SessionEvent) // called on every change; may be nil
 
 	once  sync.Once
 	ready Sessions

@@ -37,7 +37,7 @@ type pipe struct {
 	mu      sync.Mutex
 	last    int64
 	waiting map[string]chan mcp.Message // by the request's id
-	gone    chan struct{}               // closed when the server reads or writes no more
+	gone    chan struct{}               // closed when the server no longer reads or writes
 	end     func()                      // closes gone
 }
 
@@ -46,7 +46,7 @@ const maxAnswer = 64 << 20
 
 var (
 	errEnded      = errors.New("the server has ended")
-	errUnreadable = errors.New("the answer cannot be read: it is no JSON, or nested too deep")
+	errUnreadable = errors.New("the answer cannot be read: it is not JSON, or nested too deep")
 )
 
 func (p *pipe) read(in io.Reader) {
@@ -65,7 +65,7 @@ func (p *pipe) read(in io.Reader) {
 		}
 		m, err := mcp.Parse(line)
 		switch {
-		case err != nil: // or what a server prints beside the protocol, which answers nobody
+		case err != nil: // such as other output of the server
 			p.spoiled(mcp.BrokenAnswer(line), errUnreadable.Error())
 		case m.IsResponse():
 			p.answered(m)

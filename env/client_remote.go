@@ -65,7 +65,7 @@ func (r *remote) do(ctx context.Context, method string, body []byte, more http.H
 	res, err := r.http.Do(req)
 	var sent *url.Error
 	if errors.As(err, &sent) {
-		err = sent.Err // whoever dialed knows the address
+		err = sent.Err // without the address, which the caller knows
 	}
 	return res, err
 }

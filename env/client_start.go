@@ -44,7 +44,7 @@ func startProcess(cmd *exec.Cmd) (*process, io.Reader, error) {
 	if cmd.SysProcAttr == nil {
 		procgroup.Own(cmd)
 	}
-	if cmd.WaitDelay == 0 { // somebody may have inherited its standard error
+	if cmd.WaitDelay == 0 { // another process may have inherited its standard error
 		cmd.WaitDelay = leaveWithin
 	}
 	return &process{in, cmd}, out, cmd.Start()

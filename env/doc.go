@@ -1,6 +1,6 @@
 // Package env turns a system into an agent environment: an MCP server by which agents and
 // their hosts learn what the system is, which profiles and agents it has, what it logged,
-// and which sessions there are, beside the system's own tools and prompts.
+// and which sessions there are, next to the system's own tools and prompts.
 //
 // An environment is a type with two methods, Prompts and Tools. What else it can do is found
 // by small interfaces: HasMeta, HasProfiles, HasLogs, Sessions. Exactly the tools that it can

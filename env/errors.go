@@ -35,7 +35,7 @@ var ErrNotOffered = errors.New("the environment does not offer this")
 // ErrTaken says that the session id exists already.
 var ErrTaken = errors.New("the session exists already")
 
-// ErrPanicked says that the environment's code panicked. Clients are not told more.
+// ErrPanicked says that the environment's code panicked. Clients get no details.
 var ErrPanicked = errors.New("the environment panicked")
 
 // panicError is a panic; its text is only logged.

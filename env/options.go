@@ -27,7 +27,7 @@ const (
 type Options struct {
 	Meta Meta // zero fields: as the environment says
 
-	Describe     func(ctx context.Context) (EnvDescription, error)                  // nil: from Meta and what is there
+	Describe     func(ctx context.Context) (EnvDescription, error)                  // nil: derived from Meta and the rest
 	ListProfiles func(ctx context.Context) ([]Profile, error)                       // nil: of the environment
 	ListAgents   func(ctx context.Context, f AgentFilter) ([]AgentSpec, error)      // nil: those of the profiles
 	GetAgent     func(ctx context.Context, id, profileID string) (AgentSpec, error) // nil: out of ListAgents

@@ -87,7 +87,7 @@ func (m Metadata) Get(name string, into any) bool {
 // Capabilities are what an environment offers.
 type Capabilities struct {
 	Logs, Events, Metrics, Profiles, MCPTools, Sessions bool
-	More                                                Metadata // what else an environment says of itself
+	More                                                Metadata // further properties
 }
 
 func (c *Capabilities) fields() map[string]*bool {

@@ -107,7 +107,7 @@ type block struct {
 func resultOf(v any) (json.RawMessage, error) {
 	if raw, ok := v.(RawResult); ok {
 		if rawjson.Check(raw) != nil || raw[0] != '{' {
-			return nil, errors.New("the tool returned a RawResult that is no JSON object")
+			return nil, errors.New("the tool returned a RawResult that is not a JSON object")
 		}
 		return json.RawMessage(raw), nil
 	}

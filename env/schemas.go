@@ -21,7 +21,7 @@ const (
 		metadataSchema + `}}`
 	profilesSchema = `{"type":"array","items":` + profileSchema + `}`
 
-	capabilitiesSchema = `{"type":"object","description":"What can be had; others may stand beside these","properties":{` +
+	capabilitiesSchema = `{"type":"object","description":"The supported features; there may be others","properties":{` +
 		`"logs":{"type":"boolean"},"events":{"type":"boolean"},"metrics":{"type":"boolean"},"profiles":{"type":"boolean"},` +
 		`"mcpTools":{"type":"boolean"},"sessions":{"type":"boolean"}}}`
 

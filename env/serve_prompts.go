@@ -28,13 +28,13 @@ func (s *Server) listPrompts(ctx context.Context, req *mcp.Request) (json.RawMes
 	}
 	all, err := s.texts(ctx)
 	if err != nil {
-		return nil, s.told(err)
+		return nil, s.clientError(err)
 	}
 	list := make([]json.RawMessage, len(all))
 	for i, p := range all {
 		list[i], err = p.Definition()
 		if err != nil {
-			return nil, s.told(err)
+			return nil, s.clientError(err)
 		}
 	}
 	return rawjson.Marshal(map[string]any{"prompts": list})
@@ -43,7 +43,7 @@ func (s *Server) listPrompts(ctx context.Context, req *mcp.Request) (json.RawMes
 func (s *Server) getPrompt(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
 	all, err := s.texts(ctx)
 	if err != nil {
-		return nil, s.told(err)
+		return nil, s.clientError(err)
 	}
 	id, _ := rawjson.String(rawjson.Get(req.Params, "name"))
 	i := slices.IndexFunc(all, func(p Prompt) bool { return p.ID == id })
@@ -56,7 +56,7 @@ func (s *Server) getPrompt(ctx context.Context, req *mcp.Request) (json.RawMessa
 	}
 	raw, err := all[i].Result(ctx, args)
 	if err != nil {
-		return nil, s.told(err)
+		return nil, s.clientError(err)
 	}
 	return raw, nil
 }

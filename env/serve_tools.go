@@ -37,7 +37,7 @@ func (s *Server) listTools(ctx context.Context, req *mcp.Request) (json.RawMessa
 	}
 	own, err := s.own(ctx, req)
 	if err != nil {
-		return nil, s.told(err)
+		return nil, s.clientError(err)
 	}
 	seen := map[string]bool{}
 	shown := []json.RawMessage{}
@@ -62,7 +62,7 @@ func (s *Server) listTools(ctx context.Context, req *mcp.Request) (json.RawMessa
 		}
 	}
 	if err != nil {
-		return nil, s.told(err)
+		return nil, s.clientError(err)
 	}
 	return rawjson.Marshal(map[string]any{"tools": shown})
 }
@@ -85,7 +85,7 @@ func (s *Server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, e
 	if t == nil {
 		own, err := s.own(ctx, req)
 		if err != nil {
-			return nil, s.told(err)
+			return nil, s.clientError(err)
 		}
 		t = cmp.Or(named(own, name), named(own, twin(name))) // the twin: of an attached environment
 		if t == nil {
@@ -93,7 +93,7 @@ func (s *Server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, e
 		}
 		checked, err := fitted(*t)
 		if err != nil {
-			return nil, s.told(err)
+			return nil, s.clientError(err)
 		}
 		t = &checked
 	}

@@ -27,7 +27,7 @@ type Server struct {
 	front    *mcp.Front
 
 	mu      sync.RWMutex
-	tools   []Tool // added beside the environment's own
+	tools   []Tool // in addition to the environment's own
 	prompts []Prompt
 }
 
@@ -154,8 +154,8 @@ func (s *Server) answer(ctx context.Context, req *mcp.Request) (json.RawMessage,
 	return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
 }
 
-// told returns an error for a client; panics are only logged.
-func (s *Server) told(err error) error {
+// clientError returns an error for a client; panics are only logged.
+func (s *Server) clientError(err error) error {
 	var broken *panicError
 	var none *NotFoundError
 	var wrong *argumentsError

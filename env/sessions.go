@@ -111,7 +111,7 @@ func Watched(s Sessions, tell func(SessionEvent)) Sessions {
 type watched struct {
 	Sessions
 	tell     func(SessionEvent)
-	deleting sync.Mutex // so that of two that delete a session only one tells of it
+	deleting sync.Mutex // so that only one of two concurrent deletions reports it
 }
 
 func (w *watched) CreateSession(ctx context.Context, n SessionOptions) (Session, error) {

@@ -126,7 +126,7 @@ func (o *Options) agentOffers() (all []offer) {
 			input: takes(`"id":`+idSchema+`,"profileId":`+idSchema, `"id"`), output: agentSchema,
 			run: reads(func(ctx context.Context, in agentByID) (any, error) {
 				agent, err := o.GetAgent(ctx, in.ID, in.ProfileID)
-				if err == nil && agent.ID == "" { // a function written by hand may say so that there is none
+				if err == nil && agent.ID == "" { // a hand-written function may return an empty agent if there is none
 					err = &NotFoundError{"Agent", in.ID}
 				}
 				return agent.normal(), err
@@ -190,7 +190,7 @@ func (o *Options) sessionOffers() []offer {
 			return o.Sessions.UpdateSession(ctx, in.ID, in.SessionChange)
 		}),
 	}, {
-		name: "delete_session", description: "Forgets a session. One that is not there is no error", changes: true,
+		name: "delete_session", description: "Deletes a session. An unknown session is not an error", changes: true,
 		input:  takes(`"id":`+idSchema, `"id"`),
 		output: `{"type":"object","required":["id","deleted"],"properties":{"id":{"type":"string"},"deleted":{"const":true}}}`,
 		run: reads(func(ctx context.Context, in byID) (any, error) {

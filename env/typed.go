@@ -38,7 +38,7 @@ func argumentsOf(t reflect.Type) (json.RawMessage, error) {
 		return nil, err
 	}
 	if len(schema) == 0 || schema[0].value != "object" {
-		return nil, fmt.Errorf("%s is no struct", t)
+		return nil, fmt.Errorf("%s is not a struct", t)
 	}
 	return schema.append(nil), nil
 }

@@ -233,7 +233,7 @@ func withEnum(schema object, words []string) (object, error) {
 		if kind == "integer" {
 			n, err := strconv.ParseInt(word, 10, 64)
 			if err != nil {
-				return nil, fmt.Errorf("enum: %q is no whole number", word)
+				return nil, fmt.Errorf("enum: %q is not a whole number", word)
 			}
 			values[i] = n
 		}

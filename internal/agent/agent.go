@@ -1,5 +1,5 @@
 // Package agent is the loop in which a model uses tools: it asks the model, makes the calls
-// that the model wants, hands it the results, and asks again until there is an answer. Every
+// that the model asks for, hands it the results, and asks again until there is an answer. Every
 // call goes through the spine, as everybody's do.
 //
 // What it promises: the limits of an agent hold, whatever the model does; every call that is
@@ -44,7 +44,7 @@ type Models interface {
 	// Encode writes a conversation as a request; its size is what the request costs.
 	Encode(m *config.Model, c conversation.Conversation) []byte
 	// Ask sends a request, calls hear with each piece of the reply, and returns the whole. An
-	// error of hear ends it and is returned, with what was said until then.
+	// error of hear ends it and is returned, with the reply so far.
 	Ask(ctx context.Context, m *config.Model, request []byte, hear func(conversation.Piece) error) (*conversation.Reply, error)
 }
 
@@ -60,7 +60,7 @@ type Sessions interface {
 
 // Parts are what the loop works with.
 type Parts struct {
-	Config   func() *config.Config // what is in force
+	Config   func() *config.Config // the current configuration
 	Tools    Viewer
 	Caller   Caller
 	Models   Models
@@ -70,8 +70,8 @@ type Parts struct {
 // Options change a Runner. The zero value is usable.
 type Options struct {
 	Logger  *slog.Logger         // nil: discard
-	Redact  func(string) string  // takes secrets out of what is logged and of models' errors; nil: nothing is taken out
-	Called  func(Report, Origin) // told of each call and what becomes of it; it must not block; nil: nobody is
+	Redact  func(string) string  // removes secrets from log messages and models' errors; may be nil
+	Called  func(Report, Origin) // called for each call and its outcome; it must not block; may be nil
 	Metrics *Metrics             // nil: not counted
 	Now     func() time.Time     // nil: time.Now
 }
@@ -82,7 +82,7 @@ type Runner struct {
 	opts  Options
 	busy  sync.Map // sessions in which an answer is being made
 
-	endsThoughts sync.Map // models that were heard to mark only the end of their thoughts
+	endsThoughts sync.Map // models that mark only the end of their thoughts
 }
 
 // New makes a Runner; nil options are the defaults.
@@ -106,7 +106,7 @@ func New(parts Parts, opts *Options) *Runner {
 	return r
 }
 
-// Turn is what is said to an agent and to be answered.
+// Turn is one request to an agent.
 type Turn struct {
 	Agent     string
 	Principal access.Principal
@@ -115,13 +115,13 @@ type Turn struct {
 	Unkept    bool                   // nothing is stored
 	NoTools   bool                   // nothing is called this time
 	Params    json.RawMessage        // further members of the requests to the model, before those of the model's own; nil: none
-	// Hear is called with one event at a time; nil: nobody listens.
+	// Hear is called with one event at a time; may be nil.
 	Hear func(Event)
 }
 
 // Event is something that happened. One member is set.
 type Event struct {
-	Session   string // where it is kept: the first event
+	Session   string // where it is stored: the first event
 	Text      string
 	Reasoning string
 	Call      *Report
@@ -173,7 +173,7 @@ func (r *Runner) find(t *Turn) (*config.Agent, *config.Model, error) {
 	}
 	m := cfg.ModelNamed(a.Model)
 	if m == nil {
-		return nil, nil, fault.New(fault.BadConfig, "agent %s needs the model %s, which is not there", a.ID, a.Model).
+		return nil, nil, fault.New(fault.BadConfig, "agent %s needs the model %s, which does not exist", a.ID, a.Model).
 			WithHint("add it to models")
 	}
 	return a, m, nil

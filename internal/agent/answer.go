@@ -222,7 +222,7 @@ func (c *chat) rounds(ctx context.Context) error {
 		case round >= most:
 			c.limit(counted(most+1, "round"))
 			return nil
-		case !open: // it was told to answer, and did not
+		case !open: // it was asked to answer, and did not
 			c.limit(counted(c.agent.Capabilities.MaxToolCalls, "call"))
 			return nil
 		}

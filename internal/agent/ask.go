@@ -14,9 +14,9 @@ import (
 // reply is what a model said in one round.
 type reply struct {
 	text      string // without calls and thoughts
-	echo      string // the thoughts that the provider wants back
+	echo      string // the thoughts that the provider needs back
 	finish    string
-	limit     string              // of ours that ended it; "": none did
+	limit     string              // our limit that ended it; "": none
 	native    []conversation.Call // by function calling
 	inText    []toolcall.Call     // in its text
 	inThought []toolcall.Call     // in its thoughts only

@@ -62,7 +62,7 @@ func (c *chat) calls(r *reply) []wanted {
 	} else {
 		c.asked = false
 	}
-	if len(list) == 0 && r.text == "" { // it takes its thoughts for its answer
+	if len(list) == 0 && r.text == "" { // it wrote the answer as thoughts
 		for _, t := range r.inThought {
 			w := readCall(t)
 			w.err = errInThought

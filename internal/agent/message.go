@@ -9,7 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/locale"
 )
 
-// checkMessage rejects a message that no model would take.
+// checkMessage rejects a message that no model would accept.
 func checkMessage(m *conversation.Message) error {
 	for _, p := range m.Content {
 		if p.Raw != nil && p.Raw[0] != '{' {

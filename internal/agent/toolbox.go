@@ -20,24 +20,24 @@ import (
 // toolbox is the tools of an agent. Others may not be called.
 type toolbox struct {
 	view *catalog.View
-	list []*catalog.Entry            // that the model is told of, in order
+	list []*catalog.Entry            // shown to the model, in order
 	may  map[*catalog.Entry]struct{} // that may be called
-	rest *catalog.Entry              // fetches the rest of a result; nil: there is none, or the model is told of it already
+	rest *catalog.Entry              // fetches the rest of a result; nil: there is none, or it is in list already
 
 	language string          // in which tools are described; "": in their servers' words
 	speech   locale.Language // in which ours are
 
-	missing []string // of the agent's available_tools: the profile has none of the name
+	missing []string // entries of available_tools that match no tool of the profile
 }
 
 func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
 	b := &toolbox{view: v, may: map[*catalog.Entry]struct{}{}, missing: v.UnknownTools(a), language: a.Language, speech: speechOf(a)}
-	add := func(e *catalog.Entry, told bool) {
+	add := func(e *catalog.Entry, shown bool) {
 		if b.allows(e) || fetches(e) || !e.UsedBy(a) {
 			return
 		}
 		b.may[e] = struct{}{}
-		if told {
+		if shown {
 			b.list = append(b.list, e)
 		}
 	}
@@ -131,8 +131,8 @@ func (b *toolbox) shown() []string {
 	return list
 }
 
-// told returns a tool's prompt text in the agent's language.
-func (b *toolbox) told(e *catalog.Entry) prompt.Tool {
+// promptTool returns a tool's prompt text in the agent's language.
+func (b *toolbox) promptTool(e *catalog.Entry) prompt.Tool {
 	t := e.PromptTool()
 	t.Description = t.DescriptionIn(b.language)
 	if e.Own {
@@ -176,7 +176,7 @@ func sayBeginning(text string, in locale.Language) string {
 func (b *toolbox) section(heading string) (string, error) {
 	tools := make([]prompt.Tool, len(b.list))
 	for i, e := range b.list {
-		tools[i] = b.told(e)
+		tools[i] = b.promptTool(e)
 	}
 	heading = cmp.Or(heading, b.speech.Translate(prompt.Heading))
 	page, err := prompt.Render(tools, &prompt.Options{Format: prompt.Markdown, AsGiven: true, Heading: heading})
@@ -199,7 +199,7 @@ func (b *toolbox) functions(d schema.Dialect) ([]conversation.Tool, error) {
 		if f == nil || f.Plan == nil {
 			continue
 		}
-		t := conversation.Tool{Name: e.Shown, Description: b.told(e).Description, Parameters: f.Plan.Parameters, Strict: f.Strict}
+		t := conversation.Tool{Name: e.Shown, Description: b.promptTool(e).Description, Parameters: f.Plan.Parameters, Strict: f.Strict}
 		if e.Own {
 			t.Parameters = said(t.Parameters, b.speech)
 		}

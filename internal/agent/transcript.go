@@ -20,7 +20,7 @@ const AgentKey = "agent"
 // maxTitle limits the title of a session.
 const maxTitle = 80
 
-// storeLimit is how long storing may take after the caller has left. A busy disk may need ten
+// storeLimit is the timeout for storing after the caller has disconnected. A busy disk may need ten
 // seconds.
 const storeLimit = time.Minute
 
@@ -144,7 +144,7 @@ func (c *chat) lastSaid(ctx context.Context, most int) ([]conversation.Message, 
 	return list, err
 }
 
-// readMessage reads a stored message; false if it is not one of ours.
+// readMessage reads a stored message; false if it is not one.
 func readMessage(row store.Message) (m conversation.Message, ok bool) {
 	return m, json.Unmarshal(row.Body, &m) == nil && checkMessage(&m) == nil
 }

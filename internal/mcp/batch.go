@@ -10,7 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// maxBatch bounds the messages of one array.
+// maxBatch limits the messages of one array.
 const maxBatch = 100
 
 func isBatch(body []byte) bool {
@@ -72,7 +72,7 @@ func parseBatch(body []byte) ([]Message, error) {
 	return messages, nil
 }
 
-// serveBatch runs the requests side by side and returns the array of answers; nil without any.
+// serveBatch runs the requests in parallel and returns the array of answers; nil if there are none.
 func (f *Front) serveBatch(ctx context.Context, e Entry, s *Session, messages []Message) []byte {
 	answers := make([][]byte, len(messages))
 	var wg sync.WaitGroup

@@ -14,11 +14,11 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// BridgeOptions change a Bridge. Nil means all zero.
+// BridgeOptions configure a Bridge. Nil means the zero value.
 type BridgeOptions struct {
 	HTTP    http.RoundTripper // nil: http.DefaultTransport
 	Header  http.Header       // sent with every request, such as Authorization
-	MaxLine int               // most bytes of one message, either way; 0: 64 MiB
+	MaxLine int               // limit of one message in bytes, in both directions; 0: 64 MiB
 }
 
 // Bridge carries the messages of one client on a pair of pipes to a Streamable HTTP endpoint and
@@ -29,7 +29,10 @@ func Bridge(ctx context.Context, in io.Reader, out io.Writer, endpoint string, o
 	if err != nil {
 		return err
 	}
-	b := &bridge{url: u, http: http.DefaultTransport, header: http.Header{}, limit: 64 << 20, open: map[string]*passage{}, mirrors: map[string]*Mirror{}}
+	b := &bridge{
+		url: u, http: http.DefaultTransport, header: http.Header{}, limit: 64 << 20,
+		open: map[string]*passage{}, mirrors: map[string]*Mirror{},
+	}
 	if opts != nil {
 		b.limit = cmp.Or(opts.MaxLine, b.limit)
 		if opts.HTTP != nil {
@@ -45,33 +48,33 @@ func Bridge(ctx context.Context, in io.Reader, out io.Writer, endpoint string, o
 	return within(ctx, func() error { return b.serve(ctx) })
 }
 
-// bridge is a client on pipes whose server is elsewhere.
+// bridge connects a client on pipes to a remote server.
 type bridge struct {
 	*lineConn
 	url    *url.URL
-	header http.Header // what every request carries; read-only
+	header http.Header // headers of every request; read-only
 	http   http.RoundTripper
 	limit  int
 
 	life   context.Context // ends with the bridge
 	work   sync.WaitGroup  // requests that will be answered
-	stream sync.WaitGroup  // what lasts until the end
+	stream sync.WaitGroup  // work that lasts until the end
 
-	greeting sync.Mutex // held by who opens a session
+	greeting sync.Mutex // held while a session is opened
 	mu       sync.Mutex // guards what follows
 	session  *bridged   // nil before initialize
 	open     map[string]*passage
-	mirrors  map[string]*Mirror // by tool, as far as headers were asked for
+	mirrors  map[string]*Mirror // by tool, as far as the endpoint required headers
 }
 
 // bridged is a session at the endpoint.
 type bridged struct {
 	id, version string
-	hello       Message // its initialize
-	line        []byte  // the same as it came
+	hello       Message // the client's initialize
+	line        []byte  // the same as it was received
 }
 
-// passage is a request under way.
+// passage is a request in flight.
 type passage struct {
 	cancel    context.CancelFunc
 	withdrawn bool // the client no longer wants an answer; guarded by bridge.mu
@@ -83,14 +86,14 @@ func (b *bridge) serve(ctx context.Context) error {
 	defer cancel()
 	b.life = ctx
 	err := b.read(ctx, func(m Message, line []byte) { b.take(ctx, m, line) })
-	b.work.Wait() // which ctx ends too
+	b.work.Wait() // canceled by ctx too
 	cancel()
 	b.stream.Wait()
 	b.leave()
 	return err
 }
 
-// leaveAfter is how long the endpoint may take to hear that the session ends.
+// leaveAfter is the timeout for ending the session at the endpoint.
 const leaveAfter = time.Second
 
 func (b *bridge) leave() {
@@ -99,7 +102,7 @@ func (b *bridge) leave() {
 	}
 }
 
-// post sends what wants no answer.
+// post sends a message that needs no answer.
 func (b *bridge) post(ctx context.Context, limit time.Duration, method string, s *bridged, body []byte) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -126,7 +129,7 @@ func (b *bridge) take(ctx context.Context, m Message, line []byte) {
 	}
 }
 
-// deliverWithin is how long the endpoint may take to take what it does not answer.
+// deliverWithin is the timeout for sending a message that needs no answer.
 const deliverWithin = 30 * time.Second
 
 // deliver sends a notification or an answer. Only sessions have them.
@@ -136,7 +139,7 @@ func (b *bridge) deliver(ctx context.Context, line []byte) {
 	}
 }
 
-// canceled withdraws a request: in a session by the message, else by hanging up.
+// canceled cancels a request: in a session by the message, otherwise by closing the connection.
 func (b *bridge) canceled(ctx context.Context, m Message, line []byte) {
 	b.mu.Lock()
 	p := b.open[string(rawjson.Get(m.Params, "requestId"))]
@@ -153,7 +156,8 @@ func (b *bridge) canceled(ctx context.Context, m Message, line []byte) {
 // request passes a request on and returns once it is sent; initialize, once it is answered: what follows belongs to its session.
 func (b *bridge) request(ctx context.Context, m Message, line []byte) {
 	ctx, cancel := context.WithCancel(ctx)
-	p, key := &passage{cancel: cancel}, string(m.ID)
+	p := &passage{cancel: cancel}
+	key := string(m.ID)
 	if !b.enter(key, p) {
 		cancel()
 		b.write(AppendError(nil, m.ID, Errorf(CodeInvalidRequest, "request id %s is in use", key)))
@@ -167,7 +171,7 @@ func (b *bridge) request(ctx context.Context, m Message, line []byte) {
 	}
 	group := &b.work
 	if m.Method == listenMethod {
-		group = &b.stream // it has no end of its own that could be waited for
+		group = &b.stream // it never ends by itself
 	}
 	group.Go(func() {
 		defer tell()
@@ -184,7 +188,7 @@ func (b *bridge) request(ctx context.Context, m Message, line []byte) {
 	<-onItsWay
 }
 
-// enter notes a request; false when one with its id is under way.
+// enter notes a request; false if one with its id is in flight.
 func (b *bridge) enter(key string, p *passage) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -203,7 +207,7 @@ func (b *bridge) wants(key string, p *passage) bool {
 	return !p.withdrawn
 }
 
-// answer sends a request and returns the message that answers it; nil when none will come.
+// answer sends a request and returns the message that answers it; nil if none will come.
 func (b *bridge) answer(ctx context.Context, m Message, line []byte) []byte {
 	var answer []byte
 	var err error
@@ -227,7 +231,7 @@ func (b *bridge) answer(ctx context.Context, m Message, line []byte) []byte {
 	return answer
 }
 
-// headerOf is what a message of a session carries.
+// headerOf is the headers of a session's message.
 func (b *bridge) headerOf(s *bridged) http.Header {
 	h := b.header.Clone()
 	if s.id != "" {
@@ -285,7 +289,7 @@ func (b *bridge) again(ctx context.Context, old *bridged) (*bridged, error) {
 	b.deliver(ctx, AppendNotification(nil, "notifications/initialized", nil))
 	s := b.now()
 	b.stream.Go(func() { b.listen(s) })
-	for _, kind := range []string{"tools", "prompts", "resources"} { // they may be others now
+	for _, kind := range []string{"tools", "prompts", "resources"} { // the lists may have changed
 		b.write(AppendNotification(nil, "notifications/"+kind+"/list_changed", nil))
 	}
 	return s, nil

@@ -11,10 +11,10 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
-// errForgotten says that the endpoint does not know the session. The request was not acted on.
+// errForgotten means that the endpoint does not know the session. The request was not acted on.
 var errForgotten = Errorf(CodeInternal, "the gateway does not know the session")
 
-// send sends one HTTP request. No redirect is followed: what it carries is for the endpoint.
+// send sends one HTTP request. No redirect is followed: its headers are for the endpoint only.
 func (b *bridge) send(ctx context.Context, method string, header http.Header, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, b.url.String(), bytes.NewReader(body))
 	if err != nil {
@@ -51,7 +51,7 @@ func (b *bridge) ask(ctx context.Context, header http.Header, m Message, line []
 	switch {
 	case err == nil && said.IsResponse() && bytes.Equal(said.ID, m.ID):
 		return body, resp.Header, nil
-	case err == nil && said.Error != nil: // a refusal that read no id
+	case err == nil && said.Error != nil: // an error without an id
 		return AppendError(nil, m.ID, ParseError(said.Error)), resp.Header, nil
 	}
 	text := strings.Join(strings.Fields(string(body[:min(len(body), 500)])), " ")
@@ -63,7 +63,7 @@ func (b *bridge) broke(err error) error {
 	return Errorf(CodeInternal, "the gateway at %s ended before it answered: %v", b.url.Redacted(), fault.Plain(err))
 }
 
-// follow reads a stream up to the answer to m. A broken stream of a session is resumed as long as something new comes.
+// follow reads a stream up to the answer to m. A broken stream of a session is resumed as long as new events arrive.
 func (b *bridge) follow(ctx context.Context, body io.Reader, header http.Header, m Message) ([]byte, error) {
 	last := ""
 	for {
@@ -82,7 +82,8 @@ func (b *bridge) follow(ctx context.Context, body io.Reader, header http.Header,
 		if !isEventStream(resp) {
 			return nil, Errorf(CodeInternal, "the gateway does not give the rest of its answer: HTTP %d", resp.StatusCode)
 		}
-		body, last = resp.Body, ""
+		body = resp.Body
+		last = ""
 	}
 }
 
@@ -107,7 +108,7 @@ func (b *bridge) events(body io.Reader, last *string, m Message) ([]byte, error)
 		}
 		said, err := Parse(ev.Data)
 		switch {
-		case err != nil: // nothing that a client could read
+		case err != nil: // the client could not read it
 		case m.ID != nil && said.IsResponse() && bytes.Equal(said.ID, m.ID):
 			return bytes.Clone(ev.Data), nil
 		default:
@@ -127,19 +128,20 @@ func (b *bridge) hear(ctx context.Context, header http.Header, last string) (*ht
 	return b.send(ctx, http.MethodGet, h, nil)
 }
 
-// How long to wait before a stream that ended is opened again.
+// Waits before a stream that ended is reopened.
 const (
 	soon = 100 * time.Millisecond
 	late = 10 * time.Second
 )
 
-// listen passes on what the session hears outside of requests, until the bridge ends or the session is replaced.
+// listen passes on the session's messages outside of requests, until the bridge ends or the session is replaced.
 func (b *bridge) listen(s *bridged) {
 	last := ""
 	for wait := soon; ; wait = min(2*wait, late) {
 		resp, err := b.hear(b.life, b.headerOf(s), last)
 		if err == nil {
-			stream, status := isEventStream(resp), resp.StatusCode
+			stream := isEventStream(resp)
+			status := resp.StatusCode
 			if stream {
 				wait = soon
 				b.events(resp.Body, &last, Message{})

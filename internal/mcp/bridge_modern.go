@@ -23,7 +23,7 @@ func (b *bridge) askModern(ctx context.Context, m Message, line []byte) ([]byte,
 	return answer, err
 }
 
-// modernHeader repeats what the era wants repeated.
+// modernHeader is the headers that repeat parts of a modern message.
 func (b *bridge) modernHeader(m Message) http.Header {
 	h := b.header.Clone()
 	h.Set(versionHeader, ModernVersion)
@@ -42,10 +42,10 @@ func (b *bridge) modernHeader(m Message) http.Header {
 	return b.mirrors[name].Header(rawjson.Get(m.Params, "arguments"), h)
 }
 
-// maxPages bounds a list whose cursors never end.
+// maxPages limits a list whose cursors never end.
 const maxPages = 1000
 
-// learn reads which headers the tools want, in the name of the client that calls one.
+// learn reads from the list which headers the tools require, on behalf of the client.
 func (b *bridge) learn(ctx context.Context, call Message) error {
 	at := FindMeta(call.Params)
 	params := With(json.RawMessage("{}"), metaKey, Without(call.Params[at.Start:at.End], progressTokenID))

@@ -3,10 +3,10 @@
 // Messages are split, never decoded: params and results travel as the bytes that came in.
 //
 // It serves both eras of the protocol: the legacy revisions (2024-11-05 to 2025-11-25), whose
-// requests come in a Session, and 2026-07-28, whose requests say all of themselves in Meta.
-// What a modern client hears of outside of its requests, it hears through Request.Listen.
+// requests come in a Session, and 2026-07-28, whose requests describe themselves in Meta.
+// A modern client gets notifications outside of its requests through Request.Listen.
 //
-// It knows nothing of tools, profiles or keys. A front is given an Entry for each request:
+// It knows nothing about tools, profiles or keys. A front is given an Entry for each request:
 //
 //	front := mcp.NewFront(sessions, nil)
 //	front.Serve(w, r, mcp.Entry{Owner: "key-1", Group: "default", Info: info, Handler: h})

@@ -10,13 +10,13 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Entry says who is at the door and who answers. A front gets one for each request.
+// Entry is who calls and who answers. A front gets one for each request.
 type Entry struct {
-	Owner   string      // the caller's identity; a session serves no other
+	Owner   string      // the caller's identity; a session serves only its owner
 	Group   string      // the sessions that Broadcast reaches together
 	Info    func() Info // what initialize answers
 	Handler Handler
-	// Charge counts the messages of a batch; false: too many, and it has answered. nil: they are not counted.
+	// Charge counts the messages of a batch against the rate limit; false: too many, and it has answered. May be nil.
 	Charge func(w http.ResponseWriter, r *http.Request, messages int) bool
 }
 
@@ -46,7 +46,7 @@ func (i Info) appendTo(b []byte) []byte {
 	return b
 }
 
-// Implementation is who we are, as both eras write it.
+// Implementation is our serverInfo, the same in both eras.
 func (i Info) Implementation() json.RawMessage {
 	b := rawjson.AppendString([]byte(`{"name":`), i.Name)
 	if i.Title != "" {
@@ -75,7 +75,7 @@ func (e Entry) answer(ctx context.Context, log *slog.Logger, req *Request) (json
 	return result, err
 }
 
-// take hands a notification to whom it concerns.
+// take dispatches a notification.
 func (e Entry) take(ctx context.Context, s *Session, m Message) {
 	switch m.Method {
 	case "notifications/cancelled":

@@ -13,15 +13,15 @@ type outbox struct {
 
 	mu     sync.Mutex
 	first  int           // number of events[0]
-	events [][]byte      // kept for whoever reads next
+	events [][]byte      // stored for the next reader
 	size   int           // bytes in events
 	sent   int           // events before this one have been written to a client
 	ended  bool          // nothing will be added
-	closed bool          // nobody may begin to read
-	wake   chan struct{} // tells the reader that there is more; nil while nobody reads
+	closed bool          // no reader may start
+	wake   chan struct{} // signals new events to the reader; nil without one
 }
 
-// What an outbox keeps. The oldest go first.
+// Limits of an outbox. The oldest events are dropped first.
 const (
 	maxEvents     = 64
 	maxEventBytes = 8 << 20
@@ -43,7 +43,7 @@ func (o *outbox) add(message []byte) int {
 	return o.first + len(o.events) - 1
 }
 
-// addOnce is add for news that say the same when they come twice: what waits already is not added again.
+// addOnce is add for idempotent notifications: one that is already waiting is not added again.
 func (o *outbox) addOnce(message []byte) {
 	o.mu.Lock()
 	for _, e := range o.events[max(0, o.sent-o.first):] {
@@ -101,7 +101,7 @@ func (o *outbox) leave(wake <-chan struct{}) {
 	}
 }
 
-// drain ends whoever reads, and lets nobody begin to.
+// drain ends the current reader and allows no new one.
 func (o *outbox) drain() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -130,7 +130,7 @@ func (o *outbox) wrote(next int) {
 	o.sent = max(o.sent, next)
 }
 
-// unsent is the number of the first event that no client has been given.
+// unsent is the number of the first event that was not sent to a client.
 func (o *outbox) unsent() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -146,7 +146,7 @@ func (o *outbox) reading() bool {
 // eventID names an event for Last-Event-ID.
 func (o *outbox) eventID(n int) string { return o.id + "-" + strconv.Itoa(n) }
 
-// parseEventID takes an event's name apart.
+// parseEventID parses an event's id.
 func parseEventID(id string) (stream string, n int, ok bool) {
 	stream, number, ok := strings.Cut(id, "-")
 	count, err := strconv.ParseUint(number, 10, 31) // so that the number after it is one too

@@ -27,8 +27,8 @@ type Request struct {
 	Method  string
 	Params  json.RawMessage // nil when absent
 	Session *Session        // the legacy session it came in; nil where there is none
-	Meta    *Meta           // what a modern request says of itself; nil for a legacy one
-	Caller  string          // who calls, for servers inside our own process; "" when it is not known
+	Meta    *Meta           // a modern request's description of itself; nil for a legacy one
+	Caller  string          // the caller, for servers inside our own process; "" if not known
 	Client  Peer            // the way back to the caller while the request is open; never nil
 	Sent    func()          // may be set by the handler; called when the result is no longer needed
 
@@ -51,7 +51,7 @@ type Peer interface {
 	Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 }
 
-// Error is a JSON-RPC error as it stands on the wire.
+// Error is a JSON-RPC error object.
 type Error struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
@@ -82,7 +82,7 @@ const (
 	CodeUnsupportedVersion = -32022 // modern: the revision is not served
 )
 
-// Deaf is the Peer that hears nothing and answers nothing: for callers without a way back.
+// Deaf is the Peer that ignores notifications and answers nothing: for callers that cannot be reached.
 var Deaf Peer = deaf{}
 
 type deaf struct{}

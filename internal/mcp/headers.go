@@ -39,7 +39,7 @@ func isEncoded(value string) bool {
 	return len(value) >= len(encodedStart)+len(encodedEnd) && strings.HasPrefix(value, encodedStart) && strings.HasSuffix(value, encodedEnd)
 }
 
-// DecodeHeader reads a header's value; false when it says that it is base64 and is not.
+// DecodeHeader reads a header's value; false if it is marked as base64 but invalid.
 func DecodeHeader(value string) (string, bool) {
 	if !isEncoded(value) {
 		return value, true
@@ -72,7 +72,7 @@ func checkHeaders(h http.Header, m Message) error {
 	}
 	name, ok := rawjson.String(rawjson.Get(m.Params, key))
 	if !ok {
-		return nil // what is wrong with the params is said by who reads them
+		return nil // invalid params are reported where they are read
 	}
 	return sameHeader(h, NameHeader, name)
 }
@@ -120,7 +120,7 @@ func modernStatus(err error) int {
 	return http.StatusOK
 }
 
-// MissingCapability says which ability of the client a request would need.
+// MissingCapability is the error for a client without a capability that the request needs.
 func MissingCapability(method string) *Error {
 	ability := Ability(method)
 	data, _ := json.Marshal(map[string]any{"requiredCapabilities": map[string]any{ability: struct{}{}}}) // strings only

@@ -20,10 +20,10 @@ type Front struct {
 	opts     FrontOptions
 }
 
-// FrontOptions change the limits of a Front.
+// FrontOptions configure a Front.
 type FrontOptions struct {
-	MaxBody int64         // most bytes of one POST; 0: 4 MiB
-	Stalled time.Duration // a client that takes nothing of its stream for so long counts as gone; 0: 10 s
+	MaxBody int64         // limit of one POST in bytes; 0: 4 MiB
+	Stalled time.Duration // a client that reads nothing from its stream for this long counts as disconnected; 0: 10 s
 	Logger  *slog.Logger  // nil: discard
 }
 
@@ -116,7 +116,7 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request, e Entry) {
 
 // message serves one message of an open session.
 func (f *Front) message(w http.ResponseWriter, r *http.Request, e Entry, s *Session, m Message) {
-	// A legacy client that hangs up has not canceled: that takes a notification.
+	// A legacy client that disconnects has not canceled: that takes a notification.
 	ctx := context.WithoutCancel(r.Context())
 	switch {
 	case m.IsResponse():
@@ -176,7 +176,7 @@ func refuseUnknown(w http.ResponseWriter) {
 	refuse(w, http.StatusNotFound, Errorf(CodeInvalidRequest, "session not found: send initialize again"))
 }
 
-// accepts tells whether the Accept header allows the type; without a header everything is.
+// accepts tells whether the Accept header allows the type; without a header every type is.
 func accepts(r *http.Request, mediaType string) bool {
 	values := r.Header["Accept"]
 	if len(values) == 0 {

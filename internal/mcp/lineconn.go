@@ -27,7 +27,7 @@ func newLineConn(in io.Reader, out io.Writer, maxLine int) *lineConn {
 	return &lineConn{lines: NewLines(in, maxLine), out: out}
 }
 
-// leaveWithin is how long a client may take to read the last answers when we are to end.
+// leaveWithin is how long a client may take to read the last answers at shutdown.
 const leaveWithin = 2 * time.Second
 
 // within runs serve, and only briefly once ctx has ended: a write to a client that does not read cannot be interrupted.
@@ -49,7 +49,7 @@ func within(ctx context.Context, serve func() error) error {
 	}
 }
 
-// read takes messages until the input or ctx ends. A reader blocked on a terminal cannot be interrupted, so it runs apart.
+// read takes messages until the input or ctx ends. A reader blocked on a terminal cannot be interrupted, so it runs in its own goroutine.
 func (c *lineConn) read(ctx context.Context, take func(m Message, line []byte)) error {
 	type next struct {
 		line []byte

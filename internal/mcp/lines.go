@@ -11,13 +11,13 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Lines reads messages that end at a line break, with a bound on their length.
+// Lines reads messages that end at a line break, with a limit on their length.
 type Lines struct {
 	r     *bufio.Reader
 	limit int
 }
 
-// LongLineError says that a line was over the limit and dropped. Head and Tail are its first and last bytes.
+// LongLineError means that a line was over the limit and dropped. Head and Tail are its first and last bytes.
 type LongLineError struct {
 	Size       int64
 	Limit      int
@@ -31,7 +31,7 @@ func (e *LongLineError) Error() string {
 // ID is the id of the message, if it is at either end; nil otherwise. HasMethod tells that the message is not an answer.
 func (e *LongLineError) ID() (id json.RawMessage, hasMethod bool) {
 	w := rawjson.Object(e.Head)
-	for w.Next() && w.End < len(e.Head) { // a number at the cut may go on behind it
+	for w.Next() && w.End < len(e.Head) { // a number at the cut may be incomplete
 		switch string(w.Key) {
 		case "method":
 			hasMethod = true
@@ -58,7 +58,7 @@ func (e *LongLineError) ID() (id json.RawMessage, hasMethod bool) {
 	return id, hasMethod
 }
 
-// keepEnds is how much of each end of a dropped line is kept, to find whose answer it was.
+// keepEnds is how much of each end of a dropped line is kept, to find the request it answers.
 const keepEnds = 256
 
 // NewLines reads lines of at most limit bytes from r.
@@ -79,7 +79,7 @@ func (l *Lines) Next() ([]byte, error) {
 	}
 }
 
-// dropEOF keeps the end of input for the next call: the line before it is whole.
+// dropEOF reports the end of input only at the next call: the line before it is complete.
 func dropEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Filter is what a modern client wants to hear of.
+// Filter is what a modern client subscribes to.
 type Filter struct {
 	Lists []string // that one of these lists has changed: of tools, prompts or resources
 	URIs  []string // that one of these resources has changed
@@ -49,7 +49,7 @@ func parseFilter(params json.RawMessage) (Filter, error) {
 	return f, nil
 }
 
-// appendTo appends the filter as the client is told of it.
+// appendTo appends the filter as the client sees it.
 func (f Filter) appendTo(b []byte) []byte {
 	b = append(b, '{')
 	for _, name := range f.Lists {
@@ -93,11 +93,11 @@ func (l *listening) tag(params json.RawMessage) json.RawMessage {
 	return With(Without(params, metaKey), metaKey, mark)
 }
 
-// eventer is a Peer that takes whole messages.
+// eventer is a Peer that accepts whole messages.
 type eventer interface{ event(message []byte) error }
 
-// Listen serves subscriptions/listen until the client leaves or the gateway ends. Accept gets the
-// session and what the client wants, and returns what it will get, which the client is told first.
+// Listen serves subscriptions/listen until the client disconnects or the gateway shuts down. Accept gets the
+// session and the requested filter, and returns the granted one, which is sent to the client first.
 func (r *Request) Listen(ctx context.Context, accept func(*Session, Filter) Filter) (json.RawMessage, error) {
 	out, ok := r.Client.(eventer)
 	if r.Meta == nil || !ok {
@@ -130,7 +130,7 @@ const (
 	ackMethod    = "notifications/subscriptions/acknowledged"
 )
 
-// follow passes on what the session hears. True says that we have ended it, not the client.
+// follow passes on the session's notifications. True: we have ended it, not the client.
 func (s *Session) follow(ctx context.Context, wake <-chan struct{}, out eventer) bool {
 	defer s.news.leave(wake)
 	for next := 0; ; {

@@ -8,10 +8,11 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// removals are the edits that take the members of these names out of an object.
+// removals are the edits that remove the members of these names from an object.
 func removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
-	end, first := 1, true // where the last kept member ended, and whether there was none
-	cut := -1             // where the cut under way begins
+	end := 1
+	first := true // where the last kept member ended, and whether there was none
+	cut := -1     // where the current cut begins
 	w := rawjson.Object(object)
 	for w.Next() {
 		if slices.Contains(names, string(w.Key)) {
@@ -23,12 +24,13 @@ func removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
 		}
 		if cut >= 0 {
 			edits = append(edits, rawjson.Edit{Start: cut, End: end})
-			if first { // the comma behind the cut goes too
+			if first { // the comma after the cut is removed too
 				edits[len(edits)-1].End = end + bytes.IndexByte(object[end:], ',') + 1
 			}
 			cut = -1
 		}
-		end, first = w.End, false
+		end = w.End
+		first = false
 	}
 	if cut >= 0 {
 		edits = append(edits, rawjson.Edit{Start: cut, End: end})

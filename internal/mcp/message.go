@@ -18,10 +18,10 @@ type Message struct {
 	Error  json.RawMessage // nil when absent
 }
 
-// IsRequest tells whether the message wants an answer.
+// IsRequest tells whether the message needs an answer.
 func (m *Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
 
-// IsNotification tells whether the message is said without wanting an answer.
+// IsNotification tells whether the message is a notification, which gets no answer.
 func (m *Message) IsNotification() bool { return m.Method != "" && m.ID == nil }
 
 // IsResponse tells whether the message answers a request.

@@ -29,12 +29,12 @@ const MetaReplaced = "toolfit/replaced"
 // IsReserved tells whether a member of _meta belongs to the modern era; legacy servers do not get it.
 func IsReserved(key []byte) bool { return strings.HasPrefix(string(key), metaPrefix) }
 
-// Meta is what a modern request says of itself.
+// Meta is a modern request's description of itself.
 type Meta struct {
 	Version      string
-	Info         json.RawMessage // the client's own description; nil when it gives none
+	Info         json.RawMessage // the client's own description; nil if there is none
 	Capabilities json.RawMessage // what the client can be asked
-	Level        string          // least level of log messages that it wants; "" for none at all
+	Level        string          // minimum level of log messages to send; "": none at all
 	Header       http.Header     // the headers that came with it; nil on a pipe
 }
 
@@ -117,10 +117,10 @@ func readMeta(params json.RawMessage) (*Meta, error) {
 	return m, nil
 }
 
-// maxDescription limits what a client says about itself: sessions store it, and servers are told.
+// maxDescription limits what a client says about itself: sessions store it, and servers get it.
 const maxDescription = 16 << 10
 
-// describes refuses a client that says too much about itself.
+// describes refuses a client whose description is too long.
 func describes(info, capabilities json.RawMessage) error {
 	for _, part := range []struct {
 		name string
@@ -147,16 +147,19 @@ type Speaker struct {
 	Era          Era             // "" counts as legacy
 	Info         json.RawMessage // its own description; nil when there is none
 	Capabilities json.RawMessage // what it can be asked; nil: nothing
-	Level        string          // least level of log messages that it wants; "" when it has not said
-	Header       http.Header     // the headers by which its request repeats arguments; nil: none
-	Home         Peer            // the way to it outside its requests; nil: none
+	Level        string          // minimum level of log messages to send; "": not set
+	Header       http.Header     // the headers that repeat arguments; may be nil
+	Home         Peer            // reaches it outside of requests; may be nil
 }
 
 // Speaker is who sent the request.
 func (r *Request) Speaker() Speaker {
 	switch {
 	case r.Meta != nil:
-		return Speaker{Era: Modern, Info: r.Meta.Info, Capabilities: r.Meta.Capabilities, Level: r.Meta.Level, Header: paramHeaders(r.Meta.Header)}
+		return Speaker{
+			Era: Modern, Info: r.Meta.Info, Capabilities: r.Meta.Capabilities, Level: r.Meta.Level,
+			Header: paramHeaders(r.Meta.Header),
+		}
 	case r.Session != nil:
 		s := r.Session
 		return Speaker{Era: Legacy, Info: s.Info, Capabilities: s.Capabilities, Level: s.Level(), Home: s}
@@ -184,7 +187,7 @@ func Can(capabilities json.RawMessage, method string, params json.RawMessage) bo
 		if mode, _ := rawjson.String(rawjson.Get(params, "mode")); mode != "" && mode != "form" {
 			return has(mode)
 		}
-		return has("form") || !has("url") // forms are what the bare capability means
+		return has("form") || !has("url") // the bare capability means forms
 	case "sampling/createMessage":
 		return has("tools") || rawjson.Get(params, "tools") == nil
 	}

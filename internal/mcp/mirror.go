@@ -16,7 +16,7 @@ import (
 // mirrorKey is the schema keyword by which a tool says that a header repeats an argument.
 const mirrorKey = "x-mcp-header"
 
-// Mirror is which arguments of a tool headers repeat. Nil is none.
+// Mirror says which arguments of a tool are repeated in headers. Nil: none.
 type Mirror struct{ params []mirrored }
 
 type mirrored struct {
@@ -75,7 +75,7 @@ func (m *Mirror) read(schema *jsonschema.Node, path []string, reached bool) (err
 func (m *Mirror) add(name *jsonschema.Node, path []string, kind string) error {
 	text := name.Text
 	if name.Kind != jsonschema.String || !isToken(text) {
-		return fmt.Errorf("%s %.60s is no name of a header", mirrorKey, name)
+		return fmt.Errorf("%s %.60s is not a valid header name", mirrorKey, name)
 	}
 	switch kind {
 	case "string", "integer", "boolean":
@@ -92,7 +92,7 @@ func (m *Mirror) add(name *jsonschema.Node, path []string, kind string) error {
 	return nil
 }
 
-// isToken tells whether HTTP takes the text as the name of a header.
+// isToken tells whether the text is a valid header name.
 func isToken(text string) bool {
 	for _, c := range []byte(text) {
 		alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
@@ -121,7 +121,7 @@ func (m *Mirror) Header(args json.RawMessage, came http.Header) http.Header {
 	return h
 }
 
-// scalar is an argument as a header says it; false for what is absent, null or no scalar.
+// scalar is an argument as a header value; false if it is absent, null or not a scalar.
 func scalar(value json.RawMessage) (string, bool) {
 	switch {
 	case rawjson.IsNull(value), value[0] == '{', value[0] == '[':
@@ -159,7 +159,7 @@ func says(header, want string, value json.RawMessage) bool {
 	}
 	a, errA := strconv.ParseFloat(got, 64)
 	b, errB := strconv.ParseFloat(want, 64)
-	const exact = 1 << 53 // beyond it two integers may look like one
+	const exact = 1 << 53 // beyond it floats do not represent every integer
 	return value[0] != '"' && errA == nil && errB == nil && a == b && a > -exact && a < exact
 }
 

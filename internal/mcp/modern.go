@@ -9,7 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// versionMark is how a modern request can be told by its bytes alone.
+// versionMark is in the bytes of every modern request.
 var versionMark = []byte(MetaVersion)
 
 // isModern tells the era of a message over HTTP: by the header, else by the message. Unknown revisions count as modern.
@@ -31,11 +31,11 @@ func isModern(h http.Header, m Message) (bool, error) {
 	return false, nil
 }
 
-// postModern serves one modern message: there is no session, and a client that hangs up has canceled.
+// postModern serves one modern message: there is no session, and a client that disconnects has canceled.
 func (f *Front) postModern(w http.ResponseWriter, r *http.Request, e Entry, m Message) {
 	switch {
 	case m.IsNotification():
-		w.WriteHeader(http.StatusAccepted) // there is none that says anything over HTTP
+		w.WriteHeader(http.StatusAccepted) // no notification means anything over HTTP
 		return
 	case m.IsResponse():
 		refuse(w, http.StatusBadRequest, Errorf(CodeInvalidRequest, "revision %s has no answers of the client", ModernVersion))

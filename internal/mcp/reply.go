@@ -25,12 +25,12 @@ type reply struct {
 	stored    *outbox // the events of a stream that can be resumed
 	broken    bool    // the client has gone; it can resume the stream later
 	finished  bool
-	beat      *time.Timer // sends a comment now and then on a modern stream
+	beat      *time.Timer // sends keep-alive comments on a modern stream
 }
 
 var errFinished = errors.New("the request has been answered")
 
-// Notify sends a notification on the request's own stream. A client that takes no streams misses it.
+// Notify sends a notification on the request's own stream. A client that does not accept streams misses it.
 func (r *reply) Notify(_ context.Context, method string, params json.RawMessage) error {
 	if !r.canStream || r.session != nil && !r.session.wants(method, params) || r.meta != nil && !r.meta.wants(method, params) {
 		return nil
@@ -70,7 +70,7 @@ func (r *reply) send(message []byte) error {
 	return nil
 }
 
-// begin makes the answer a stream. Only the newest legacy revision takes an event without data, which says where to resume.
+// begin makes the answer a stream. Only the newest legacy revision accepts an event without data, which says where to resume.
 func (r *reply) begin() {
 	r.streaming = true
 	streamHeader(r.w.Header())

@@ -21,11 +21,11 @@ type Session struct {
 	Group        string          // sessions of one group see the same lists
 	Version      string          // the revision agreed on
 	Capabilities json.RawMessage // the client's
-	Info         json.RawMessage // the client's own description; nil when it gave none
+	Info         json.RawMessage // the client's own description; nil if there is none
 
 	used atomic.Int64 // last use, Unix nanoseconds
 
-	level atomic.Int32 // least level of log messages that the client wants, plus one; 0: not said
+	level atomic.Int32 // minimum level of log messages for the client, plus one; 0: not set
 	news  outbox       // the session's own stream
 	done  chan struct{}
 
@@ -40,10 +40,10 @@ type Session struct {
 	closed     bool
 }
 
-// maxOpen bounds the requests of one session that are open at once.
+// maxOpen limits the open requests of one session.
 const maxOpen = 1000
 
-// maxStreams bounds the streams that a client may come back to.
+// maxStreams limits the streams that a client may resume.
 const maxStreams = 16
 
 // newsStream is the id of the session's own stream.
@@ -69,11 +69,13 @@ func newSession(e Entry, params json.RawMessage) (*Session, error) {
 	if err := describes(s.Info, s.Capabilities); err != nil {
 		return nil, err
 	}
-	s.Version, s.Info, s.Capabilities = negotiate(asked), bytes.Clone(s.Info), bytes.Clone(s.Capabilities)
+	s.Version = negotiate(asked)
+	s.Info = bytes.Clone(s.Info)
+	s.Capabilities = bytes.Clone(s.Capabilities)
 	return s, nil
 }
 
-// errEnded is why a request ends with its session. It was not withdrawn, so it is still answered.
+// errEnded is the cause when a request ends with its session. It was not canceled, so it is still answered.
 var errEnded = Errorf(CodeInternal, "the session has ended")
 
 // begin registers a request so that the client can cancel it; errEnded if the session has ended.
@@ -172,7 +174,8 @@ func (s *Session) answered(m Message) {
 	defer s.mu.Unlock()
 	if c := s.asks[id]; c != nil {
 		delete(s.asks, id)
-		m.Result, m.Error = bytes.Clone(m.Result), bytes.Clone(m.Error)
+		m.Result = bytes.Clone(m.Result)
+		m.Error = bytes.Clone(m.Error)
 		c <- m // buffered, and only once
 	}
 }
@@ -250,7 +253,8 @@ func (s *Session) Level() string {
 
 // Lower tells which of two levels lets more through; "" is no level.
 func Lower(a, b string) string {
-	i, j := slices.Index(logLevels, a), slices.Index(logLevels, b)
+	i := slices.Index(logLevels, a)
+	j := slices.Index(logLevels, b)
 	if i < 0 || j >= 0 && j < i {
 		return b
 	}

@@ -92,7 +92,8 @@ func (s *Sessions) makeRoom(comes string) {
 			continue
 		}
 		if at, idle := sess.idle(); idle && (oldest == nil || at.Before(since)) {
-			oldest, since = sess, at
+			oldest = sess
+			since = at
 		}
 	}
 	s.mu.RUnlock()

@@ -35,7 +35,9 @@ var readers = sync.Pool{New: func() any { return &Events{lines: Lines{r: bufio.N
 func NewEvents(r io.Reader, limit int) *Events {
 	e := readers.Get().(*Events)
 	e.lines.r.Reset(r)
-	e.limit, e.lines.limit, e.drop = limit, limit+len("data: "), false
+	e.limit = limit
+	e.lines.limit = limit + len("data: ")
+	e.drop = false
 	return e
 }
 
@@ -61,7 +63,8 @@ func (e *Events) Next() (Event, error) {
 			if ev.Data != nil || ev.ID != "" {
 				return ev, nil
 			}
-			ev, e.drop = Event{}, false
+			ev = Event{}
+			e.drop = false
 		case err == nil && !e.drop:
 			err = e.field(&ev)
 		}

@@ -19,7 +19,9 @@ func (p *pipe) modern(ctx context.Context, m Message) {
 		return
 	}
 	req := m.request(nil, modernPipe{p, meta})
-	req.Meta, req.sessions, req.entry = meta, p.sessions, p.entry
+	req.Meta = meta
+	req.sessions = p.sessions
+	req.entry = p.entry
 	serve := p.entry.start(ctx, p.log, p.requests, req)
 	work := &p.work
 	if m.Method == listenMethod {

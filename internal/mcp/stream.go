@@ -20,7 +20,8 @@ func (f *Front) get(w http.ResponseWriter, r *http.Request, e Entry) {
 	if s == nil {
 		return
 	}
-	from, next := &s.news, s.news.unsent()
+	from := &s.news
+	next := s.news.unsent()
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		id, n, ok := parseEventID(last)
 		if from = s.find(id); !ok || from == nil {

@@ -38,7 +38,7 @@ type Message struct {
 	Calls    []Call  `json:"tool_calls,omitempty"`
 	CallID   string  `json:"tool_call_id,omitempty"`      // the call that a tool's message answers
 	Refusal  string  `json:"refusal,omitempty"`           // of an assistant, instead of content
-	Thoughts string  `json:"reasoning_content,omitempty"` // of the model, if its provider wants them back
+	Thoughts string  `json:"reasoning_content,omitempty"` // of the model, if its provider needs them back
 	Note     *Note   `json:"toolfit,omitempty"`           // for readers of the transcript; models never see it
 }
 
@@ -99,7 +99,7 @@ type Piece struct {
 type Reply struct {
 	Text     string
 	Thoughts string
-	Echo     string // the part of the thoughts that the provider wants back with the next request
+	Echo     string // the part of the thoughts that the provider needs back with the next request
 	Calls    []Call
 	Finish   string // stop, length, tool_calls …; "": unknown, the reply may be incomplete
 	Usage    Usage

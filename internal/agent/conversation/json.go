@@ -22,7 +22,7 @@ func (c Content) MarshalJSON() ([]byte, error) {
 	return rawjson.Encode(parts), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. Anything else is no content.
+// UnmarshalJSON reads what MarshalJSON writes. Anything else is empty content.
 func (c *Content) UnmarshalJSON(data []byte) error {
 	*c = nil
 	if text, ok := rawjson.String(data); ok {

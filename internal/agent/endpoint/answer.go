@@ -52,9 +52,9 @@ func (a *answer) read(body io.Reader, hear func(conversation.Piece) error) error
 
 // nothing describes what came instead of an answer.
 func (a *answer) nothing() error {
-	f := fault.New(fault.UpstreamProtocol, "model %s answered with something that is no chat completion", a.model)
+	f := fault.New(fault.UpstreamProtocol, "model %s answered with something that is not a chat completion", a.model)
 	if a.strange != "" {
-		f = fault.New(fault.UpstreamProtocol, "model %s answered with something that is no chat completion: %s", a.model, a.strange)
+		f = fault.New(fault.UpstreamProtocol, "model %s answered with something that is not a chat completion: %s", a.model, a.strange)
 	}
 	return f.WithHint("check the url of the model: it mostly ends in /v1")
 }
@@ -136,7 +136,7 @@ func (a *answer) choice(choice []byte, p *words) error {
 }
 
 func (a *answer) delta(delta []byte, p *words) error {
-	var beside, other string
+	var reasoning, other string
 	a.calls.event++
 	for w := rawjson.Object(delta); w.Next(); {
 		switch string(w.Key) {
@@ -146,7 +146,7 @@ func (a *answer) delta(delta []byte, p *words) error {
 			text, _ := rawjson.String(w.Value)
 			p.text.WriteString(text)
 		case "reasoning_content":
-			beside, _ = rawjson.String(w.Value)
+			reasoning, _ = rawjson.String(w.Value)
 		case "reasoning":
 			other, _ = rawjson.String(w.Value)
 		case "tool_calls":
@@ -157,8 +157,8 @@ func (a *answer) delta(delta []byte, p *words) error {
 			}
 		}
 	}
-	p.thought.WriteString(cmp.Or(beside, other)) // some endpoints say it under both names
-	a.echo.WriteString(beside)
+	p.thought.WriteString(cmp.Or(reasoning, other)) // some endpoints send it under both names
+	a.echo.WriteString(reasoning)
 	return nil
 }
 

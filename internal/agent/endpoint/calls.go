@@ -134,7 +134,7 @@ func (l *calls) meant(p *part) *call {
 	return c
 }
 
-// candidate returns the last call with the index, or the one with the id where there is no index.
+// candidate returns the last call with the index, or the one with the id if there is no index.
 func (l *calls) candidate(p *part) *call {
 	if c := l.named[p.id]; c != nil && p.index == "" && p.id != "" {
 		return c

@@ -64,7 +64,7 @@ func (c *Client) Ask(ctx context.Context, m *config.Model, body []byte, hear fun
 		return nil, explain(ctx, limited, m, err)
 	}
 	a := answer{model: m.Name}
-	var enough error // of whoever hears it
+	var enough error // the error of hear
 	err = a.read(response.Body, func(p conversation.Piece) error {
 		if p != (conversation.Piece{}) {
 			enough = hear(p)

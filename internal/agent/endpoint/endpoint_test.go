@@ -101,25 +101,25 @@ func TestWhatIsWrongWithAnEndpointIsSaid(t *testing.T) {
 		code fault.Code
 		want string
 	}{
-		{"a wrong key", answer(401, `{"error":{"message":"Incorrect API key"}}`), fault.UpstreamError, "model m does not take our key: Incorrect API key"},
-		{"a wrong name", answer(404, `{"error":{"message":"no such model"}}`), fault.UpstreamError, "model m is not there: no such model"},
-		{"too often", answer(429, `{"error":{"message":"slow down"}}`), fault.RateLimited, "asked too often: slow down"},
+		{"a wrong key", answer(401, `{"error":{"message":"Incorrect API key"}}`), fault.UpstreamError, "model m does not accept our key: Incorrect API key"},
+		{"a wrong name", answer(404, `{"error":{"message":"no such model"}}`), fault.UpstreamError, "model m was not found: no such model"},
+		{"too often", answer(429, `{"error":{"message":"slow down"}}`), fault.RateLimited, "rate limited: slow down"},
 		{"a proxy's page", answer(502, "<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"), fault.UpstreamError, "HTTP 502: 502 Bad Gateway"},
 		{"a model without function calling", answer(400, `{"error":{"message":"m does not support tools"}}`), fault.UpstreamError, "m does not support tools (if the model has no function calling, set tools: text of models.m)"},
 		{"a refusal", answer(400, `{"error":{"message":"context is 8192 tokens"}}`), fault.UpstreamError, "HTTP 400: context is 8192 tokens"},
 		{"an error page", answer(500, "<html>\n<b>oops</b>"), fault.UpstreamError, "HTTP 500: oops"},
 		{"an error of another form", answer(422, `{"detail":"bad field"}`), fault.UpstreamError, "HTTP 422: bad field"},
-		{"a page in place of a stream", answer(200, "<html>hello</html>"), fault.UpstreamProtocol, "no chat completion"},
+		{"a page in place of a stream", answer(200, "<html>hello</html>"), fault.UpstreamProtocol, "not a chat completion"},
 		{"an error with a good status", answer(200, `{"error":{"message":"model is loading","code":503}}`), fault.UpstreamError, "model m broke off: model is loading"},
 		{"an error that is a text", answer(400, `{"error":"model 'x' not found"}`), fault.UpstreamError, "HTTP 400: model 'x' not found"},
-		{"an error of another API with a good status", answer(200, `{"code":500,"msg":"内部错误"}`), fault.UpstreamProtocol, "no chat completion: 内部错误"},
+		{"an error of another API with a good status", answer(200, `{"code":500,"msg":"内部错误"}`), fault.UpstreamProtocol, "not a chat completion: 内部错误"},
 		{"an error event", rawBody("event: error\ndata: {\"message\":\"quota\"}\n\n"), fault.UpstreamError, "model m broke off: quota"},
 		{"an end by an error", events(delta(`{"content":"x"}`), `{"choices":[{"index":0,"delta":{},"finish_reason":"error"}]}`), fault.UpstreamError, "broke off without a reason"},
 		{"JSON that is cut", answer(200, `{"choices":[{"mess`), fault.UpstreamProtocol, "cannot be read to its end"},
 		{"when to ask again", func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Retry-After", "120")
 			answer(429, `{}`)(w, r)
-		}, fault.RateLimited, "asked too often: Too Many Requests (try again in 120 seconds)"},
+		}, fault.RateLimited, "rate limited: Too Many Requests (try again in 120 seconds)"},
 		{"an error in the stream", events(delta(`{"content":"x"}`), `{"error":{"message":"out of memory"}}`), fault.UpstreamError, "out of memory"},
 		{"something else in the stream", events("not json"), fault.UpstreamProtocol, "cannot be read to its end"},
 		{"a connection that breaks", func(w http.ResponseWriter, r *http.Request) {
@@ -127,7 +127,7 @@ func TestWhatIsWrongWithAnEndpointIsSaid(t *testing.T) {
 			http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		}, fault.UpstreamProtocol, "cannot be read to its end"},
-		{"nothing", answer(200, ""), fault.UpstreamProtocol, "no chat completion"},
+		{"nothing", answer(200, ""), fault.UpstreamProtocol, "not a chat completion"},
 	}
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {

@@ -49,7 +49,7 @@ type Message struct {
 // Text is the message's content, where that is text.
 func (m Message) Text() string {
 	var text string
-	json.Unmarshal(m.Content, &text) // what is no text has none
+	json.Unmarshal(m.Content, &text) // anything but text is ignored
 	return text
 }
 
@@ -83,7 +83,7 @@ type Answer struct {
 	Status    int                             // an HTTP error in place of an answer; 0: none
 	Message   string                          // of that error
 	Serve     func(http.ResponseWriter)       // writes the answer itself; nil: as above
-	Wait      func(done <-chan struct{}) bool // is waited for before each event; false: break off; nil: no wait
+	Wait      func(done <-chan struct{}) bool // called before each event; false: break off; may be nil
 }
 
 const maxBody = 64 << 20

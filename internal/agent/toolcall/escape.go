@@ -19,7 +19,7 @@ func Escape(json []byte) string { return unmarked.Replace(string(json)) }
 
 // Plain is a text without blanks and with the escapes of JSON and HTML undone, however often
 // they were done. A text and its quotation have the same plain form, whether the model copied
-// the escapes, undid them, or set the lines anew.
+// the escapes, undid them, or broke the lines differently.
 //
 //	strings.Contains(toolcall.Plain(result), toolcall.Plain(call.Raw))
 func Plain(text string) string {

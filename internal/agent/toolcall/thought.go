@@ -16,7 +16,7 @@ type thought struct {
 	off     bool   // tags are text from here on
 	any     bool   // there was one
 	text    strings.Builder
-	guessed bool            // nothing says that the open one is one, but what is known of the model
+	guessed bool            // the open one is assumed from what is known about the model
 	all     strings.Builder // then: what came of it
 
 	said  bool // something other than blanks was shown
@@ -131,7 +131,7 @@ func (r *Reader) unthink(out *output) {
 
 func (r *Reader) takeThought(text string, out *output) int {
 	t := &r.thought
-	if t.text.Len() == 0 && !t.aside { // what is no tag is let out at once
+	if t.text.Len() == 0 && !t.aside { // text without a tag is passed on at once
 		n := strings.IndexByte(text, '<')
 		if n < 0 {
 			n = len(text)

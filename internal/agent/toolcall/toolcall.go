@@ -30,10 +30,10 @@ import (
 
 // Call is a call as the model wrote it.
 type Call struct {
-	ID     string          // "": it gave none
+	ID     string          // "": none
 	Tool   string          // "" with an Err
-	Source string          // the server that the model means; "": it named none
-	Args   json.RawMessage // an object, or whatever the model wrote in its place; nil: none
+	Source string          // the server that the model named; "": none
+	Args   json.RawMessage // an object, or whatever the model wrote instead; may be nil
 	Err    error           // why it cannot be read; nil when it can
 	Raw    string          // what stood between the tags, or its own part of a list there
 }

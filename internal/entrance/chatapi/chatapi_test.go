@@ -115,7 +115,7 @@ func TestErrorsHaveTheFormOfThatAPI(t *testing.T) {
 		{"bytes that are no text", root, "{\"model\":\"helper\",\"messages\":[{\"role\":\"user\",\"content\":\"\xff\"}]}", 400,
 			"bad_request", "not UTF-8"},
 		{"a model that refuses", root, `{"model":"broken","messages":[{"role":"user","content":"hi"}]}`, 502, "upstream_error",
-			"model down does not take our key: no such key"},
+			"model down does not accept our key: no such key"},
 		{"a body that is too large", root, `{"model":"helper","messages":[{"role":"user","content":"` + strings.Repeat("x", 5<<20) + `"}]}`,
 			413, "too_large", "larger than"},
 	}
@@ -358,7 +358,7 @@ func TestTheOfficialNodeClientTalksWithAnAgent(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"tools": "BadRequestError 400", "broken": "InternalServerError 502",
-		"brokenStream": "model down does not take our key"} {
+		"brokenStream": "model down does not accept our key"} {
 		if text, _ := got[name].(string); !strings.Contains(text, want) {
 			t.Errorf("%s: got %s, want %s", name, text, want)
 		}

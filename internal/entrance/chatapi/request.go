@@ -114,7 +114,7 @@ func (in *wire) check() error {
 	}
 	for _, m := range in.Modalities {
 		if m != "text" {
-			return bad("modalities must be text alone")
+			return bad("modalities must be text only")
 		}
 	}
 	if session, given := in.Metadata[SessionKey]; given {

@@ -104,7 +104,8 @@ func (c *Console) say(v *visit) (answer, error) {
 		return answer{}, fault.New(fault.BadRequest, "the message is empty").WithHint("write something first")
 	}
 	a, err := c.Chat.Answer(v.Context(), agent.Turn{
-		Agent: v.PostForm.Get("agent"), Principal: v.who, Session: v.PostForm.Get("session"), Messages: []conversation.Message{conversation.Text(conversation.RoleUser, said)},
+		Agent: v.PostForm.Get("agent"), Principal: v.who, Session: v.PostForm.Get("session"),
+		Messages: []conversation.Message{conversation.Text(conversation.RoleUser, said)},
 	})
 	if err != nil {
 		return answer{}, err

@@ -23,7 +23,8 @@ const (
 
 // diffJSON compares two JSON values line by line, or the lines of two JSON strings.
 func diffJSON(old, now json.RawMessage) []diffLine {
-	a, b := indentLines(old), indentLines(now)
+	a := indentLines(old)
+	b := indentLines(now)
 	if len(a) > maxDiff || len(b) > maxDiff {
 		return append(marked("-", a), marked("+", b)...)
 	}
@@ -83,12 +84,14 @@ func middle(a, b []string) (out []diffLine) {
 			}
 		}
 	}
-	i, j := 0, 0
+	i := 0
+	j := 0
 	for i < len(a) && j < len(b) {
 		switch {
 		case same(a[i], b[j]):
 			out = append(out, diffLine{" ", b[j]})
-			i, j = i+1, j+1
+			i++
+			j++
 		case common[(i+1)*width+j] >= common[i*width+j+1]:
 			out = append(out, diffLine{"-", a[i]})
 			i++

@@ -45,7 +45,7 @@ type preview struct {
 
 // result reads the stored result that the path names.
 func (c *Console) result(v *visit) (restapi.Result, error) {
-	return c.Results.KeptResult(v.Context(), v.who, v.PathValue("ref"))
+	return c.Results.StoredResult(v.Context(), v.who, v.PathValue("ref"))
 }
 
 func (c *Console) readResult(v *visit) (resultsPage, error) {

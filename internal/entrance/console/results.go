@@ -17,7 +17,7 @@ import (
 // Results reads stored results and tries rules on them.
 type Results interface {
 	ListResults(ctx context.Context, who access.Principal, in restapi.ResultQuery) (restapi.ResultList, error)
-	KeptResult(ctx context.Context, who access.Principal, ref string) (restapi.Result, error)
+	StoredResult(ctx context.Context, who access.Principal, ref string) (restapi.Result, error)
 	TryRule(ctx context.Context, who access.Principal, stored restapi.Result, rule []byte) (restapi.Trial, error)
 }
 

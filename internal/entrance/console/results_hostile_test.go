@@ -29,7 +29,7 @@ type evilResults struct{}
 func (evilResults) ListResults(context.Context, access.Principal, restapi.ResultQuery) (restapi.ResultList, error) {
 	return restapi.ResultList{Next: planted, Results: []restapi.ResultHead{{Ref: planted, Call: planted, Server: planted, Tool: planted, Profile: planted, Rule: planted, TokensFull: 2, TokensSent: 1}}}, nil
 }
-func (evilResults) KeptResult(context.Context, access.Principal, string) (restapi.Result, error) {
+func (evilResults) StoredResult(context.Context, access.Principal, string) (restapi.Result, error) {
 	return restapi.Result{Ref: planted, Call: planted, Tool: planted, Profile: planted, Rule: planted, Arguments: plantedJSON, Result: json.RawMessage(`{"structuredContent":` + string(plantedJSON) + `}`)}, nil
 }
 func (evilResults) TryRule(context.Context, access.Principal, restapi.Result, []byte) (restapi.Trial, error) {

@@ -166,7 +166,9 @@ func (s *Server) resume(ctx context.Context, req *mcp.Request, v *visitor, back 
 			open = append(open, q)
 		}
 	}
-	t.open, t.client, t.caps = open, req.Client, req.Meta.Capabilities
+	t.open = open
+	t.client = req.Client
+	t.caps = req.Meta.Capabilities
 	t.mu.Unlock()
 	if len(open) > 0 {
 		return s.park(req, v, t) // what is missing is asked again
@@ -217,7 +219,8 @@ func (l *lot) put(t *talk) bool {
 		return false
 	}
 	if l.talks == nil {
-		l.talks, l.of = map[place]*talk{}, map[string]int{}
+		l.talks = map[place]*talk{}
+		l.of = map[string]int{}
 	}
 	l.talks[place{t.id, t.round}] = t
 	l.of[t.caller]++

@@ -35,7 +35,8 @@ func (v *visitor) toolsPrompt(ctx context.Context, req *mcp.Request) (*upstream.
 	if err != nil {
 		return nil, rpcError(err)
 	}
-	raw := rawjson.AppendString([]byte(`{"description":"The tools, as text","messages":[{"role":"user","content":{"type":"text","text":`), page.Text)
+	raw := []byte(`{"description":"The tools, as text","messages":[{"role":"user","content":{"type":"text","text":`)
+	raw = rawjson.AppendString(raw, page.Text)
 	return &upstream.Outcome{Raw: append(raw, "}}]}"...)}, nil
 }
 

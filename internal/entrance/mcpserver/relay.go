@@ -95,7 +95,8 @@ func (v *visitor) completePrompt(ctx context.Context, req *mcp.Request, ref rawj
 	if isOurs(e) {
 		return completeTools(req.Params), nil
 	}
-	at.Start, at.End = at.Start+ref.Start, at.End+ref.Start
+	at.Start += ref.Start
+	at.End += ref.Start
 	return v.relay(ctx, req, e.Server, rename(req.Params, at, e.Definition.Name))
 }
 
@@ -111,7 +112,8 @@ func member(params json.RawMessage, key string) (text string, at rawjson.Edit, e
 		case at.End != 0:
 			return "", at, mcp.Errorf(mcp.CodeInvalidParams, "member %q stands there twice", key)
 		}
-		at.Start, at.End = w.Start, w.End
+		at.Start = w.Start
+		at.End = w.End
 		text, _ = rawjson.String(w.Value)
 	}
 	if w.Err() != nil || text == "" {

@@ -67,7 +67,8 @@ type Options struct {
 // New makes a Server; nil options are the defaults.
 func New(tools call.Viewer, calls Caller, servers *upstream.Pool, opts *Options) *Server {
 	s := &Server{tools: tools, calls: calls, servers: servers}
-	s.subscriptions.to, s.subscriptions.of = map[resource]*subscription{}, map[*mcp.Session]map[resource]bool{}
+	s.subscriptions.to = map[resource]*subscription{}
+	s.subscriptions.of = map[*mcp.Session]map[resource]bool{}
 	s.subscriptions.ending = map[resource]chan struct{}{}
 	s.levels.of = map[*mcp.Session]string{}
 	if opts != nil {
@@ -79,7 +80,8 @@ func New(tools call.Viewer, calls Caller, servers *upstream.Pool, opts *Options)
 	if s.opts.Now == nil {
 		s.opts.Now = time.Now
 	}
-	s.seal, s.parked.replica = newSeal(s.opts.Key, s.opts.Now), rand.Text()
+	s.seal = newSeal(s.opts.Key, s.opts.Now)
+	s.parked.replica = rand.Text()
 	s.self = mcp.Info{Name: "toolfit", Title: "toolfit", Version: s.opts.Version}.Implementation()
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s

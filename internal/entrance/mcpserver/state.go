@@ -107,7 +107,8 @@ func digest(raw json.RawMessage) [sha256.Size]byte {
 		}
 	case raw[0] == '"':
 		text, _ := rawjson.String(raw)
-		kind, parts = '"', [][]byte{[]byte(text)}
+		kind = '"'
+		parts = [][]byte{[]byte(text)}
 	default:
 		parts = [][]byte{raw}
 	}

@@ -51,7 +51,8 @@ func (v *visitor) subscribeTo(ctx context.Context, session *mcp.Session, params 
 	if err != nil {
 		return err
 	}
-	subs, r := &v.server.subscriptions, resource{server, uri}
+	subs := &v.server.subscriptions
+	r := resource{server, uri}
 	sub, first, err := subs.add(r, session)
 	if err != nil {
 		return err

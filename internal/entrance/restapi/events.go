@@ -193,7 +193,7 @@ func (e *Events) join(who string) (*listener, error) {
 	}
 	switch err := e.room.Take(who); {
 	case errors.Is(err, share.ErrShare):
-		return nil, fault.New(fault.RateLimited, "%d event connections of yours are open already", share.Of(maxListeners)).
+		return nil, fault.New(fault.RateLimited, "you already have %d open event connections", share.Of(maxListeners)).
 			WithHint("close some of them first")
 	case err != nil:
 		return nil, fault.New(fault.RateLimited, "%d event connections are open already", maxListeners).WithHint("try again later")

@@ -326,7 +326,7 @@ func TestOnePrincipalCannotTakeAllEventConnections(t *testing.T) {
 	for {
 		leave, err := events.Join("greedy")
 		if err != nil {
-			if !fault.Is(err, fault.RateLimited) || !strings.Contains(err.Error(), "of yours") {
+			if !fault.Is(err, fault.RateLimited) || !strings.Contains(err.Error(), "you already have") {
 				t.Error(err)
 			}
 			break

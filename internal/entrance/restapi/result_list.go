@@ -62,8 +62,8 @@ func (a *API) ListResults(ctx context.Context, who access.Principal, in ResultQu
 	return out, nil
 }
 
-// KeptResult returns a stored result by its ref or the id of its call. Callers see their own.
-func (a *API) KeptResult(ctx context.Context, who access.Principal, refOrCall string) (Result, error) {
+// StoredResult returns a stored result by its ref or the id of its call. Callers see their own.
+func (a *API) StoredResult(ctx context.Context, who access.Principal, refOrCall string) (Result, error) {
 	kept, err := a.keptResult(ctx, who, refOrCall)
 	if err != nil {
 		return Result{}, err

@@ -28,7 +28,7 @@ type Trial struct {
 const tryFor = 2 * time.Second
 
 func (a *API) tryRule(q *request) (any, error) {
-	kept, err := a.KeptResult(q.Context(), q.who, q.PathValue("ref"))
+	kept, err := a.StoredResult(q.Context(), q.who, q.PathValue("ref"))
 	if err != nil {
 		return nil, err
 	}

@@ -44,11 +44,11 @@ type Sender interface {
 	Curl(ctx context.Context, c upstream.Call) (string, error) // the HTTP request that the call would become
 }
 
-// Recorder keeps one record per call.
+// Recorder stores one record per call.
 type Recorder interface {
 	NewID() string
 	Add(ctx context.Context, c store.Call) error
-	Refuses() error // why no call that changes something should be made now; nil: it may be
+	Refuses() error // why calls that change something are refused now; nil: they are allowed
 }
 
 // Caller makes calls.
@@ -57,35 +57,35 @@ type Caller struct {
 	servers  Sender
 	log      Recorder
 	opts     Options
-	told     sync.Map // what was warned of once
+	warned   sync.Map // warnings already logged
 	memories *memories
 	followed *lru[followed]           // by session
 	pages    *lru[map[string]written] // by session
 	counts   ruleCounts
 }
 
-// OwnTool carries out a call of a tool of ours. The arguments fit its schema.
+// OwnTool carries out a call of one of our own tools. The arguments match its schema.
 type OwnTool func(ctx context.Context, req *Request, args json.RawMessage) (json.RawMessage, error)
 
 // Options change a Caller. The zero value is usable.
 type Options struct {
 	Metrics *Metrics             // nil: not counted
-	Results Results              // keeps what is left out of results; nil: nothing is kept
-	Retain  func() time.Duration // how long results stay; nil: a day
-	Redact  func(string) string  // takes secrets out of the arguments that are kept with them; nil: there are none
-	Own     map[string]OwnTool   // tools of ours beside those of this package, by name
+	Results Results              // stores full results; nil: nothing is stored
+	Retain  func() time.Duration // how long results are stored; nil: a day
+	Redact  func(string) string  // removes secrets from the arguments stored with results; nil: there are none
+	Own     map[string]OwnTool   // our own tools outside this package, by name
 	// FindElements resolves elements that a browser call describes in words; an answer replaces the
 	// call. nil: words go to the server unchanged.
 	FindElements func(ctx context.Context, req *Request, entry *catalog.Entry, args json.RawMessage) (found, answer json.RawMessage, err error)
-	// JQ runs a program that a model sent, apart from this process; nil: none is run.
+	// JQ runs a model's jq program in a separate process; nil: jq is off.
 	JQ func(ctx context.Context, who, program string, value []byte) ([]byte, error)
-	// PastResults gives results that were kept, as examples for prompts; nil: there are none.
+	// PastResults returns stored results, as examples for prompts; nil: there are none.
 	PastResults func(ctx context.Context, f store.ResultFilter) ([]store.Result, error)
-	Uses        Uses             // keeps what searches led to; nil: nothing is remembered
-	Meaning     Meaning          // asked by searches; nil: words alone decide
-	Background  func(func())     // runs work beside the calls; nil: in their place
+	Uses        Uses             // stores which tools searches led to; nil: nothing is stored
+	Meaning     Meaning          // ranks by meaning; nil: searches match words only
+	Background  func(func())     // runs work in the background; nil: inline
 	Logger      *slog.Logger     // nil: discard
-	Started     func(store.Call) // told of each call that goes to a server; it must not block; nil: nobody is
+	Started     func(store.Call) // called for each call that goes to a server; it must not block; may be nil
 	Now         func() time.Time // nil: time.Now
 }
 
@@ -115,7 +115,9 @@ func New(tools Viewer, servers Sender, log Recorder, opts *Options) *Caller {
 	if c.opts.Now == nil {
 		c.opts.Now = time.Now
 	}
-	c.memories, c.followed, c.pages = newMemories(&c.opts), newLRU[followed](maxFollowed), newLRU[map[string]written](maxPages)
+	c.memories = newMemories(&c.opts)
+	c.followed = newLRU[followed](maxFollowed)
+	c.pages = newLRU[map[string]written](maxPages)
 	return c
 }
 
@@ -132,17 +134,17 @@ type Request struct {
 	Principal  access.Principal
 	Profile    string
 	MCPSession string      // of the transport; "" where there is none
-	From       mcp.Speaker // the client that servers may ask; the zero one cannot be asked
-	Agent      string      // which agent calls; "" when it is none of ours
+	From       mcp.Speaker // the client that servers may ask; the zero value cannot be asked
+	Agent      string      // the calling agent; "" if it is not one of ours
 	Reader     Reader
 	AsListed   bool           // the arguments are for the schemas that the profile's list shows
-	Dialect    schema.Dialect // else: whose arguments they are; "" for those that the tool itself takes
-	Budget     int            // estimated tokens of a result, in place of the profile's; 0: as the profile says
-	MaxChars   int            // characters that the reader takes of a result's text; the rest is kept for it; 0: any number
-	Whole      bool           // the result is neither cut nor kept, whatever the profile says
-	Found      bool           // elements of a page were found already, and are named by their refs
+	Dialect    schema.Dialect // otherwise: the dialect the arguments are written for; "": the tool's own schema
+	Budget     int            // limit of a result in estimated tokens; 0: the profile's
+	MaxChars   int            // limit of a result's text in characters; the rest is stored; 0: no limit
+	Whole      bool           // the result is neither cut nor stored, whatever the profile says
+	Found      bool           // page elements are already resolved to refs
 	Params     Params
-	Client     mcp.Peer // hears of progress and answers questions; nil: nobody
+	Client     mcp.Peer // gets progress and answers questions; nil: nobody does
 
 	Environment bool                      // the caller came to the profile as an environment
 	May         func(*catalog.Entry) bool // which tools its agent may use; nil: all of the profile
@@ -168,10 +170,10 @@ type Result struct {
 	Rule   string     // the rule that cut the result; "": none did
 
 	full    json.RawMessage // the result as the server gave it
-	isError bool            // the tool says in other words than isError that it did not work
+	isError bool            // the tool reports an error in another way than isError
 }
 
-// Do makes one call. A *fault.Error says what the caller may know of a problem; an *mcp.Error is the server's own.
+// Do makes one call. A *fault.Error is safe to show the caller; an *mcp.Error is the server's own.
 func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	rec := c.begin(&req)
 	defer func() { err = rec.end(ctx, res, err) }()
@@ -206,7 +208,8 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 		return nil, err
 	}
 	res.Raw = c.project(ctx, &s, &req, rec, out.Raw)
-	res.Ref, res.Rule = rec.call.Ref, rec.call.Rule
+	res.Ref = rec.call.Ref
+	res.Rule = rec.call.Rule
 	return res, nil
 }
 
@@ -226,7 +229,8 @@ func (c *Caller) Curl(ctx context.Context, req Request) (string, error) {
 func (c *Caller) send(ctx context.Context, entry *catalog.Entry, msg upstream.Call) (upstream.Outcome, error) {
 	out, err := c.servers.Call(ctx, msg)
 	if err == nil && (len(out.Raw) == 0 || out.Raw[0] != '{') {
-		return out, fault.New(fault.UpstreamProtocol, "server %s answered %s with a result that is not an object", entry.Server, entry.Definition.Name)
+		return out, fault.New(fault.UpstreamProtocol, "server %s answered %s with a result that is not an object",
+			entry.Server, entry.Definition.Name)
 	}
 	return out, err
 }

@@ -12,12 +12,12 @@ import (
 type RuleCount struct {
 	Projected  int64 // cut or shaped
 	Whole      int64 // there was nothing to cut
-	Mismatch   int64 // of another form: sent whole
+	Mismatch   int64 // the result had another form: sent whole
 	Failed     int64 // the rule could not be applied: sent whole
 	Shadowed   int64 // would have been cut, had the rule been on
-	Fetched    int64 // fetches of what it had left out
-	TokensFull int64 // of what it cut, or would have cut, as it came
-	TokensSent int64 // and as it was, or would have been, sent
+	Fetched    int64 // fetches of what the rule left out
+	TokensFull int64 // of results that it cut or would have cut, as the server sent them
+	TokensSent int64 // of the same results as they were, or would have been, sent
 }
 
 // ruleCounts counts for each rule. The zero value is ready.
@@ -81,7 +81,7 @@ func (c *ruleCounts) ended(call *store.Call, fetch bool) {
 	n.sent.Add(call.TokensSent)
 }
 
-// RuleCount is what became of the results that the rule was for.
+// RuleCount returns the counts of a rule.
 func (c *Caller) RuleCount(id string) RuleCount {
 	n := c.counts.of(id)
 	return RuleCount{
@@ -90,5 +90,5 @@ func (c *Caller) RuleCount(id string) RuleCount {
 	}
 }
 
-// ForgetRule begins to count anew: the rule of that id is another one now.
+// ForgetRule resets the counts of an id that now belongs to another rule.
 func (c *Caller) ForgetRule(id string) { c.counts.byID.Delete(id) }

@@ -13,13 +13,13 @@ import (
 type Elsewhere struct {
 	Server tool.ServerID
 	Tool   string    // the server's own name for it
-	Fit    *fit.Tool // nil: its schema is not at hand
-	// Send carries out the call, and tells whether the tool says that it did not work.
+	Fit    *fit.Tool // nil: its schema is not known
+	// Send carries out the call and tells whether the tool reports an error.
 	Send func(ctx context.Context, args json.RawMessage) (result json.RawMessage, isError bool, err error)
 }
 
 // DoElsewhere makes a call that another service carries out, and records it as Do does. It is
-// not known which of these tools only read.
+// not known which of these tools are read-only.
 func (c *Caller) DoElsewhere(ctx context.Context, req Request, to Elsewhere) (res *Result, err error) {
 	rec := c.begin(&req)
 	rec.elsewhere = true

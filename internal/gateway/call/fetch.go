@@ -75,7 +75,7 @@ func (c *Caller) storedResult(ctx context.Context, req *Request, ref string) (st
 	return r, err
 }
 
-// choose is the part of a result that was asked for.
+// choose returns the part of a result that was asked for.
 func (c *Caller) choose(ctx context.Context, who string, result []byte, f fetching) (found project.Found, err error) {
 	switch {
 	case len(f.Fields) > 0 && f.JQ != "":

@@ -30,7 +30,7 @@ func (c *Caller) fit(ctx context.Context, s *sent, req *Request) (upstream.Call,
 	}, nil
 }
 
-// checkOutput checks a result against its tool's output schema, if the profile wants that.
+// checkOutput checks a result against its tool's output schema, if the profile asks for it.
 func (c *Caller) checkOutput(ctx context.Context, s *sent, rec *recording, raw json.RawMessage) error {
 	if s.view.Output == "off" || s.view.Output == "" || isToolError(raw) {
 		return nil

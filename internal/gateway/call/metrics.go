@@ -15,7 +15,7 @@ type Metrics struct {
 	fits     *prometheus.CounterVec
 	projects *prometheus.CounterVec
 
-	// Those that every call counts are looked up once.
+	// Metrics of every call, looked up once.
 	bytes, tokens sizes
 	asIs          prometheus.Counter
 }
@@ -39,9 +39,11 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
 	m := &Metrics{
-		calls: counter("toolfit_calls_total", "Tool calls, by server and outcome (ok, tool_error, question, error, canceled).", "server", "outcome"),
+		calls: counter("toolfit_calls_total",
+			"Tool calls, by server and outcome (ok, tool_error, question, error, canceled).", "server", "outcome"),
 		fits: counter("toolfit_fit_total",
-			"Arguments of calls that fitted as they were (as_is), after each kind of repair (repaired), or not at all (refused).", "outcome", "repair"),
+			"Arguments of calls that fitted as they were (as_is), after each kind of repair (repaired), or not at all (refused).",
+			"outcome", "repair"),
 		projects: counter("toolfit_project_total", "Results that a rule or budget was for, by rule and what became of them "+
 			"(whole, projected, shape_mismatch, projection_failed, shadow).", "rule", "outcome"),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -53,7 +55,9 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	bytes := counter("toolfit_call_bytes_total", "Bytes"+kinds, "kind")
 	tokens := counter("toolfit_call_tokens_total", "Estimated tokens"+kinds, "kind")
 	reg.MustRegister(m.calls, m.duration, bytes, m.fits, m.projects, tokens)
-	m.bytes, m.tokens, m.asIs = newSizes(bytes), newSizes(tokens), m.fits.WithLabelValues("as_is", "")
+	m.bytes = newSizes(bytes)
+	m.tokens = newSizes(tokens)
+	m.asIs = m.fits.WithLabelValues("as_is", "")
 	return m
 }
 
@@ -67,7 +71,7 @@ func (m *Metrics) observe(c *store.Call) {
 	m.tokens.add(c.TokensIn, c.TokensFull, c.TokensSent)
 }
 
-// projected counts what became of a result that was to be cut.
+// projected counts how a result was cut.
 func (m *Metrics) projected(rule *project.Active, cut *project.Cut) {
 	if m == nil {
 		return
@@ -91,7 +95,7 @@ func (m *Metrics) shadowed(rule *project.Active, cut *project.Cut) {
 	m.projects.WithLabelValues(rule.ID, outcome).Inc()
 }
 
-// fitted counts what became of a call's arguments.
+// fitted counts how a call's arguments were repaired.
 func (m *Metrics) fitted(res fit.Result, err error) {
 	switch {
 	case m == nil:

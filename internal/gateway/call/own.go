@@ -16,29 +16,32 @@ const (
 	CallTool     = "call_tool"
 )
 
-// OwnTools are their definitions. With jq, models may send jq programs to fetch_result.
+// OwnTools returns their definitions. With jq, models may send jq programs to fetch_result.
 func OwnTools(jq bool) catalog.OwnTools {
 	return catalog.OwnTools{Fetch: fetchDefinition(jq), Search: searchTools}
 }
 
-// fetchDefinition is fetch_result as lists show it. With jq a model may choose by a program.
+// fetchDefinition is the definition of fetch_result.
 func fetchDefinition(jq bool) json.RawMessage {
 	jqProperty := ""
 	if jq {
 		jqProperty = `"jq":{"type":"string","description":"A jq program in place of fields."},`
 	}
 	return json.RawMessage(`{"name":"fetch_result","title":"Fetch the rest of a result",` +
-		`"description":"Get what was left out of an earlier result. A result that leaves something out says so in _omitted, with a ref. Give fields to choose, such as items(id,name), or offset and limit to page through rows. Without them: the beginning, and next_offset.",` +
+		`"description":"Get what was left out of an earlier result. A result that leaves something out says so in _omitted, with a ref. ` +
+		`Give fields to choose, such as items(id,name), or offset and limit to page through rows. ` +
+		`Without them: the beginning, and next_offset.",` +
 		`"inputSchema":{"type":"object","properties":{` +
 		`"ref":{"type":"string","description":"The ref of _omitted, such as r_7f3kq2."},` +
-		`"fields":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"},"maxItems":64}],"description":"Names as _omitted gives them, [\"Databases\",\"Tags\"], or a mask: a,b(c,d/e),items[:20](id), !secret to leave out."},` +
+		`"fields":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"},"maxItems":64}],` +
+		`"description":"Names as _omitted gives them, [\"Databases\",\"Tags\"], or a mask: a,b(c,d/e),items[:20](id), !secret to leave out."},` +
 		jqProperty + `"offset":{"type":"integer","minimum":0,"description":"The first row, or character of a text."},` +
 		`"limit":{"type":"integer","minimum":1,"description":"How many rows or characters at most."}},` +
 		`"required":["ref"],"additionalProperties":false},` +
 		`"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}`)
 }
 
-// searchTools are the definitions of the tools that find others, among those in the overview, and call them.
+// searchTools are the definitions of the search tools. The overview says what there is to find.
 func searchTools(overview string) []json.RawMessage {
 	find := rawjson.AppendString([]byte(`{"name":"find_tools","title":"Find tools","description":`),
 		"Find tools by what they do, and get their signatures; then use call_tool. There are tools of: "+cmp.Or(overview, "no server yet")+
@@ -46,18 +49,22 @@ func searchTools(overview string) []json.RawMessage {
 	find = append(find, `,"inputSchema":{"type":"object","properties":{`+
 		`"query":{"type":"string","minLength":1,"description":"What is to be done, in a few words, or a tool's name."},`+
 		`"limit":{"type":"integer","minimum":1,"maximum":50,"default":5,"description":"How many tools at most."},`+
-		`"detail":{"type":"string","enum":["name","sig","full"],"default":"sig","description":"What is told of each: its name, its signature, or all."}},`+
+		`"detail":{"type":"string","enum":["name","sig","full"],"default":"sig",`+
+		`"description":"How much to return for each: its name, its signature, or everything."}},`+
 		`"required":["query"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}`...)
 	return []json.RawMessage{find, describeDefinition, callDefinition}
 }
 
 var describeDefinition = json.RawMessage(`{"name":"describe_tool","title":"Describe a tool",` +
-	`"description":"Get all about one tool: its description and the schema of its arguments. Needed only where the signature that find_tools gives does not say enough.",` +
-	`"inputSchema":{"type":"object","properties":{"name":{"type":"string","minLength":1,"description":"The tool's name, as find_tools gives it."}},` +
+	`"description":"Get all about one tool: its description and the schema of its arguments. ` +
+	`Needed only where the signature that find_tools gives does not say enough.",` +
+	`"inputSchema":{"type":"object","properties":{` +
+	`"name":{"type":"string","minLength":1,"description":"The tool's name, as find_tools gives it."}},` +
 	`"required":["name"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}`)
 
 var callDefinition = json.RawMessage(`{"name":"call_tool","title":"Call a tool",` +
 	`"description":"Call a tool that find_tools has found. The result is the tool's own.",` +
-	`"inputSchema":{"type":"object","properties":{"name":{"type":"string","minLength":1,"description":"The tool's name, as find_tools gives it."},` +
+	`"inputSchema":{"type":"object","properties":{` +
+	`"name":{"type":"string","minLength":1,"description":"The tool's name, as find_tools gives it."},` +
 	`"arguments":{"type":"object","description":"The tool's arguments, as its signature names them."}},` +
 	`"required":["name"],"additionalProperties":false}}`)

@@ -26,14 +26,15 @@ type Params struct {
 const (
 	sessionKey = "toolfit/session"
 	agentKey   = "toolfit/agent"
-	maxLabel   = 256 // bytes of either: they are kept with every record
+	maxLabel   = 256 // bytes of either: they are stored in every record
 )
 
-// ParseParams splits raw. Members that decide where the call goes must be there once and spelled exactly: no server may read another tool.
+// ParseParams splits raw. Members that decide where the call goes must be there once and spelled exactly, so that every
+// server understands the same tool.
 func ParseParams(raw json.RawMessage) (Params, error) {
 	p := Params{Raw: raw}
 	if !utf8.Valid(raw) {
-		// A server that reads its input as text dies of such a byte, for everybody.
+		// Such a byte crashes servers that read their input as text, for all callers.
 		return Params{}, fault.New(fault.BadRequest, "params: the text is not UTF-8")
 	}
 	w := rawjson.Object(raw)
@@ -65,7 +66,7 @@ func ParseParams(raw json.RawMessage) (Params, error) {
 	if p.Tool, ok = rawjson.String(raw[p.name.Start:p.name.End]); !ok || p.Tool == "" {
 		return Params{}, fault.New(fault.BadRequest, "params.name must be the name of a tool")
 	}
-	if !rawjson.IsNull(p.Args) && p.Args[0] != '{' && p.Args[0] != '"' { // in a string there may be an object
+	if !rawjson.IsNull(p.Args) && p.Args[0] != '{' && p.Args[0] != '"' { // a string may contain an object
 		return Params{}, fault.New(fault.BadRequest, "params.arguments must be an object, got %s", kindOf(p.Args))
 	}
 	if p.meta.End != 0 {
@@ -76,7 +77,7 @@ func ParseParams(raw json.RawMessage) (Params, error) {
 	return p, nil
 }
 
-// readMeta reads our members of _meta. A second progress token is refused: servers get one of ours, and it could be somebody else's.
+// readMeta reads our members of _meta. A second progress token is refused: servers get one of ours, and the second could be another call's.
 func (p *Params) readMeta(meta json.RawMessage) error {
 	seen := false
 	w := rawjson.Object(meta)
@@ -102,7 +103,7 @@ func (p *Params) readMeta(meta json.RawMessage) error {
 	return nil
 }
 
-// NewParams makes params for callers that speak no MCP. Nil args mean none.
+// NewParams makes params for callers that do not speak MCP; args may be nil.
 func NewParams(tool string, args json.RawMessage) (Params, error) {
 	raw := rawjson.AppendString([]byte(`{"name":`), tool)
 	if args != nil {

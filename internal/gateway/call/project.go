@@ -47,7 +47,8 @@ func (c *Caller) project(ctx context.Context, s *sent, req *Request, rec *record
 		cut := project.Plan(ctx, shown, choice.Shadow.How(usual))
 		c.opts.Metrics.shadowed(choice.Shadow, cut)
 		if sent := c.counts.shadowed(choice.Shadow, cut); sent > 0 {
-			rec.call.Shadow, rec.call.TokensShadow = choice.Shadow.ID, sent
+			rec.call.Shadow = choice.Shadow.ID
+			rec.call.TokensShadow = sent
 		}
 		cut.Release()
 	}
@@ -75,14 +76,14 @@ func (c *Caller) project(ctx context.Context, s *sent, req *Request, rec *record
 	return cut.Apply(rec.call.Ref)
 }
 
-// notStored is what is sent of a result that the store did not take.
+// notStored is what is sent if a result could not be stored.
 func (c *Caller) notStored(rec *recording, shown json.RawMessage, err error) json.RawMessage {
 	c.opts.Logger.Error("a result could not be kept; it is given whole", "call", rec.call.ID, "tool", rec.call.Tool, "error", fault.As(err))
 	rec.note("the result could not be kept")
 	return withNote(shown, notKept)
 }
 
-// howFor is how a result is cut: by the rule for the call, else as usual.
+// howFor is how a result is cut: by the call's rule, otherwise by the profile's defaults.
 func howFor(v *catalog.View, usual project.How, name tool.Name, args json.RawMessage) (project.How, project.Choice) {
 	choice := v.Results.Rules.Choose(name, v.Profile, args)
 	if choice.On != nil {
@@ -100,7 +101,7 @@ func cleaned(res *catalog.Results, raw []byte) []byte {
 	return clean
 }
 
-// Shown is what a model gets of a stored result by the rules in force now.
+// Shown is what a model gets of a stored result under the current rules.
 func (c *Caller) Shown(ctx context.Context, r store.Result) ([]byte, error) {
 	view, err := c.tools.View(r.Profile)
 	if err != nil {
@@ -113,7 +114,7 @@ func (c *Caller) Shown(ctx context.Context, r store.Result) ([]byte, error) {
 	return cut.Apply(r.Ref), nil
 }
 
-// Shadowed is what a model would get of a stored result by the shadow rule for its call; the rule
+// Shadowed is what a model would get of a stored result under its call's shadow rule; the rule
 // is "" if there is none or it does not cut.
 func (c *Caller) Shadowed(ctx context.Context, r store.Result) (rule string, shown []byte, err error) {
 	view, err := c.tools.View(r.Profile)
@@ -175,7 +176,7 @@ func (c *Caller) redacted(args json.RawMessage) json.RawMessage {
 	switch {
 	case clean == text:
 		return args
-	case !json.Valid([]byte(clean)): // a secret was more than one value
+	case !json.Valid([]byte(clean)): // a secret spanned more than one value
 		return noArgs
 	}
 	return json.RawMessage(clean)
@@ -193,13 +194,13 @@ func newRef() string {
 	return "r_" + refAlphabet.EncodeToString(random[:])
 }
 
-// warnUnseen warns once of each name in a rule's mask that no result has had.
+// warnUnseen warns once about each name in a rule's mask that no result has had.
 func (c *Caller) warnUnseen(name tool.Name, rule *project.Active, cut *project.Cut) {
-	if rule == nil || len(cut.Unseen) == 0 || rule.Source == project.Builtin { // ours name what some versions have
+	if rule == nil || len(cut.Unseen) == 0 || rule.Source == project.Builtin { // built-in rules name fields that only some versions have
 		return
 	}
 	key := rule.ID + "\x00" + strings.Join(cut.Unseen, "\x00")
-	if _, told := c.told.LoadOrStore(key, true); !told {
+	if _, warned := c.warned.LoadOrStore(key, true); !warned {
 		c.opts.Logger.Warn("a rule names fields that the result does not have", "rule", rule.ID, "tool", name, "fields", cut.Unseen)
 	}
 }

@@ -20,16 +20,16 @@ import (
 type PromptRequest struct {
 	Principal access.Principal
 	Profile   string
-	Session   string // within which a text only grows; "": it is made anew
+	Session   string // a later text of the session only adds to the earlier one; "": no session
 	Variant   Variant
 }
 
 // Variant is how tools are written.
 type Variant struct {
 	Format   prompt.Format  // "": TypeScript
-	Budget   int            // estimated tokens; 0: any number
+	Budget   int            // limit in estimated tokens; 0: none
 	Dialect  schema.Dialect // of the format json; "": openai
-	Language string         // a tag; "": as the servers wrote
+	Language string         // a language tag; "": as the servers wrote
 	Groups   bool           // with a line for each server and tag
 }
 
@@ -48,7 +48,7 @@ func (v Variant) check() error {
 	return catalog.CheckDialect(v.Dialect)
 }
 
-// How many sessions are remembered, and how many texts of each: a plan of thousands of tools is large.
+// Limits of the cached sessions and the texts of each: a plan of thousands of tools is large.
 const (
 	maxPages    = 256
 	maxVariants = 4

@@ -22,26 +22,29 @@ import (
 type recording struct {
 	caller  *Caller
 	call    store.Call
-	notes   []string        // what happened on the way
-	session string          // where it is followed what searches lead to; "": nowhere
-	outer   []fit.Repair    // of the arguments of call_tool
-	fetch   bool            // it is one of fetch_result
+	notes   []string        // warnings and other remarks
+	session string          // in which calls are credited to searches; "": none
+	outer   []fit.Repair    // repairs of the arguments of call_tool
+	fetch   bool            // the call is one of fetch_result
 	given   json.RawMessage // the arguments as they were sent
-	full    int             // tokens of the result as it came; 0: not counted yet
+	full    int             // tokens of the full result; 0: not counted yet
 
-	elsewhere bool // another service carries out the call: it does not count among those of our servers
+	elsewhere bool // another service carries out the call: it is not counted in our servers' metrics
 }
 
 func (c *Caller) begin(req *Request) *recording {
 	return &recording{caller: c, given: req.Params.Args, call: store.Call{
 		ID: c.log.NewID(), At: c.opts.Now(),
-		Principal: req.Principal.ID, Profile: req.Profile, Session: req.Params.Session, Agent: cmp.Or(req.Agent, req.Params.Agent), MCPSession: req.MCPSession,
+		Principal: req.Principal.ID, Profile: req.Profile, Session: req.Params.Session,
+		Agent: cmp.Or(req.Agent, req.Params.Agent), MCPSession: req.MCPSession,
 		Upstream: cut(req.Params.Tool, 200), BytesIn: int64(len(req.Params.Args)),
 	}}
 }
 
 func (r *recording) found(e *catalog.Entry) {
-	r.call.Server, r.call.Tool, r.call.Upstream = e.Server, e.Name, e.Definition.Name
+	r.call.Server = e.Server
+	r.call.Tool = e.Name
+	r.call.Upstream = e.Definition.Name
 }
 
 // sent notes which tool was called in the end, and what was repaired in the arguments.
@@ -69,13 +72,13 @@ func (r *recording) warn(text string) {
 // The outcomes of a call.
 const (
 	outcomeOK        = "ok"
-	outcomeToolError = "tool_error" // the tool says that it did not work
+	outcomeToolError = "tool_error" // the tool reports an error
 	outcomeQuestion  = "question"   // the server asked its client something; the call is made again with the answer
 	outcomeError     = "error"      // there is no result
 	outcomeCanceled  = "canceled"
 )
 
-// maxReason bounds what is kept of the text in which a tool says why it did not work.
+// maxReason limits how much of a tool's error text is recorded.
 const maxReason = 1000
 
 // end completes the record and stores it. If that fails the answer says so: the tool has run, and its result is returned anyway.
@@ -92,24 +95,26 @@ func (r *recording) end(ctx context.Context, res *Result, err error) error {
 	return nil
 }
 
-// add completes the record and keeps it.
+// add completes the record and stores it.
 func (r *recording) add(ctx context.Context, res *Result, err error) error {
 	c := &r.call
 	c.Duration = r.caller.opts.Now().Sub(c.At)
-	c.Outcome, c.Level = outcomeOK, "info"
+	c.Outcome = outcomeOK
+	c.Level = "info"
 	if res != nil {
 		isError := r.measure(res) || res.isError
 		switch {
 		case res.Kind == upstream.InputRequired:
 			c.Outcome = outcomeQuestion
 		case isError:
-			c.Outcome, c.Level = outcomeToolError, "error"
-			if c.Message == "" { // else it tells what was fetched
+			c.Outcome = outcomeToolError
+			c.Level = "error"
+			if c.Message == "" { // otherwise it says what was fetched
 				c.Message = cut(strings.TrimSpace(project.Text(res.Raw)), maxReason)
 			}
 		}
 	}
-	if len(r.notes) > 0 && c.Level == "info" { // repaired arguments are none of them: the call went well
+	if len(r.notes) > 0 && c.Level == "info" { // repaired arguments are not among the notes: the call went well
 		c.Level = "warn"
 	}
 	if err != nil {
@@ -131,7 +136,8 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 // measure notes the size of the arguments and the result, and tells whether the tool reports an error.
 func (r *recording) measure(res *Result) (isError bool) {
 	c := &r.call
-	c.BytesFull, c.BytesSent = int64(len(res.full)), int64(len(res.Raw))
+	c.BytesFull = int64(len(res.full))
+	c.BytesSent = int64(len(res.Raw))
 	sent, isError := project.Measure(res.Raw)
 	full := r.full
 	switch {
@@ -141,21 +147,27 @@ func (r *recording) measure(res *Result) (isError bool) {
 	default:
 		full = project.Tokens(res.full)
 	}
-	c.TokensIn, c.TokensFull, c.TokensSent = int64(tokens.Sampled([]byte(res.Fitted.Args))), int64(full), int64(sent)
+	c.TokensIn = int64(tokens.Sampled([]byte(res.Fitted.Args)))
+	c.TokensFull = int64(full)
+	c.TokensSent = int64(sent)
 	return isError
 }
 
 func (r *recording) failed(err error) {
 	c := &r.call
-	c.Outcome, c.Level = outcomeError, "error"
+	c.Outcome = outcomeError
+	c.Level = "error"
 	var rpc *mcp.Error
 	if errors.As(err, &rpc) {
-		c.Code, c.Message = strconv.Itoa(rpc.Code), rpc.Message
+		c.Code = strconv.Itoa(rpc.Code)
+		c.Message = rpc.Message
 	} else {
 		f := fault.As(err)
-		c.Code, c.Message = string(f.Code), f.Message
+		c.Code = string(f.Code)
+		c.Message = f.Message
 		if f.Code == fault.Canceled {
-			c.Outcome, c.Level = outcomeCanceled, "info"
+			c.Outcome = outcomeCanceled
+			c.Level = "info"
 		}
 		if f.Code == fault.BadArguments && c.Arguments == nil {
 			c.Arguments = store.NewArguments(r.given, nil)
@@ -163,7 +175,7 @@ func (r *recording) failed(err error) {
 	}
 }
 
-// cut bounds what a caller can make us keep.
+// cut limits what a caller can make us store.
 func cut(text string, longest int) string {
 	return strings.ToValidUTF8(text[:min(len(text), longest)], "")
 }

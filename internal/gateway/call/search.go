@@ -19,15 +19,15 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// Meaning turns texts into vectors that are near each other where the meanings are.
+// Meaning turns texts into vectors; similar meanings give similar vectors.
 type Meaning interface {
-	// Tools gives the vectors that are known, beside the texts. Others are asked for meanwhile.
+	// Tools returns the known vectors, parallel to texts, and requests the others in the background.
 	Tools(texts []catalog.Text) [][]float32
-	// Query gives the vector of a query, or nil when it is not to be had at once.
+	// Query returns the vector of a query, or nil if it is not available in time.
 	Query(ctx context.Context, text string) []float32
 }
 
-// Detail is how much is told of a found tool.
+// Detail is how much a search returns for each tool.
 type Detail string
 
 const (
@@ -42,10 +42,10 @@ type Query struct {
 	Limit  int    `json:"limit"`  // 0: 5
 	Detail Detail `json:"detail"` // "": Signature
 
-	Server tool.ServerID `json:"-"` // only its tools; "": of all
+	Server tool.ServerID `json:"-"` // only this server's tools; "": all
 }
 
-// maxFound bounds the tools of one answer.
+// maxFound limits the tools in one answer.
 const maxFound = 50
 
 func (q *Query) check() error {
@@ -62,10 +62,10 @@ func (q *Query) check() error {
 	return fault.New(fault.BadRequest, "unknown detail %.40q", string(q.Detail)).WithHint("choose name, sig or full")
 }
 
-// Found is what a search gives.
+// Found is the result of a search.
 type Found struct {
 	Tools []FoundTool `json:"tools"`
-	Note  string      `json:"note,omitempty"` // what else to try, where nothing was found
+	Note  string      `json:"note,omitempty"` // what else to try if nothing was found
 }
 
 // FoundTool is one found tool.
@@ -119,7 +119,7 @@ func among(v *catalog.View) string {
 	return "There are no tools"
 }
 
-// tell says of a tool what was asked for, or less when there is no room for it.
+// tell describes a tool in the requested detail, or in less if there is no room.
 func tell(e *catalog.Entry, detail Detail, room *int) string {
 	t := e.PromptTool()
 	text := ""
@@ -187,7 +187,7 @@ func (c *Caller) describeTool(ctx context.Context, req *Request, args json.RawMe
 	return ownResult(d), nil
 }
 
-// maxNear is how many tools are named in place of one that there is not.
+// maxNear is how many similar tools the error for an unknown one names.
 const maxNear = 3
 
 // unknown is the error for a name that no tool has, with the nearest tools that the caller may use; a nil may means all.
@@ -206,7 +206,7 @@ func unknown(v *catalog.View, name string, may func(*catalog.Entry) bool) error 
 	return err.WithHint("did you mean one of these?\n%s", strings.Join(lines, "\n"))
 }
 
-// ownResult is a value as the result of a tool of ours.
+// ownResult is a value as the result of one of our own tools.
 func ownResult(v any) json.RawMessage {
 	return textAndStructured(rawjson.Encode(v))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/search"
 )
 
-// maxFollowed is how many sessions are followed; the one that was quiet for longest goes.
+// maxFollowed is how many sessions are followed; the least recently used is dropped.
 const maxFollowed = 10_000
 
 // followed is what is remembered of a session between its calls.
@@ -18,12 +18,13 @@ type followed struct {
 	recent []string // the tools that were called last, by canonical name, the last first
 }
 
-// maxRecent is how many of them.
+// maxRecent limits followed.recent.
 const maxRecent = 16
 
 // follow notes a call of a server's tool, and credits the search that led to it.
 func (c *Caller) follow(ctx context.Context, rec *recording) {
-	name, good := rec.call.Tool, rec.call.Outcome == outcomeOK
+	name := rec.call.Tool
+	good := rec.call.Outcome == outcomeOK
 	var query string
 	var credit bool
 	c.followed.do(rec.session, func(s *followed) {
@@ -38,7 +39,7 @@ func (c *Caller) follow(ctx context.Context, rec *recording) {
 	}
 }
 
-// EndSession forgets what was remembered of a session of MCP.
+// EndSession forgets an MCP session.
 func (c *Caller) EndSession(id string) {
 	c.followed.drop(id)
 	c.pages.drop(id)
@@ -48,7 +49,7 @@ func (c *Caller) EndSession(id string) {
 type lru[V any] struct {
 	mu    sync.Mutex
 	most  int
-	order *list.List // of *lruEntry[V], the last used first
+	order *list.List // of *lruEntry[V], most recently used first
 	byKey map[string]*list.Element
 }
 
@@ -61,7 +62,7 @@ func newLRU[V any](most int) *lru[V] {
 	return &lru[V]{most: most, order: list.New(), byKey: map[string]*list.Element{}}
 }
 
-// do runs f with the value of a key, which begins as zero. No other f runs meanwhile.
+// do runs f with the value of a key, initially zero. Only one f runs at a time.
 func (l *lru[V]) do(key string, f func(*V)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

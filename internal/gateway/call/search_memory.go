@@ -12,38 +12,41 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Uses keeps by which words tools were found that were then called.
+// Uses stores the search words that led to tool calls.
 type Uses interface {
 	Uses(ctx context.Context, owner string) ([]store.Use, error)
 	AddUse(ctx context.Context, u store.Use) error
 }
 
 const (
-	maxOwners = 1000             // whose memory is held
-	fresh     = 10 * time.Minute // after which it is read again: others may serve the same owner
-	seldom    = 24 * time.Hour   // in which the same words for the same tool are kept once
-	maxWrites = 64               // under way; a store that is out must not make them pile up
+	maxOwners = 1000             // owners whose memory is cached
+	fresh     = 10 * time.Minute // when it is read again: another replica may serve the same owner
+	seldom    = 24 * time.Hour   // the same words for the same tool are stored once in this time
+	maxWrites = 64               // concurrent writes: they must not pile up while the store is down
 )
 
-// memories are what each owner's searches led to. Those of one owner are no other's.
+// memories are what each owner's searches led to. They are never shared between owners.
 type memories struct {
-	uses   Uses // nil: nothing is remembered
-	beside func(func())
-	now    func() time.Time
-	log    *slog.Logger
-	owners *lru[*owned]
-	writes chan struct{}
+	uses       Uses // nil: nothing is stored
+	background func(func())
+	now        func() time.Time
+	log        *slog.Logger
+	owners     *lru[*owned]
+	writes     chan struct{}
 }
 
 // owned is one owner's memory.
 type owned struct {
 	memory *search.Memory
-	read   chan struct{} // closed when memory is there
+	read   chan struct{} // closed when memory is loaded
 	at     time.Time     // when it was read
 }
 
 func newMemories(o *Options) *memories {
-	return &memories{uses: o.Uses, beside: o.Background, now: o.Now, log: o.Logger, owners: newLRU[*owned](maxOwners), writes: make(chan struct{}, maxWrites)}
+	return &memories{
+		uses: o.Uses, background: o.Background, now: o.Now, log: o.Logger,
+		owners: newLRU[*owned](maxOwners), writes: make(chan struct{}, maxWrites),
+	}
 }
 
 // of returns an owner's memory, which is loaded on first use. Without one, only the words of the tools count.
@@ -55,7 +58,8 @@ func (m *memories) of(ctx context.Context, owner string) *search.Memory {
 	first := false
 	m.owners.do(owner, func(held **owned) {
 		if *held == nil || m.now().Sub((*held).at) > fresh {
-			*held, first = &owned{read: make(chan struct{}), at: m.now()}, true
+			*held = &owned{read: make(chan struct{}), at: m.now()}
+			first = true
 		}
 		o = *held
 	})
@@ -109,7 +113,7 @@ func (m *memories) learn(ctx context.Context, owner string, name tool.Name, quer
 	terms, _ := json.Marshal(credit.Terms) // strings only
 	use := store.Use{Owner: owner, Tool: name, Terms: terms, At: credit.At}
 	ctx = context.WithoutCancel(ctx)
-	m.beside(func() {
+	m.background(func() {
 		defer func() { <-m.writes }()
 		if err := m.uses.AddUse(ctx, use); err != nil {
 			m.log.Warn("a use was not kept", "tool", name, "error", err)

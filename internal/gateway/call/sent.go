@@ -21,7 +21,7 @@ type sent struct {
 	params  *Params         // the request's, or those inside call_tool
 	args    json.RawMessage // as the caller wrote them, without those for paging
 	dialect schema.Dialect  // that args are written for; "": as the tool takes them
-	page    page            // what the caller wants to see of the result
+	page    page            // which part of the result the caller asks for
 	fitted  fit.Result      // the arguments as the tool gets them
 }
 
@@ -41,7 +41,7 @@ func (c *Caller) resolve(ctx context.Context, req *Request) (sent, error) {
 	return s, err
 }
 
-// lookUp finds the tool of the params, if need be after servers were listed for the first time.
+// lookUp finds the tool of the params, waiting for servers that were never listed if need be.
 func (c *Caller) lookUp(ctx context.Context, req *Request, params *Params) (sent, error) {
 	s, err := c.find(req, params)
 	if !fault.Is(err, fault.UnknownTool) {
@@ -78,7 +78,7 @@ func (c *Caller) find(req *Request, params *Params) (sent, error) {
 	return s, nil
 }
 
-// unwrap replaces a call of call_tool by the call inside it. From here on nothing tells the two apart.
+// unwrap replaces a call of call_tool by the call inside it. From here on both are treated alike.
 func (c *Caller) unwrap(ctx context.Context, s sent, req *Request, rec *recording) (sent, error) {
 	if !s.own(CallTool) {
 		return s, nil
@@ -97,7 +97,7 @@ func (c *Caller) unwrap(ctx context.Context, s sent, req *Request, rec *recordin
 	if err != nil {
 		return s, err
 	}
-	inner, err := c.lookUp(ctx, req, &params) // its dialect is none: the signature names the tool's own arguments
+	inner, err := c.lookUp(ctx, req, &params) // without a dialect: the signature names the tool's own arguments
 	if fault.Is(err, fault.UnknownTool) {
 		return s, unknown(s.view, name, req.May)
 	}
@@ -121,7 +121,7 @@ func orNone(args json.RawMessage) json.RawMessage {
 	return args
 }
 
-// page is what a caller wants to see of a result.
+// page is the part of a result that a caller asks for.
 type page struct {
 	fields        *mask.Mask
 	offset, limit int
@@ -130,9 +130,11 @@ type page struct {
 // applyTo replaces what a rule says by what the caller asks for.
 func (p *page) applyTo(how *project.How) {
 	if p.fields != nil {
-		how.Mask, how.JQ = p.fields, nil
+		how.Mask = p.fields
+		how.JQ = nil
 	}
-	how.Offset, how.Limit = p.offset, p.limit
+	how.Offset = p.offset
+	how.Limit = p.limit
 }
 
 // takePage takes the paging arguments out. They are checked before anything is sent: a call that was made must not fail because of them.

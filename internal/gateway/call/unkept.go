@@ -8,7 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// What an answer says when its tool has run and the store did not take what belongs to it.
+// Notes in the answer of a tool that ran but whose record or result could not be stored.
 const (
 	notKept     = "The tool has run, its result could not be kept: it is given whole here and cannot be fetched later."
 	notRecorded = "The tool has run, its result could not be kept: the call is not on record."
@@ -17,14 +17,14 @@ const (
 // metaNotKept is the member of _meta that says the same to programs.
 const metaNotKept = "toolfit/notKept"
 
-// ErrUnrecordable refuses a call whose record could not be kept. Why, the log has said once.
+// ErrUnrecordable refuses a call that could not be recorded. The reason is in the log.
 var ErrUnrecordable = fault.New(fault.StoreDown, "not called: the call could not be recorded, because the store cannot be written to").
 	WithHint("tools that only read can still be called; try again when the store works").Unsent()
 
-// Unrecorded is the result of a call that has run and is not on record.
+// Unrecorded is the result of a call that ran but could not be recorded.
 func Unrecorded(raw json.RawMessage) json.RawMessage { return withNote(raw, notRecorded) }
 
-// withNote is a result with one more text block at its end. What is no object stays as it is.
+// withNote is a result with one more text block at its end. Anything but an object is returned unchanged.
 func withNote(raw json.RawMessage, note string) json.RawMessage {
 	if len(raw) == 0 || raw[0] != '{' {
 		return raw

@@ -23,7 +23,7 @@ func (v *View) addForAgents(cfg *config.Config, p config.Profile, fetch json.Raw
 // Listed tells whether the profile's list shows the tool. The others can be called too.
 func (e *Entry) Listed() bool { return !e.unlisted }
 
-// MeantBy tells whether a word of an agent's lists means the tool: its shown name, its server's name, or a glob on its canonical name.
+// MeantBy tells whether an entry of an agent's lists matches the tool: its shown name, its server's name, or a glob on its canonical name.
 func (e *Entry) MeantBy(word string) bool {
 	return word == e.Shown || word == e.Definition.Name || tool.Match(word, string(e.Name))
 }
@@ -36,7 +36,7 @@ func (e *Entry) UsedBy(a *config.Agent) bool {
 	return len(a.Available) == 0 || !e.Own && slices.ContainsFunc(a.Available, e.MeantBy)
 }
 
-// UnknownTools are the words of an agent's available_tools that mean no tool of the profile.
+// UnknownTools are the entries of an agent's available_tools that match no tool of the profile.
 func (v *View) UnknownTools(a *config.Agent) (words []string) {
 	for _, word := range a.Available {
 		if a.Capabilities.ToolCalling && !slices.ContainsFunc(v.Entries, func(e *Entry) bool { return e.MeantBy(word) }) {
@@ -46,7 +46,7 @@ func (v *View) UnknownTools(a *config.Agent) (words []string) {
 	return words
 }
 
-// ReadOnly tells whether the tool says of itself that it changes nothing.
+// ReadOnly tells whether the tool declares itself read-only.
 func (e *Entry) ReadOnly() bool {
 	return string(rawjson.Get(e.Definition.Raw, "annotations", "readOnlyHint")) == "true"
 }

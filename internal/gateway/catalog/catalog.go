@@ -1,6 +1,5 @@
-// Package catalog knows which tools there are. It keeps what servers said about their
-// tools in the store, so that lists are served before any server is up, and renders each
-// profile's list once. It never calls a tool, and a server that is down keeps its last
+// Package catalog knows which tools there are. It stores the servers' lists, so that lists
+// are served before any server is up, and renders each profile's list once. It never calls a tool, and a server that is down keeps its last
 // good list.
 //
 //	view, err := cat.View("default")
@@ -48,7 +47,7 @@ type Catalog struct {
 	lister Lister
 	keeper Keeper
 	opts   Options
-	kinds  []*fit.Known // servers that are known without any configuration
+	kinds  []*fit.Known // servers known without any configuration
 	views  atomic.Pointer[map[string]*View]
 
 	writing sync.Mutex // one change at a time is stored and then served; taken before mu
@@ -65,35 +64,38 @@ type Catalog struct {
 
 // Options change a Catalog. The zero value is usable.
 type Options struct {
-	Changed func(profile, kind string) // told that a profile's list of "tools", "prompts" or "resources" is another one now
-	Self    json.RawMessage            // who we are, as modern lists say it; nil: they do not
-	Own     OwnTools                   // our own tools; those that are not given are in no list
-	Redact  func(string) string        // takes secrets out of reasons before they are kept; nil: none
+	Changed func(profile, kind string) // called when a profile's list of "tools", "prompts" or "resources" has changed
+	Self    json.RawMessage            // our own serverInfo for modern lists; nil: left out
+	Own     OwnTools                   // our own tools; those left out are not listed
+	Redact  func(string) string        // removes secrets from reasons before they are stored; may be nil
 	Logger  *slog.Logger               // nil: discard
 	Now     func() time.Time           // nil: time.Now
 }
 
-// known is what the catalog knows of one server.
+// known is what the catalog knows about one server.
 type known struct {
 	cfg       config.Server
-	offer     upstream.Listing // what it said it has; after a restart without Notes
-	held      map[pin]hold     // of all that
-	privateTo string           // a digest of the credentials that a private offer is for
-	like      *fit.Server      // the known server that it is; nil: none
+	offer     upstream.Listing // its last list; without Notes after a restart
+	held      map[pin]hold     // the items of offer that are held
+	privateTo string           // digest of the credentials that a private offer belongs to
+	like      *fit.Server      // the known server that it was recognized as; nil: none
 	listedAt  time.Time
 	checkedAt time.Time
 	reason    string
 	failures  int
 	retryAt   time.Time
 	listing   bool          // a refresh is under way
-	asked     int           // how often it was asked for its list
-	answered  int           // the number of the question that the list is the answer to
+	asked     int           // how many list requests were sent
+	answered  int           // the number of the request that the list answers
 	tried     chan struct{} // closed after the first attempt to list, or when a stored list exists
 }
 
 // New loads what the store has. Apply says which servers and profiles there are.
 func New(ctx context.Context, lister Lister, keeper Keeper, opts *Options) (*Catalog, error) {
-	c := &Catalog{lister: lister, keeper: keeper, kinds: fit.Builtin(), servers: map[tool.ServerID]*known{}, due: map[tool.ServerID]bool{}, wake: make(chan struct{}, 1)}
+	c := &Catalog{
+		lister: lister, keeper: keeper, kinds: fit.Builtin(),
+		servers: map[tool.ServerID]*known{}, due: map[tool.ServerID]bool{}, wake: make(chan struct{}, 1),
+	}
 	if opts != nil {
 		c.opts = *opts
 	}
@@ -120,7 +122,10 @@ func New(ctx context.Context, lister Lister, keeper Keeper, opts *Options) (*Cat
 }
 
 func (c *Catalog) fromRow(row store.Server) *known {
-	k := &known{cfg: config.Server{ID: row.ID}, listedAt: row.ListedAt, checkedAt: row.CheckedAt, reason: row.Reason, held: map[pin]hold{}, tried: make(chan struct{})}
+	k := &known{
+		cfg: config.Server{ID: row.ID}, listedAt: row.ListedAt, checkedAt: row.CheckedAt, reason: row.Reason,
+		held: map[pin]hold{}, tried: make(chan struct{}),
+	}
 	k.offer = upstream.Listing{
 		Info: row.Info, Capabilities: row.Capabilities, Instructions: row.Instructions, Resources: row.Resources, Templates: row.Templates,
 		Era: mcp.Era(row.Era), TTL: row.TTL, Private: row.PrivateTo != "",
@@ -199,10 +204,10 @@ func (c *Catalog) active() []*known {
 	return active
 }
 
-// change is a list that is another one now.
+// change is a list that has changed.
 type change struct{ profile, kind string }
 
-// rebuild renders the views anew and returns what has changed for whom. The caller holds mu.
+// rebuild renders the views again and returns the lists that changed. The caller holds mu.
 func (c *Catalog) rebuild() (changed []change) {
 	old := *c.views.Load()
 	views := make(map[string]*View, len(c.config.Profiles))
@@ -238,7 +243,7 @@ func (c *Catalog) View(profile string) (*View, error) {
 	return nil, fault.New(fault.NotFound, "there is no profile %.100s", profile)
 }
 
-// Server is what the catalog knows of a server.
+// Server is what the catalog knows about a server.
 type Server struct {
 	ID        tool.ServerID
 	Info      json.RawMessage
@@ -246,16 +251,16 @@ type Server struct {
 	Prompts   int
 	Resources int
 	Held      []string // names of what waits for approval, as Approve takes them
-	Notes     []string // what of its list was left out, and why
-	KeptOut   []string // and of those that wait no longer: somebody wants them kept out
-	Era       mcp.Era  // in which it is spoken to; "" when it is not known
+	Notes     []string // what was left out of its list, and why
+	KeptOut   []string // names of what was rejected
+	Era       mcp.Era  // protocol era; "" if not known
 	ListedAt  time.Time
 	CheckedAt time.Time
-	Reason    string // why the last check was no good
+	Reason    string // why the last listing failed
 	Disabled  bool
 }
 
-// Servers tells what is known of each server, in the order of the configuration.
+// Servers returns what is known about each server, in configuration order.
 func (c *Catalog) Servers() []Server {
 	c.mu.Lock()
 	defer c.mu.Unlock()

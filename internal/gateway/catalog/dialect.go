@@ -14,13 +14,13 @@ import (
 
 // Fitting is a view's tools as the provider of a dialect takes them.
 type Fitting struct {
-	Tools []schema.Fitted // beside the view's Entries; one with an Error is set aside
+	Tools []schema.Fitted // parallel to the view's Entries; one with an Error is left out
 
 	once    sync.Once
 	byShown map[string]*schema.Fitted
 }
 
-// For gives the tools in a dialect. It is made once for each view.
+// For returns the tools in a dialect. The result is cached.
 func (v *View) For(d schema.Dialect) (*Fitting, error) {
 	if err := CheckDialect(d); err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (v *View) For(d schema.Dialect) (*Fitting, error) {
 	return f, nil
 }
 
-// One gives one tool in a known dialect, as if it were the only one.
+// One returns one tool in a known dialect, as if it were the only one.
 func (v *View) One(e *Entry, d schema.Dialect) schema.Fitted {
 	return v.plans.Fit([]schema.Tool{{Name: e.Shown, Description: e.Description(), InputSchema: e.InputSchema()}}, d)[0]
 }
@@ -94,7 +94,7 @@ func (e *Entry) withSchema(parameters json.RawMessage) []byte {
 	return def.Shown(e.Shown, parameters)
 }
 
-// refuse keeps why something is not shown.
+// refuse notes why something is not shown.
 func (v *View) refuse(name, why string) {
 	if v.refused == nil {
 		v.refused = map[string]string{}
@@ -102,7 +102,7 @@ func (v *View) refuse(name, why string) {
 	v.refused[name] = why
 }
 
-// setAside are the reasons why some tools are missing: a bad override, a dialect that cannot carry them, or a server that lists too much.
+// setAside are the reasons why some tools are missing: a bad override, a dialect that cannot express them, or a server that lists too much.
 func (v *View) setAside() map[string]string {
 	if v.Dialect == "" {
 		return v.refused

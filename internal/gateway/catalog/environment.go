@@ -12,13 +12,13 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// What the two names of a tool of the environment protocol begin with.
+// Prefixes of the two names of an environment protocol tool.
 const (
 	envPrefix = "env_"
 	envSlash  = "env/"
 )
 
-// environment is what a view has of the environment protocol.
+// environment is a view's part of the environment protocol.
 type environment struct {
 	tools  []json.RawMessage // definitions, under the names with an underscore
 	of     config.Profile
@@ -39,7 +39,7 @@ func (v *View) Environment(mayCall bool) *View {
 	return v.wholeView
 }
 
-// withEnvironment is a view of its own, whose entries and lists are those of v and more.
+// withEnvironment is a copy of v with the environment tools added.
 func (v *View) withEnvironment() *View {
 	all := &View{content: v.content}
 	all.Entries = slices.Clone(v.Entries)
@@ -51,7 +51,7 @@ func (v *View) withEnvironment() *View {
 	return all
 }
 
-// withoutServers is the view of those who may read and not call.
+// withoutServers is the view for callers who may read but not call.
 func (v *View) withoutServers() *View {
 	none := &View{content: content{
 		Profile: v.Profile, Dialect: v.Dialect, Output: "off", Results: v.Results, plans: v.plans, fit: v.fit,
@@ -98,11 +98,11 @@ func (v *View) addNamed(def tool.Definition, fits *fit.Tool, shown string, liste
 
 // protocol are the tools of the environment protocol that a server may list under two names.
 type protocol struct {
-	names map[string]bool // with an underscore; nil: the server is no environment
-	taken map[string]bool // of which one is listed already
+	names map[string]bool // with an underscore; nil: the server is not an environment
+	taken map[string]bool // those already listed under one of their names
 }
 
-// protocol tells whether the server is an environment: one that is describes itself.
+// protocol detects whether the server is an environment: only those have the describe tool.
 func (k *known) protocol(names map[string]bool) protocol {
 	const describes = "get_description"
 	for _, def := range k.offer.Tools {

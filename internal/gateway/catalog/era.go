@@ -18,7 +18,7 @@ import (
 // Lists are the results of list requests as one protocol era writes them.
 type Lists struct{ Tools, Prompts, Resources, Templates []byte }
 
-// eras is what of a view differs between the protocol eras.
+// eras is the part of a view that differs between the protocol eras.
 type eras struct {
 	modern  map[tool.ServerID]bool // the servers of the modern era
 	mirrors map[*Entry]*mcp.Mirror // whose arguments headers repeat
@@ -26,12 +26,15 @@ type eras struct {
 	self    json.RawMessage        // who we are
 }
 
-// keepFor is how long a client may cache a list if no server says: a client that wants changes at once can listen.
+// keepFor is how long a client may cache a list if no server says; clients that need changes at once can subscribe.
 const keepFor = time.Minute
 
 // addEras notes which of the profile's servers are modern and what follows.
 func (v *View) addEras(p config.Profile, servers []*known, self json.RawMessage) {
-	v.eras.modern, v.eras.mirrors, v.eras.ttl, v.eras.self = map[tool.ServerID]bool{}, map[*Entry]*mcp.Mirror{}, keepFor, self
+	v.eras.modern = map[tool.ServerID]bool{}
+	v.eras.mirrors = map[*Entry]*mcp.Mirror{}
+	v.eras.ttl = keepFor
+	v.eras.self = self
 	for _, s := range servers {
 		if s.offer.Era != mcp.Modern || !access.SeesServer(p, s.cfg.ID) {
 			continue
@@ -51,10 +54,10 @@ func (v *View) addEras(p config.Profile, servers []*known, self json.RawMessage)
 	}
 }
 
-// Mirrors tells whether there are tools whose arguments headers repeat.
+// Mirrors tells whether any tool has arguments that are repeated in headers.
 func (v *View) Mirrors() bool { return len(v.eras.mirrors) > 0 }
 
-// Mirror is which arguments of a tool headers repeat; nil for none.
+// Mirror says which arguments of a tool are repeated in headers; nil: none.
 func (v *View) Mirror(e *Entry) *mcp.Mirror { return v.eras.mirrors[e] }
 
 // Lists are the view's lists in an era. They are rendered once.
@@ -67,7 +70,7 @@ func (v *View) Lists(era mcp.Era) *Lists {
 	return &v.legacyLists
 }
 
-// inLegacy removes from modern definitions what legacy clients cannot take: mirrored arguments, and output schemas that are not objects.
+// inLegacy removes from modern definitions what legacy clients cannot handle: mirrored arguments, and output schemas that are not objects.
 func (v *View) inLegacy() Lists {
 	l := Lists{v.List, v.PromptList, v.ResourceList, v.TemplateList}
 	if len(v.eras.modern) > 0 {
@@ -150,10 +153,10 @@ func credentials(cfg config.Server) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// foreign tells whether the lists are private to other credentials than the server has now.
+// foreign tells whether the lists are private to credentials that are no longer configured.
 func (k *known) foreign() bool { return k.offer.Private && k.privateTo != credentials(k.cfg) }
 
-// checkOwner makes a server due whose lists are not ours to serve. The caller holds mu.
+// checkOwner makes clients wait for a new listing if the lists belong to other credentials. The caller holds mu.
 func (k *known) checkOwner() {
 	if k.foreign() && isClosed(k.tried) {
 		k.tried = make(chan struct{}) // clients wait until it is listed again
@@ -174,7 +177,7 @@ func servable(servers []*known) []*known {
 	return slices.DeleteFunc(servers, (*known).foreign)
 }
 
-// freshFor is how long a server's list stays fresh. One without change notifications says, but is asked at most once a minute.
+// freshFor is how long a server's list stays fresh. A TTL counts only without change notifications, and is at least a minute.
 func (k *known) freshFor() time.Duration {
 	if k.offer.Era != mcp.Modern || k.offer.TTL < 0 || string(rawjson.Get(k.offer.Capabilities, "tools", "listChanged")) == "true" {
 		return k.cfg.Refresh

@@ -19,13 +19,13 @@ type fitters struct {
 	output    *fit.Tool
 }
 
-// recognized is a server of which more is known than its schemas say.
+// recognized is a known server: one about which more is known than its schemas say.
 type recognized struct {
 	id   tool.ServerID
 	like *fit.Server
 }
 
-// recognize finds out which of the known servers this is, by the tools that it offers.
+// recognize finds the known server that has these tools.
 func (k *known) recognize(kinds []*fit.Known) {
 	names := make([]string, len(k.offer.Tools))
 	for i, def := range k.offer.Tools {
@@ -60,12 +60,12 @@ func (v *View) addTool(cfg *config.Config, e *Entry, like *fit.Server) {
 		e.paged, e.Paged = withPaging(e.InputSchema())
 	}
 	if output := e.Definition.OutputSchema(); output != nil {
-		e.fitters.output, _ = fit.Compile(output, nil) // without options nothing is refused
+		e.fitters.output, _ = fit.Compile(output, nil) // never fails without options
 	}
 	v.Entries = append(v.Entries, e)
 }
 
-// Changed tells whether callers see another definition than the server gave.
+// Changed tells whether callers see a different definition than the server's.
 func (e *Entry) Changed() bool {
 	return e.Paged || e.changed != nil || !same(e.fitters.own.Schema(), e.Definition.InputSchema())
 }
@@ -131,7 +131,9 @@ func (v *View) fitter(e *Entry, d schema.Dialect) (*fit.Tool, error) {
 	t := e.fitters.own
 	if shown := fitting.Tool(e.Shown); shown != nil && shown.Plan != nil {
 		opts := v.fit
-		opts.Known, opts.Override, opts.Back = v.like(e), e.changed, shown.Plan
+		opts.Known = v.like(e)
+		opts.Override = e.changed
+		opts.Back = shown.Plan
 		if t, err = t.With(&opts); err != nil {
 			return nil, err
 		}
@@ -140,7 +142,7 @@ func (v *View) fitter(e *Entry, d schema.Dialect) (*fit.Tool, error) {
 	return t, nil
 }
 
-// like is what is known of a tool beside its schema.
+// like is what is known about a tool apart from its schema.
 func (v *View) like(e *Entry) *fit.KnownTool {
 	for _, s := range v.recognized {
 		if s.id == e.Server {
@@ -174,13 +176,14 @@ func (v *View) Route(shown string, args json.RawMessage) (*Entry, json.RawMessag
 		case prefixed:
 			return e, changed, true
 		case found != nil:
-			return nil, nil, false // two servers could be meant
+			return nil, nil, false // ambiguous: two servers match
 		default:
-			found, fitted = e, changed
+			found = e
+			fitted = changed
 		}
 	}
 	return found, fitted, found != nil
 }
 
-// Named is the tool with the canonical name, where the profile has it.
+// Named returns the profile's tool with the canonical name.
 func (v *View) Named(name tool.Name) *Entry { return v.byName[name] }

@@ -15,10 +15,10 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 )
 
-// Kind is what a server offers something as.
+// Kind is the kind of something that a server offers.
 type Kind string
 
-// All that reaches a model is pinned.
+// Everything that reaches a model is pinned.
 const (
 	ToolKind         Kind = "tool"
 	PromptKind       Kind = "prompt"
@@ -31,7 +31,7 @@ const (
 // pin names something that a server offers.
 type pin struct {
 	kind Kind
-	name string // the server's own: of a resource the URI, of the instructions ""
+	name string // the server's own name; a resource's URI; "" for the instructions
 }
 
 // String is the name for people: a tool by its name, everything else by kind and name. It is unique within a server.
@@ -47,7 +47,7 @@ func (p pin) String() string {
 	return string(p.kind) + ":" + p.name
 }
 
-// subject begins a sentence about it in the log.
+// subject is how log messages name it.
 func (p pin) subject() string {
 	if p.kind == InstructionsKind {
 		return "the text of the instructions"
@@ -57,13 +57,13 @@ func (p pin) subject() string {
 
 var kinds = map[Kind]struct{}{ToolKind: {}, PromptKind: {}, ResourceKind: {}, TemplateKind: {}, InstructionsKind: {}, HostKind: {}}
 
-// hold is what is known of something that is kept from callers until somebody approves it.
+// hold is something that callers do not see until it is approved.
 type hold struct {
-	out bool            // somebody has decided to keep it out; another definition is asked about anew
-	was json.RawMessage // what was let through under its name before; nil: nothing
+	out bool            // it was rejected; a changed definition is pending again
+	was json.RawMessage // the definition approved before; nil: none
 }
 
-// offers are all that a server offers, each with its definition.
+// offers returns everything that a server offers, with its definitions.
 func offers(l upstream.Listing) iter.Seq2[pin, json.RawMessage] {
 	return func(yield func(pin, json.RawMessage) bool) {
 		on := true
@@ -104,7 +104,7 @@ func (k *known) approved(p pin, now json.RawMessage) json.RawMessage {
 	return now
 }
 
-// keptHosts are the hosts of a new listing and the approved ones that it lacks: a host may come back. The caller holds mu.
+// keptHosts are the hosts of a new listing and the approved ones missing from it: a host may come back. The caller holds mu.
 func (k *known) keptHosts(listed []string) []string {
 	hosts := slices.Clone(listed)
 	for _, host := range k.trusted().Hosts {
@@ -115,7 +115,7 @@ func (k *known) keptHosts(listed []string) []string {
 	return hosts
 }
 
-// trusted is what the pool is told of a server: its offer, with approved hosts only. The caller holds mu.
+// trusted is a server's offer for the pool, with approved hosts only. The caller holds mu.
 func (k *known) trusted() upstream.Listing {
 	l := k.offer
 	l.Hosts = slices.DeleteFunc(slices.Clone(l.Hosts), func(host string) bool {
@@ -125,17 +125,17 @@ func (k *known) trusted() upstream.Listing {
 	return l
 }
 
-// Held is something of a server's that waits for approval, or is kept out.
+// Held is something of a server's that is pending approval or was rejected.
 type Held struct {
 	Kind     Kind
-	Name     string          // by which it is approved
-	Out      bool            // somebody has decided to keep it out
-	Was, Now json.RawMessage // as it was last let through, nil when it is new; and as it is
+	Name     string          // the name to approve it by
+	Out      bool            // it was rejected
+	Was, Now json.RawMessage // the definition approved last, nil if it is new; and the current one
 }
 
-// heldNames are those of what waits for approval, and of what is kept out. The caller holds mu.
+// heldNames returns the names of what is pending approval and of what was rejected. The caller holds mu.
 func (k *known) heldNames() (wait, out []string) {
-	if len(k.held) == 0 { // as usual, and there may be thousands of resources
+	if len(k.held) == 0 { // the usual case, and there may be thousands of resources
 		return nil, nil
 	}
 	for p := range offers(k.offer) {
@@ -149,7 +149,7 @@ func (k *known) heldNames() (wait, out []string) {
 	return wait, out
 }
 
-// Held is what callers are not shown of what a server offers.
+// Held returns what a server offers but callers do not see.
 func (c *Catalog) Held(id tool.ServerID) ([]Held, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -166,7 +166,7 @@ func (c *Catalog) Held(id tool.ServerID) ([]Held, error) {
 	return waiting, nil
 }
 
-// Approve lets through what is held: the named ones, or all of the server that wait.
+// Approve approves the named held items, or all pending ones of the server.
 func (c *Catalog) Approve(ctx context.Context, id tool.ServerID, names ...string) (int, error) {
 	return c.decide(ctx, id, func(held map[pin]hold, p pin) bool {
 		approved := slices.Contains(names, p.String()) || len(names) == 0 && !held[p].out
@@ -177,7 +177,7 @@ func (c *Catalog) Approve(ctx context.Context, id tool.ServerID, names ...string
 	})
 }
 
-// KeepOut decides that the named held ones stay out and no longer wait. Approve can still let them in by name.
+// KeepOut rejects the named held items. Approve can still approve them by name.
 func (c *Catalog) KeepOut(ctx context.Context, id tool.ServerID, names ...string) (int, error) {
 	return c.decide(ctx, id, func(held map[pin]hold, p pin) bool {
 		kept := !held[p].out && slices.Contains(names, p.String())
@@ -188,7 +188,7 @@ func (c *Catalog) KeepOut(ctx context.Context, id tool.ServerID, names ...string
 	})
 }
 
-// decide changes what is held of a server and returns how many things changed. It is stored first.
+// decide changes what is held of a server and returns the number of changes. They are stored first.
 func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(held map[pin]hold, p pin) bool) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -198,14 +198,18 @@ func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(held
 		c.mu.Unlock()
 		return 0, fault.New(fault.NotFound, "there is no server %s", id)
 	}
-	held, changed := maps.Clone(k.held), 0
+	held := maps.Clone(k.held)
+	changed := 0
 	for p := range k.held {
 		if change(held, p) {
 			changed++
 		}
 	}
 	row := toRow(id, k.offer, held)
-	row.ListedAt, row.CheckedAt, row.Reason, row.PrivateTo = k.listedAt, k.checkedAt, k.reason, k.privateTo
+	row.ListedAt = k.listedAt
+	row.CheckedAt = k.checkedAt
+	row.Reason = k.reason
+	row.PrivateTo = k.privateTo
 	c.mu.Unlock()
 	if err := c.keeper.SaveTools(ctx, row); err != nil {
 		return 0, fmt.Errorf("decide about what %s offers: %w", id, err)
@@ -219,27 +223,30 @@ func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(held
 	return changed, nil
 }
 
-// maxNews bounds how many changes of one listing are logged.
+// maxNews limits how many changes of one listing are logged.
 const maxNews = 20
 
 // pin compares a new listing with the stored one and decides what is held until approved. After the
 // first listing, new things count as changes too: otherwise a renamed tool would pass. What is back
-// to its approved form is free. The caller holds mu.
+// to its approved form is released. The caller holds mu.
 func (c *Catalog) pin(k *known, l upstream.Listing) (held map[pin]hold, news []string) {
 	held = map[pin]hold{}
-	first, auto := k.listedAt.IsZero(), c.config.Approve == "auto"
+	first := k.listedAt.IsZero()
+	auto := c.config.Approve == "auto"
 	before := maps.Collect(offers(k.offer))
 	for p, now := range offers(l) {
-		first, auto := first, auto
+		first := first
+		auto := auto
 		if p.kind == HostKind { // credentials go there: a new one is held whatever approve says
-			ours := k.cfg.API != nil && k.cfg.API.Base != "" // we say where the API is: any other host is asked about
-			first, auto = len(k.offer.Hosts) == 0 && !ours, false
+			ours := k.cfg.API != nil && k.cfg.API.Base != "" // the configuration says where the API is: any other host needs approval
+			first = len(k.offer.Hosts) == 0 && !ours
+			auto = false
 		}
 		was, known := before[p]
 		h, waits := k.held[p]
 		what := "is new"
 		switch {
-		case waits && h.was != nil && tool.Same(h.was, now): // it was decided once; nobody is asked twice
+		case waits && h.was != nil && tool.Same(h.was, now): // already decided: nobody is asked twice
 			news = append(news, p.subject()+" is again as it was let through")
 			continue
 		case known && tool.Same(was, now):
@@ -252,7 +259,7 @@ func (c *Catalog) pin(k *known, l upstream.Listing) (held map[pin]hold, news []s
 				held[p] = hold{}
 			}
 			continue
-		case auto && (p.kind == ResourceKind || p.kind == TemplateKind): // they may come and go all day
+		case auto && (p.kind == ResourceKind || p.kind == TemplateKind): // they may change often
 			continue
 		case known:
 			what = "has another definition now"

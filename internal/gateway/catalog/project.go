@@ -12,15 +12,15 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// Results says what models get of results, in one profile. It is never changed.
+// Results says how one profile's results are cut for models. It is immutable.
 type Results struct {
 	Rules   *project.Rules
-	How     project.How    // where no rule says: the budget, the shape, and whether empty members go
-	Keep    string         // which full results are kept: cut, all or none
+	How     project.How    // defaults without a rule: the budget, the shape, and whether empty members are dropped
+	Keep    string         // which full results are stored: cut, all or none
 	Cleaner *clean.Cleaner // nil: text stays as it is
 }
 
-// resultsOf makes what a profile has of rules.
+// resultsOf makes a profile's Results.
 func resultsOf(cfg *config.Config, p config.Profile, rules *project.Rules) Results {
 	how := project.How{Budget: p.Budget, Shape: shape.Mode(p.Shape), Filled: p.DropEmpty}
 	if how.Shape == shape.Off {
@@ -63,14 +63,14 @@ func (v *View) promised(e *Entry, def []byte) []byte {
 	if len(rules) == 0 && v.Results.How.Budget == 0 && !v.paging {
 		return def
 	}
-	var told []byte
+	var sent []byte
 	if !v.paging { // a caller may ask for any fields
-		told = project.OutputSchema(output, rules, always, v.Results.How.Budget)
+		sent = project.OutputSchema(output, rules, always, v.Results.How.Budget)
 	}
-	if told == nil {
+	if sent == nil {
 		return mcp.Without(def, "outputSchema")
 	}
-	return mcp.Edit(def, "outputSchema", func([]byte) []byte { return told })
+	return mcp.Edit(def, "outputSchema", func([]byte) []byte { return sent })
 }
 
 // The arguments by which callers choose fields and pages.
@@ -83,7 +83,8 @@ var pagingArguments = []struct{ name, schema string }{
 // withPaging adds the paging arguments to a schema, unless the tool has such an argument itself or its properties are not known.
 func withPaging(schema json.RawMessage) (json.RawMessage, bool) {
 	var at rawjson.Walk
-	found, end := false, 0
+	found := false
+	end := 0
 	for w := rawjson.Object(schema); w.Next(); {
 		switch string(w.Key) {
 		case "properties":
@@ -92,7 +93,7 @@ func withPaging(schema json.RawMessage) (json.RawMessage, bool) {
 			if !found {
 				return schema, false
 			}
-		case "$ref", "allOf", "anyOf", "oneOf": // which name them elsewhere
+		case "$ref", "allOf", "anyOf", "oneOf": // the properties are elsewhere
 			end = -1
 		case "type":
 			if end == 0 && string(w.Value) == `"object"` {
@@ -111,7 +112,7 @@ func withPaging(schema json.RawMessage) (json.RawMessage, bool) {
 	return withPaging(rawjson.AppendSplice(make([]byte, 0, len(schema)+256), schema, edit))
 }
 
-// addPaging adds the arguments to the properties that the walk has stopped at.
+// addPaging adds the arguments to the properties that the iteration stopped at.
 func addPaging(schema json.RawMessage, at rawjson.Walk) (json.RawMessage, bool) {
 	var added []byte
 	for _, arg := range pagingArguments {

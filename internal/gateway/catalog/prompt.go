@@ -8,17 +8,18 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// ToolsPrompt is the prompt of ours that holds the view's tools as text.
+// ToolsPrompt is our own prompt that lists the view's tools as text.
 const ToolsPrompt = "tools"
 
-var promptDefinition = json.RawMessage(`{"name":"tools","title":"The tools as text","description":"What tools there are and how they are called, for a system prompt.",` +
+var promptDefinition = json.RawMessage(`{"name":"tools","title":"The tools as text",` +
+	`"description":"What tools there are and how they are called, for a system prompt.",` +
 	`"arguments":[{"name":"format","description":"ts (TypeScript, the default), md, sig (one line each) or json"},` +
 	`{"name":"budget","description":"tokens at most; without it everything is written out"}]}`)
 
 // reservedPrompts are the names of our own prompts.
 var reservedPrompts = map[string]bool{ToolsPrompt: true}
 
-// addPrompt offers the view's tools as a prompt, where agents have a search or the profile wants it.
+// addPrompt offers the view's tools as a prompt if the profile has a search or asks for it.
 func (v *View) addPrompt(p config.Profile) {
 	if v.offer.mode != prompt.Search && !p.Search.Prompt || matches(p.Deny, ToolsPrompt) {
 		return
@@ -32,7 +33,7 @@ func (v *View) addPrompt(p config.Profile) {
 	v.byPrompt[e.Shown] = e
 }
 
-// PromptTools are the view's tools for a prompt, in list order: all that can be called by their own name.
+// PromptTools are the view's tools for a prompt, in list order: all that can be called by name.
 func (v *View) PromptTools() []prompt.Tool {
 	list := make([]prompt.Tool, 0, len(v.Entries))
 	for _, e := range v.Entries {
@@ -47,12 +48,13 @@ func (v *View) PromptTools() []prompt.Tool {
 func (e *Entry) PromptTool() prompt.Tool {
 	t := prompt.Tool{Name: e.Shown, Server: string(e.Server), Tags: tags(e), Description: e.Description(), Schema: e.InputSchema()}
 	if e.Override != nil {
-		t.Descriptions, t.Example = e.Override.Descriptions, e.Override.Example
+		t.Descriptions = e.Override.Descriptions
+		t.Example = e.Override.Example
 	}
 	return t
 }
 
-// Pinned are the names of the tools that the profile wants to be shown in full.
+// Pinned are the names of the tools that the profile always shows in full.
 func (v *View) Pinned() []string {
 	var names []string
 	for _, e := range v.Entries {

@@ -21,7 +21,7 @@ func (c *Catalog) Listed(ctx context.Context, profile string) (*View, error) {
 	return c.View(profile)
 }
 
-// Ready waits until every server of the profile has been asked for its list at least once, ever.
+// Ready waits until every server of the profile has been listed at least once, ever.
 func (c *Catalog) Ready(ctx context.Context, profile string) {
 	c.await(ctx, func(id tool.ServerID) bool {
 		return slices.ContainsFunc(c.config.Profiles, func(p config.Profile) bool { return p.Name == profile && access.SeesServer(p, id) })
@@ -35,7 +35,7 @@ func (c *Catalog) ServerReady(ctx context.Context, server tool.ServerID) {
 	c.await(ctx, func(id tool.ServerID) bool { return id == server })
 }
 
-// await waits until the wanted servers have been asked once. Wanted is called with mu held.
+// await waits until the wanted servers have been listed once. Wanted is called with mu held.
 func (c *Catalog) await(ctx context.Context, wanted func(tool.ServerID) bool) {
 	c.mu.Lock()
 	var first []chan struct{}

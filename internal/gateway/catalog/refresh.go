@@ -26,7 +26,7 @@ func (c *Catalog) Refresh(ctx context.Context, id tool.ServerID) error {
 	c.mu.Unlock()
 	listing, err := c.lister.List(ctx, id)
 	if err != nil && ctx.Err() != nil {
-		return err // whoever asked has left, which says nothing about the server
+		return err // the caller canceled, which says nothing about the server
 	}
 	if err != nil {
 		return c.checkFailed(ctx, k, err)
@@ -38,11 +38,12 @@ func (c *Catalog) checkFailed(ctx context.Context, k *known, err error) error {
 	reason := c.opts.Redact(fault.As(err).Error())
 	now := c.opts.Now()
 	c.mu.Lock()
-	k.reason, k.checkedAt = reason, now
+	k.reason = reason
+	k.checkedAt = now
 	k.failures++
 	k.retryAt = now.Add(min(15*time.Second<<min(k.failures, 6), 10*time.Minute))
 	if c.config != nil {
-		c.rebuild() // the lists say which servers are missing; which tools there are stays the same
+		c.rebuild() // the lists name the missing servers; the tools stay the same
 	}
 	k.triedOnce()
 	id := k.cfg.ID
@@ -65,14 +66,16 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	}
 	l.Hosts = k.keptHosts(l.Hosts)
 	held, news := c.pin(k, l)
-	id, privateTo := k.cfg.ID, ""
+	id := k.cfg.ID
+	privateTo := ""
 	if l.Private {
 		privateTo = credentials(k.cfg)
 	}
 	c.mu.Unlock()
 	row := toRow(id, l, held)
 	row.PrivateTo = privateTo
-	row.ListedAt, row.CheckedAt = now, now
+	row.ListedAt = now
+	row.CheckedAt = now
 	if err := c.keeper.SaveTools(ctx, row); err != nil {
 		c.mu.Lock()
 		k.triedOnce()
@@ -86,17 +89,24 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	for i, note := range l.Notes {
 		l.Notes[i] = c.opts.Redact(note)
 	}
-	k.offer, k.held, k.privateTo, k.answered = l, held, privateTo, turn
+	k.offer = l
+	k.held = held
+	k.privateTo = privateTo
+	k.answered = turn
 	c.lister.Recognize(id, k.trusted())
-	k.listedAt, k.checkedAt, k.reason, k.failures, k.retryAt = now, now, "", 0, time.Time{}
+	k.listedAt = now
+	k.checkedAt = now
+	k.reason = ""
+	k.failures = 0
+	k.retryAt = time.Time{}
 	changed := c.rebuild()
-	k.triedOnce() // last: who waits for it reads the views next
+	k.triedOnce() // last, because waiters read the views next
 	c.mu.Unlock()
 	c.announce(changed)
 	return nil
 }
 
-// toRow is a server's offer as the store keeps it.
+// toRow is a server's offer as a row of the store.
 func toRow(id tool.ServerID, l upstream.Listing, held map[pin]hold) store.Server {
 	row := store.Server{
 		ID: id, Info: l.Info, Capabilities: l.Capabilities, Instructions: l.Instructions, Resources: l.Resources, Templates: l.Templates,

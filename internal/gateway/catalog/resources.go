@@ -11,7 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// ownedTemplate is a family of resources and the server that has it.
+// ownedTemplate is a family of resources and the server that owns it.
 type ownedTemplate struct {
 	text   string
 	server tool.ServerID
@@ -49,7 +49,7 @@ func (v *View) addResources(p config.Profile, s *known, resources, templates *li
 	}
 }
 
-// addInstructions joins what servers tell models about their use.
+// addInstructions joins the servers' instructions.
 func (v *View) addInstructions(p config.Profile, s *known) {
 	text := strings.TrimSpace(s.offer.Instructions)
 	if h, held := s.held[pin{kind: InstructionsKind}]; held {
@@ -64,7 +64,7 @@ func (v *View) addInstructions(p config.Profile, s *known) {
 	v.Instructions += "# " + string(s.cfg.ID) + "\n" + text
 }
 
-// prompts are those of a server that its callers are shown.
+// prompts are a server's prompts as its callers see them.
 func (k *known) prompts() (list []tool.Definition) {
 	for _, def := range k.offer.Prompts {
 		raw := k.approved(pin{PromptKind, def.Name}, def.Raw)

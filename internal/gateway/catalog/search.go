@@ -14,15 +14,15 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// offer is how agents get at the tools of a view: by its list, or by a search.
+// offer is how agents find the tools of a view: by its list, or by a search.
 type offer struct {
 	mode   prompt.Mode
 	auto   bool // the mode follows the size of the list
-	search bool // there are the tools for a search, listed or not
+	search bool // the search tools exist, listed or not
 	about  map[tool.ServerID]string
 }
 
-// overviewBudget is how many tokens the names of the servers and of the kinds of their tools may take.
+// overviewBudget is the token limit of the overview.
 const overviewBudget = 300
 
 // chooseOffer decides what the list shows. In auto mode the search tools always work: a client may have seen the other list.
@@ -31,7 +31,8 @@ func (v *View) chooseOffer(p config.Profile, own *OwnTools, before *View) {
 	for _, e := range v.Entries {
 		e.pinned = matches(p.Search.Pinned, string(e.Name))
 	}
-	o.mode, o.auto = prompt.List, p.Search.Mode == "auto"
+	o.mode = prompt.List
+	o.auto = p.Search.Mode == "auto"
 	o.search = o.auto || p.Search.Mode == "on"
 	if !o.search {
 		return
@@ -61,7 +62,7 @@ func matches(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(glob string) bool { return tool.Match(glob, name) })
 }
 
-// Searches tells whether the profile has the tools for a search.
+// Searches tells whether the profile has the search tools.
 func (v *View) Searches() bool { return v.offer.search }
 
 // Overview names the servers and what their tools are about, on one line.
@@ -75,14 +76,14 @@ func (v *View) Overview() string {
 	return prompt.Overview(list, overviewBudget, tokens.Estimate[[]byte])
 }
 
-// Finder finds the tools of a view. It is never changed.
+// Finder searches the tools of a view. It is immutable.
 type Finder struct {
 	Index   *search.Index
 	Entries []*Entry // the tools, by their place in the index
-	Texts   []Text   // what a model of meaning reads of each
+	Texts   []Text   // their texts for the embedding model
 }
 
-// Text is what a model of meaning reads, with a digest by which it is known again.
+// Text is a text for the embedding model, with its digest as a cache key.
 type Text struct {
 	Text   string
 	Digest [sha256.Size]byte
@@ -91,10 +92,10 @@ type Text struct {
 // NewText makes a Text.
 func NewText(text string) Text { return Text{text, sha256.Sum256([]byte(text))} }
 
-// maxMeaning bounds the bytes of a tool that a model of meaning reads.
+// maxMeaning limits the bytes of a tool's text for the embedding model.
 const maxMeaning = 2000
 
-// Finder finds the view's tools. It is made on first use.
+// Finder returns the view's finder, made on first use.
 func (v *View) Finder() *Finder {
 	v.finderOnce.Do(func() {
 		f := &Finder{}
@@ -105,7 +106,8 @@ func (v *View) Finder() *Finder {
 			}
 			d := v.doc(e)
 			text := strings.ToValidUTF8(d.Name+": "+d.Description, "")
-			docs, f.Entries = append(docs, d), append(f.Entries, e)
+			docs = append(docs, d)
+			f.Entries = append(f.Entries, e)
 			f.Texts = append(f.Texts, NewText(strings.ToValidUTF8(text[:min(len(text), maxMeaning)], "")))
 		}
 		f.Index = search.New(docs)
@@ -114,7 +116,7 @@ func (v *View) Finder() *Finder {
 	return v.finder
 }
 
-// doc is what is searched of a tool.
+// doc is the searchable text of a tool.
 func (v *View) doc(e *Entry) search.Doc {
 	d := search.Doc{
 		ID: string(e.Name), Name: e.Definition.Name, Server: string(e.Server), ServerDescription: v.offer.about[e.Server],
@@ -136,10 +138,10 @@ func (v *View) doc(e *Entry) search.Doc {
 	return d
 }
 
-// maxAbout bounds what is searched of a server's own words: they count for each of its tools.
+// maxAbout limits the searchable part of a server's description: it counts for each of its tools.
 const maxAbout = 500
 
-// about is what a server says it is.
+// about is a server's description of itself.
 func about(s *known) string {
 	title, _ := rawjson.String(rawjson.Get(s.offer.Info, "title"))
 	text, _ := rawjson.String(rawjson.Get(s.offer.Info, "description"))
@@ -147,7 +149,7 @@ func about(s *known) string {
 	return strings.ToValidUTF8(all[:min(len(all), maxAbout)], "")
 }
 
-// tags are what a tool is filed under: by our reading of an API, or by its server's.
+// tags are a tool's tags, from the API's description or from the server.
 func tags(e *Entry) []string {
 	var list []string
 	meta := rawjson.Get(e.Definition.Raw, "_meta")

@@ -19,7 +19,7 @@ import (
 	"github.com/toolfit/toolfit/schema"
 )
 
-// View is what one profile sees; it never changes. List and lookup use the same entries: what is shown can be called, and nothing else.
+// View is what one profile sees. It is immutable. List and lookup use the same entries: what is shown can be called, and nothing else.
 type View struct {
 	content
 	onDemand
@@ -28,18 +28,18 @@ type View struct {
 // content is a view without what is made on demand, and can be copied.
 type content struct {
 	Profile      string
-	Dialect      schema.Dialect // whose schemas List shows; "" for those of the servers
-	Output       string         // how results are checked against what their tools promise: off, warn or strict
-	Results      Results        // what models get of results
+	Dialect      schema.Dialect // of the schemas in List; "": the servers' own
+	Output       string         // how results are checked against output schemas: off, warn or strict
+	Results      Results        // how results are cut for models
 	Entries      []*Entry       // the tools, in the order of the list
 	Prompts      []*Entry
-	Instructions string // what the servers say about their use
+	Instructions string // the servers' instructions
 	Examples     bool   // prompts show arguments of the caller's earlier calls
 
 	// The results of list requests, rendered once.
 	List, PromptList, ResourceList, TemplateList []byte
 
-	tools     int // length of the part of List that says which tools there are
+	tools     int // length of the part of List with the tools
 	byShown   map[string]*Entry
 	byPrompt  map[string]*Entry
 	byName    map[tool.Name]*Entry
@@ -50,7 +50,7 @@ type content struct {
 	plans     *schema.Cache
 	fit       fit.Options
 	paging    bool
-	// recognized are the servers of which more is known than their schemas say.
+	// recognized are the known servers.
 	recognized []recognized
 	refused    map[string]string // tools whose override cannot be applied, and why
 	notShown   []NotShown
@@ -77,23 +77,23 @@ type Entry struct {
 	Name       tool.Name
 	Server     tool.ServerID
 	Definition tool.Definition  // as the server gave it
-	Override   *config.Override // what the configuration changes of it; nil: nothing
-	Browser    bool             // a tool of a browser, in a profile for tests: elements may be described
-	Own        bool             // it is a tool of ours, without a server
+	Override   *config.Override // the configuration's changes to it; nil: none
+	Browser    bool             // a browser tool in a profile for tests: elements may be described
+	Own        bool             // it is our own tool, without a server
 	Paged      bool             // callers may ask for other fields and pages
 
-	Environment bool // it is a tool of ours, of the environment protocol
+	Environment bool // it is our own tool of the environment protocol
 
 	changed *fit.Overridden // the tool with the override; nil without one
 	fitters fitters         // unused for prompts
 	paged   json.RawMessage // the schema with the arguments for paging; nil without them
 
-	twin     string // the name with a slash of a server's tool of the environment protocol; "": it is none
-	unlisted bool   // it can be called and found, and is not in the list
-	pinned   bool   // the profile wants it to be seen
+	twin     string // the slash form of an environment protocol tool's name; "": not such a tool
+	unlisted bool   // it can be called and found, but is not listed
+	pinned   bool   // the profile always lists it
 }
 
-// ViewFor is what the caller sees in the named profile; "" is its own. Only callers with access to all profiles are told which exist.
+// ViewFor is what the caller sees in the named profile; "" is its own. Only callers with access to all profiles learn which exist.
 func (c *Catalog) ViewFor(who access.Principal, profile string) (*View, error) {
 	profile, err := who.ProfileFor(profile)
 	if err != nil {
@@ -101,7 +101,7 @@ func (c *Catalog) ViewFor(who access.Principal, profile string) (*View, error) {
 	}
 	v, err := c.View(profile)
 	if err != nil && who.Profile == access.AnyProfile {
-		const most = 20 // a line has no room for more
+		const most = 20 // no more fit on a line
 		names := slices.Sorted(maps.Keys(*c.views.Load()))
 		if len(names) > most {
 			names = append(names[:most], "…")
@@ -119,7 +119,7 @@ func (v *View) Find(shown string) (*Entry, error) {
 	return nil, v.Unknown(shown, nil)
 }
 
-// maxNear is how many tools the answer about an unknown one names.
+// maxNear is how many similar tools the error for an unknown one names.
 const maxNear = 3
 
 // Unknown is the error for a name that no tool has, with the nearest tools that the caller may use; a nil may means all.
@@ -150,13 +150,13 @@ func (v *View) has(id tool.ServerID) bool {
 	return slices.ContainsFunc(v.Entries, func(e *Entry) bool { return e.Server == id && !e.Own })
 }
 
-// shared is what all views are made with.
+// shared is what all views have in common.
 type shared struct {
 	plans *schema.Cache
 	rules *project.Rules
 	own   *OwnTools
 	names map[string]bool  // of our own tools
-	old   map[string]*View // by profile, as they were
+	old   map[string]*View // the previous views, by profile
 }
 
 // buildView decides once, for lists and look-ups alike, what a profile has.
@@ -169,14 +169,15 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 	v.Examples = p.Search.Examples
 	v.offer.about = map[tool.ServerID]string{}
 	v.fit = fit.Options{Validation: fit.Validation(p.Validation), Without: p.Without}
-	resources, templates := newList("resources"), newList("resourceTemplates")
+	resources := newList("resources")
+	templates := newList("resourceTemplates")
 	for _, s := range servers {
 		id := s.cfg.ID
 		if s.like != nil && access.SeesServer(p, id) {
 			v.recognized = append(v.recognized, recognized{id, s.like})
 		}
 		if len(s.offer.Notes) > 0 && access.SeesServer(p, id) {
-			v.refuse(string(id), "some of what the server lists was left out; toolfit servers says what") // in words of ours alone
+			v.refuse(string(id), "some of what the server lists was left out; toolfit servers says what") // without the server's own words
 		}
 		v.addTools(cfg, p, s, made.names)
 		for _, def := range s.prompts() {
@@ -198,7 +199,9 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 	if v.cuts() {
 		v.addOwn(p, made.own.Fetch)
 	}
-	v.environment.tools, v.environment.of, v.environment.failed = made.own.Env, p, missing(p, servers)
+	v.environment.tools = made.own.Env
+	v.environment.of = p
+	v.environment.failed = missing(p, servers)
 	if p.Environment.Listed {
 		v.addEnvironment(p, made.own.Env)
 	}
@@ -206,27 +209,29 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 	v.chooseOffer(p, made.own, made.old[p.Name])
 	v.addForAgents(cfg, p, made.own.Fetch)
 	v.addPrompt(p)
-	v.List, v.PromptList = v.renderTools(), render("prompts", v.Prompts)
+	v.List = v.renderTools()
+	v.PromptList = render("prompts", v.Prompts)
 	v.tools = len(v.List) - 1
 	v.List = addNotes(v.List, v.environment.failed, v.setAside())
-	v.ResourceList, v.TemplateList = resources.bytes(), templates.bytes()
+	v.ResourceList = resources.bytes()
+	v.TemplateList = templates.bytes()
 	return v
 }
 
-// named gives every entry the name it is shown under, and drops none but those whose hashes are equal.
+// named gives every entry the name it is shown under, and drops only those whose hashes collide.
 func named(entries []*Entry, bare bool, reserved map[string]bool) ([]*Entry, map[string]*Entry) {
 	// A bare name must be unique among bare and prefixed names: server b must not take over a's tool by calling its own a__tool.
 	count := map[string]int{}
 	for _, e := range entries {
 		count[e.prefixed()]++
-		if wanted := e.wanted(bare); wanted != "" {
-			count[wanted]++
+		if name := e.preferred(bare); name != "" {
+			count[name]++
 		}
 	}
 	byShown := make(map[string]*Entry, len(entries))
 	kept := entries[:0]
 	for _, e := range entries {
-		e.Shown = e.wanted(bare)
+		e.Shown = e.preferred(bare)
 		if e.Shown == "" || count[e.Shown] > 1 || reserved[e.Shown] {
 			e.Shown = e.prefixed()
 		}
@@ -243,12 +248,12 @@ func named(entries []*Entry, bare bool, reserved map[string]bool) ([]*Entry, map
 	return kept, byShown
 }
 
-// prefixed is the name that an entry has with that of its server.
+// prefixed is an entry's name with its server's as a prefix.
 func (e *Entry) prefixed() string {
 	return tool.Shown(string(tool.Canonical(e.Server, e.listedAs())), e.Server, e.Definition.Name)
 }
 
-// listedAs is the server's name for the tool; of the two names in the environment protocol, the one that every provider takes.
+// listedAs is the server's name for the tool; of the two names in the environment protocol, the one that every provider accepts.
 func (e *Entry) listedAs() string {
 	if e.twin != "" {
 		return envPrefix + strings.TrimPrefix(e.twin, envSlash)
@@ -256,8 +261,8 @@ func (e *Entry) listedAs() string {
 	return e.Definition.Name
 }
 
-// wanted is the name that an entry has when nobody else wants it; "" for the prefixed one.
-func (e *Entry) wanted(bare bool) string {
+// preferred is the name that an entry has unless another has it too; "" for the prefixed one.
+func (e *Entry) preferred(bare bool) string {
 	switch {
 	case e.Override != nil && e.Override.Name != "":
 		return e.Override.Name
@@ -275,7 +280,7 @@ func render(member string, entries []*Entry) []byte {
 	return l.bytes()
 }
 
-// list is the result of a list request while it is put together.
+// list builds the result of a list request.
 type list struct{ out []byte }
 
 func newList(member string) *list { return &list{out: []byte(`{"` + member + `":[`)} }
@@ -284,7 +289,7 @@ func (l *list) add(item []byte) { l.out = append(mcp.Comma(l.out), item...) }
 
 func (l *list) bytes() []byte { return append(l.out, "]}"...) }
 
-// addNotes adds the servers that were unavailable and the tools that were set aside to a list, with the reasons.
+// addNotes adds the servers that were unavailable and the tools that were left out to a list, with the reasons.
 func addNotes(list []byte, missing, aside map[string]string) []byte {
 	notes := map[string]map[string]string{}
 	if len(missing) > 0 {
@@ -301,7 +306,7 @@ func addNotes(list []byte, missing, aside map[string]string) []byte {
 	return append(append(list, meta...), '}')
 }
 
-// missing are the reasons of the servers that did not answer.
+// missing returns why servers did not answer.
 func missing(p config.Profile, servers []*known) map[string]string {
 	reasons := map[string]string{}
 	for _, s := range servers {

@@ -8,13 +8,13 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
-// pause is the least time between two listings of a server that says its list has changed.
+// pause is the minimum time between two listings of a server that reports changes.
 const pause = 500 * time.Millisecond
 
-// parallel bounds how many servers are listed at once: each may be a process that starts.
+// parallel limits how many servers are listed at once: each may be a process that starts.
 const parallel = 4
 
-// Changed says that a server's list is no longer what we have. It does not block.
+// Changed reports that a server's list has changed. It does not block.
 func (c *Catalog) Changed(id tool.ServerID) {
 	c.mu.Lock()
 	c.due[id] = true
@@ -22,7 +22,7 @@ func (c *Catalog) Changed(id tool.ServerID) {
 	c.poke()
 }
 
-// Opened says that a session with the server is open, which is a good moment to renew a list that has grown old.
+// Opened reports that a session with the server is open: a good moment to refresh an old list.
 func (c *Catalog) Opened(id tool.ServerID) {
 	c.mu.Lock()
 	k := c.servers[id]
@@ -96,7 +96,7 @@ func (c *Catalog) takeDue() map[tool.ServerID]*known {
 			continue
 		}
 		if soon := pause - now.Sub(k.checkedAt); c.due[k.cfg.ID] && soon > 0 && soon <= pause {
-			time.AfterFunc(soon, c.poke) // a server may say that its list has changed whenever it is listed
+			time.AfterFunc(soon, c.poke) // some servers report a change whenever they are listed
 			continue
 		}
 		delete(c.due, k.cfg.ID)
@@ -106,7 +106,7 @@ func (c *Catalog) takeDue() map[tool.ServerID]*known {
 	return due
 }
 
-// isDue tells whether it is time to list the server. No process is started for that: its list is refreshed when it next runs.
+// isDue tells whether it is time to list the server. No process is started just for that: its list is refreshed when it next runs.
 func (k *known) isDue(now time.Time) bool {
 	switch {
 	case now.Before(k.retryAt):

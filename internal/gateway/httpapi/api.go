@@ -1,8 +1,8 @@
 // Package httpapi makes an MCP server of an HTTP API: it reads the API's description, lists
 // an operation as a tool, and carries a call out as one HTTP request. What an operation
-// looks like and how its request is built is the business of package openapi; this one does
-// the reading, the dialing and the credentials. It dials public addresses only, unless
-// the configuration says otherwise, and shows a credential to nobody.
+// looks like and how its request is built is up to package openapi; this one reads
+// descriptions, dials and adds credentials. It dials public addresses only, unless
+// the configuration says otherwise, and never reveals a credential.
 //
 //	api, err := httpapi.New(server, &httpapi.Options{MaxAnswer: 16 << 20})
 //	result, err := api.Serve(ctx, &mcp.Request{Method: "tools/list"})
@@ -34,20 +34,20 @@ type API struct {
 	opts    Options
 	client  *http.Client
 	wallet  *wallet
-	reading sync.Mutex // one reads the description at a time; guards source
+	reading sync.Mutex // one reader of the description at a time; guards source
 	source  source
 	tools   atomic.Pointer[tools]
 }
 
 // Options change an API. The zero value is usable.
 type Options struct {
-	MaxAnswer   int64                    // most bytes of an answer, unpacked; 0: 16 MiB
+	MaxAnswer   int64                    // limit of a response body in bytes, uncompressed; 0: 16 MiB
 	Trusted     func(origin string) bool // whether requests may go where a remote description says; nil: they may
-	Credentials Credentials              // beside those that the description asks for; nil: the configured headers
+	Credentials Credentials              // in addition to those the description requires; nil: the configured headers
 	Now         func() time.Time         // nil: time.Now
 }
 
-// tools is one description, ready to be used; the zero value before the first is read. It is never changed.
+// tools is one parsed description; the zero value before the first is read. It is immutable.
 type tools struct {
 	doc      *openapi.Document
 	byName   map[string]*openapi.Operation
@@ -85,7 +85,7 @@ func New(cfg config.Server, opts *Options) (*API, error) {
 // Close ends the connections.
 func (a *API) Close() { a.client.CloseIdleConnections() }
 
-// Problems are what is wrong in the description that is in use.
+// Problems are the problems of the current description.
 func (a *API) Problems() []openapi.Problem { return a.tools.Load().problems }
 
 // Notes say which configured credentials the description does not use, and which required ones are missing.
@@ -106,11 +106,12 @@ func (a *API) Hello(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := append([]byte(`{"protocolVersion":"`+mcp.Latest+`","capabilities":{"tools":{}},"serverInfo":{"name":`), rawjson.AppendString(nil, t.doc.Title)...)
+	out := []byte(`{"protocolVersion":"` + mcp.Latest + `","capabilities":{"tools":{}},"serverInfo":{"name":`)
+	out = rawjson.AppendString(out, t.doc.Title)
 	return append(append(append(out, `,"version":`...), rawjson.AppendString(nil, t.doc.Version)...), "}}"...), nil
 }
 
-// Serve answers the requests that a server of tools is asked.
+// Serve answers the requests of MCP.
 func (a *API) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
 	switch req.Method {
 	case "tools/list":
@@ -131,7 +132,7 @@ func (a *API) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage, err
 	return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
 }
 
-// current is the description in use; it is read when there is none.
+// current returns the current description, and reads it first if there is none.
 func (a *API) current(ctx context.Context) (*tools, error) {
 	if t := a.tools.Load(); t.doc != nil {
 		return t, nil
@@ -139,7 +140,7 @@ func (a *API) current(ctx context.Context) (*tools, error) {
 	return a.refresh(ctx)
 }
 
-// refresh reads the description again. One that cannot be read does not replace one that could.
+// refresh reads the description again. If that fails, the last good one stays.
 func (a *API) refresh(ctx context.Context) (*tools, error) {
 	a.reading.Lock()
 	defer a.reading.Unlock()
@@ -152,7 +153,8 @@ func (a *API) refresh(ctx context.Context) (*tools, error) {
 	}
 	t, err := a.read(data)
 	if err != nil {
-		a.source.etag, a.source.modified = "", "" // the next try reads it again
+		a.source.etag = ""
+		a.source.modified = "" // the next try reads it again
 		return nil, err
 	}
 	a.tools.Store(t)
@@ -162,12 +164,16 @@ func (a *API) refresh(ctx context.Context) (*tools, error) {
 // read makes tools of a description.
 func (a *API) read(data []byte) (*tools, error) {
 	cfg := a.cfg.API
-	doc, err := openapi.Read(data, &openapi.Options{Layout: openapi.Layout(cfg.Layout), Base: cfg.Base, URL: cfg.Spec, Variables: cfg.Variables})
+	doc, err := openapi.Read(data, &openapi.Options{
+		Layout: openapi.Layout(cfg.Layout), Base: cfg.Base, URL: cfg.Spec, Variables: cfg.Variables,
+	})
 	if err != nil {
 		f := fault.As(err)
 		return nil, fault.New(f.Code, "%s: %s", a.who, f.Message).WithHint("%s", f.Hint)
 	}
-	ops, problems := doc.Operations(openapi.Filter{Tags: cfg.Tags, Paths: cfg.Paths, Methods: cfg.Methods, IDs: cfg.Operations, ReadOnly: cfg.ReadOnly})
+	ops, problems := doc.Operations(openapi.Filter{
+		Tags: cfg.Tags, Paths: cfg.Paths, Methods: cfg.Methods, IDs: cfg.Operations, ReadOnly: cfg.ReadOnly,
+	})
 	t := &tools{doc: doc, byName: make(map[string]*openapi.Operation, len(ops)), problems: problems, notes: a.wallet.notes(doc, ops)}
 	t.list = []byte(`{"tools":[`)
 	for i, op := range ops {
@@ -184,7 +190,7 @@ func (a *API) read(data []byte) (*tools, error) {
 	return t, nil
 }
 
-// find takes a call apart.
+// find parses a call and finds its operation.
 func (a *API) find(ctx context.Context, params json.RawMessage) (*openapi.Operation, json.RawMessage, error) {
 	t, err := a.current(ctx)
 	if err != nil {
@@ -202,7 +208,7 @@ func (a *API) find(ctx context.Context, params json.RawMessage) (*openapi.Operat
 	return op, args, nil
 }
 
-// prepare makes the request of a call, without the credentials that the description asks for.
+// prepare makes the request of a call, without the credentials that the description requires.
 func (a *API) prepare(op *openapi.Operation, args json.RawMessage, header http.Header) (*openapi.Request, error) {
 	req, err := op.Request(args)
 	if err != nil {
@@ -214,7 +220,7 @@ func (a *API) prepare(op *openapi.Operation, args json.RawMessage, header http.H
 	return req, nil
 }
 
-// Curl is the request of a call as a command line, with every secret left out.
+// Curl is the request of a call as a command line without secrets.
 func (a *API) Curl(ctx context.Context, params json.RawMessage) (string, error) {
 	op, args, err := a.find(ctx, params)
 	if err != nil {

@@ -22,7 +22,7 @@ type wallet struct {
 	who    string
 	held   map[string]config.Credential
 	client *http.Client
-	trusts func(host string) error // nil where a description may choose the host
+	trusts func(host string) error // nil: the description may name any host
 	now    func() time.Time
 
 	mu     sync.Mutex
@@ -59,7 +59,7 @@ func (w *wallet) authorise(ctx context.Context, op *openapi.Operation, req *open
 func (w *wallet) choose(op *openapi.Operation) (schemes []openapi.Scheme, missing string) {
 	var names []string
 	for _, schemes := range op.Security() {
-		name := w.lacks(schemes)
+		name := w.missing(schemes)
 		if name == "" {
 			return schemes, ""
 		}
@@ -68,7 +68,7 @@ func (w *wallet) choose(op *openapi.Operation) (schemes []openapi.Scheme, missin
 	return nil, strings.Join(names, " or ")
 }
 
-// notes compares the credentials with what the description asks for.
+// notes compares the credentials with those the description requires.
 func (w *wallet) notes(doc *openapi.Document, ops []*openapi.Operation) (notes []string) {
 	var known []string
 	for _, s := range doc.Schemes() {
@@ -80,7 +80,8 @@ func (w *wallet) notes(doc *openapi.Document, ops []*openapi.Operation) (notes [
 		case len(known) == 0:
 			notes = append(notes, fmt.Sprintf("auth.%s is not used: the description has no security schemes; send a credential by headers", name))
 		default:
-			notes = append(notes, fmt.Sprintf("auth.%s is not used: the description has no security scheme of this name; there are: %s", name, strings.Join(known, ", ")))
+			notes = append(notes, fmt.Sprintf("auth.%s is not used: the description has no security scheme of this name; there are: %s",
+				name, strings.Join(known, ", ")))
 		}
 	}
 	lacking := map[string]int{}
@@ -95,8 +96,8 @@ func (w *wallet) notes(doc *openapi.Document, ops []*openapi.Operation) (notes [
 	return notes
 }
 
-// lacks names a scheme without a credential that could serve it; "" when there is none.
-func (w *wallet) lacks(schemes []openapi.Scheme) string {
+// missing returns the first scheme without a configured credential; "" if there is none.
+func (w *wallet) missing(schemes []openapi.Scheme) string {
 	for _, s := range schemes {
 		c, ok := w.held[s.Name]
 		switch {
@@ -111,7 +112,7 @@ func (w *wallet) lacks(schemes []openapi.Scheme) string {
 	return ""
 }
 
-// secret is what the request has to carry for a scheme.
+// secret is the credential that a request sends for a scheme.
 func (w *wallet) secret(ctx context.Context, s openapi.Scheme) (string, error) {
 	c := w.held[s.Name]
 	switch {
@@ -120,7 +121,8 @@ func (w *wallet) secret(ctx context.Context, s openapi.Scheme) (string, error) {
 	case s.Kind == openapi.Basic:
 		return c.User + ":" + c.Password, nil
 	}
-	address, scopes := s.TokenURL, s.Scopes
+	address := s.TokenURL
+	scopes := s.Scopes
 	if c.TokenURL != "" {
 		address = c.TokenURL
 	} else if err := w.trusts(originOf(address)); err != nil {
@@ -132,10 +134,10 @@ func (w *wallet) secret(ctx context.Context, s openapi.Scheme) (string, error) {
 	return w.token(ctx, c, address, strings.Join(scopes, " "))
 }
 
-// early is how long before its end a token is replaced.
+// early is how long before it expires a token is replaced.
 const early = 30 * time.Second
 
-// token returns a token that is still valid for a while. Calls that need a new one share one request.
+// token returns a token that does not expire soon. Calls that need a new one share one request.
 func (w *wallet) token(ctx context.Context, c config.Credential, address, scopes string) (string, error) {
 	key := address + " " + c.ClientID + " " + scopes
 	w.mu.Lock()
@@ -157,7 +159,7 @@ func (w *wallet) token(ctx context.Context, c config.Credential, address, scopes
 	}
 }
 
-// stale tells whether a token that was asked for cannot be used any more.
+// stale tells whether a token can no longer be used.
 func (t *token) stale(now time.Time) bool {
 	select {
 	case <-t.ready:
@@ -215,5 +217,6 @@ func (w *wallet) ask(ctx context.Context, t *token, c config.Credential, address
 	if answer.Seconds <= 0 {
 		answer.Seconds = 3600
 	}
-	t.value, t.expires = answer.Token, w.now().Add(time.Duration(answer.Seconds)*time.Second)
+	t.value = answer.Token
+	t.expires = w.now().Add(time.Duration(answer.Seconds) * time.Second)
 }

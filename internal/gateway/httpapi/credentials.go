@@ -5,12 +5,12 @@ import (
 	"net/http"
 )
 
-// Credentials say who we are to one server. They are asked for every HTTP request, so they may differ by caller and be renewed.
+// Credentials authenticate us to one server. They are looked up for every HTTP request, so they may differ by caller and be renewed.
 type Credentials interface {
-	// Header is what a request of the caller's carries; "" is the gateway itself. It is read-only,
+	// Header returns the headers for a caller's request; "" is the gateway itself. It is read-only,
 	// and the same pointer while nothing has changed.
 	Header(ctx context.Context, caller string) (*http.Header, error)
-	// Refused is told that the server answered 401 to a request with that header. True says that it is worth sending once more.
+	// Refused is called when the server answered 401 to a request with that header. True: retry once.
 	Refused(ctx context.Context, caller string, sent *http.Header, challenge http.Header) (again bool)
 }
 

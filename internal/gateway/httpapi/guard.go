@@ -41,7 +41,7 @@ func newGuard(cfg *config.API) guard {
 	return g
 }
 
-// special are the networks that are not public beside those that net/netip knows.
+// special are the networks that are not public, in addition to those that net/netip knows.
 var special = prefixes(
 	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
 	"240.0.0.0/4", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "5f00::/16", "fec0::/10",
@@ -106,7 +106,7 @@ func (g guard) transport(proxy string) (*http.Transport, error) {
 		MaxIdleConnsPerHost:    256,
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    10 * time.Second,
-		ResponseHeaderTimeout:  0, // the call's own limit holds
+		ResponseHeaderTimeout:  0, // the call's own timeout applies
 		MaxResponseHeaderBytes: 1 << 20,
 	}
 	if proxy == "" {
@@ -114,7 +114,7 @@ func (g guard) transport(proxy string) (*http.Transport, error) {
 	}
 	u, err := url.Parse(proxy)
 	if err != nil {
-		return nil, fault.New(fault.BadConfig, "proxy is no address")
+		return nil, fault.New(fault.BadConfig, "proxy is not a valid address")
 	}
 	t.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	t.Proxy = func(r *http.Request) (*url.URL, error) {
@@ -126,7 +126,7 @@ func (g guard) transport(proxy string) (*http.Transport, error) {
 	return t, nil
 }
 
-// follow decides about a redirect. Only reading requests are redirected: others could be done twice, or as something else.
+// follow decides about a redirect. Only read requests are redirected: others could run twice, or as another method.
 func follow(r *http.Request, via []*http.Request) error {
 	if method := via[0].Method; method != http.MethodGet && method != http.MethodHead {
 		return http.ErrUseLastResponse
@@ -134,7 +134,7 @@ func follow(r *http.Request, via []*http.Request) error {
 	return origin.Redirect(r, via)
 }
 
-// explain says why a request got no answer. The address is left out: a key may stand in it.
+// explain says why a request got no answer. The address is left out: it may contain a key.
 func explain(ctx context.Context, who string, err error) error {
 	var f *fault.Error
 	switch {

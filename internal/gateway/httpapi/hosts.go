@@ -37,16 +37,16 @@ func originOf(address string) string {
 	return origin.Of(u)
 }
 
-// trusts refuses a host that a remote description names and nobody has approved.
+// trusts refuses a host that a remote description names and that is not approved.
 func (a *API) trusts(host string) error {
 	if host == "" || host == a.home || a.opts.Trusted == nil || !a.cfg.API.Remote() || a.opts.Trusted(host) {
-		return nil // without a host nothing can be sent, which says more
+		return nil // sending fails without a host, with a clearer error
 	}
-	return fault.New(fault.Forbidden, "%s: its description leads to %s, which nobody has approved", a.who, host).
+	return fault.New(fault.Forbidden, "%s: its description points to %s, which is not approved", a.who, host).
 		WithHint("if it is meant, run: toolfit servers approve %s", a.cfg.ID).Unsent()
 }
 
-// Base is the one address where the description has all operations; "" when there are several.
+// Base is the base address of all operations; "" if there are several.
 func (a *API) Base(ctx context.Context) (string, error) {
 	t, err := a.current(ctx)
 	if err != nil {

@@ -23,20 +23,20 @@ type source struct {
 	etag, modified string // of what was read last
 }
 
-// maxDocument bounds a description.
+// maxDocument limits a description.
 const maxDocument = 64 << 20
 
-// errSame says that the description is the one that was read last.
+// errSame says that the description has not changed.
 var errSame = errors.New("not modified")
 
-// read gets the description, or errSame when it has not changed since. One at a time.
+// read gets the description, or errSame if it has not changed. Not for concurrent use.
 func (s *source) read(ctx context.Context, who string) ([]byte, error) {
 	if !strings.HasPrefix(s.spec, "http://") && !strings.HasPrefix(s.spec, "https://") {
 		return s.readFile(who)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.spec, nil)
 	if err != nil {
-		return nil, fault.New(fault.BadConfig, "%s: spec is no address", who)
+		return nil, fault.New(fault.BadConfig, "%s: spec is not a valid address", who)
 	}
 	req.Header.Set("Accept", "application/json, application/yaml, text/yaml, */*;q=0.5")
 	if s.etag != "" {
@@ -63,11 +63,12 @@ func (s *source) read(ctx context.Context, who string) ([]byte, error) {
 		return nil, fault.New(fault.UpstreamProtocol, "the description of %s is a web page%s", who, title).
 			WithHint("name the document itself, such as …/openapi.json, not the page that shows it")
 	}
-	s.etag, s.modified = resp.Header.Get("ETag"), resp.Header.Get("Last-Modified")
+	s.etag = resp.Header.Get("ETag")
+	s.modified = resp.Header.Get("Last-Modified")
 	return data, nil
 }
 
-// readFile reads a file that is new or was changed.
+// readFile reads the file if it is new or has changed.
 func (s *source) readFile(who string) ([]byte, error) {
 	f, err := regular.Open(s.spec)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,7 +94,7 @@ func (s *source) readFile(who string) ([]byte, error) {
 	return data, nil
 }
 
-// readLimited reads all of r, up to the limit: a small compressed body may unfold to a huge one.
+// readLimited reads all of r, up to the limit: a small compressed body may expand to a huge one.
 func readLimited(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(data)) > limit {

@@ -38,7 +38,7 @@ func (m *Model) ask(ctx context.Context, s config.Embeddings, texts []string) ([
 	if err != nil {
 		var sent *url.Error
 		if errors.As(err, &sent) {
-			err = sent.Err // without the address, in which a key may stand
+			err = sent.Err // without the address, which may contain a key
 		}
 		return nil, fmt.Errorf("ask for embeddings: %w", err)
 	}
@@ -66,8 +66,9 @@ func parse(data []byte, texts int) ([][]float32, error) {
 	}
 	vectors := make([][]float32, texts)
 	for _, d := range answer.Data {
-		if d.Index < 0 || d.Index >= texts || len(d.Embedding) == 0 || len(d.Embedding) > maxLength || len(d.Embedding) != len(answer.Data[0].Embedding) {
-			return nil, fmt.Errorf("read embeddings: element %d has %d numbers", d.Index, len(d.Embedding))
+		length := len(d.Embedding)
+		if d.Index < 0 || d.Index >= texts || length == 0 || length > maxLength || length != len(answer.Data[0].Embedding) {
+			return nil, fmt.Errorf("read embeddings: element %d has %d numbers", d.Index, length)
 		}
 		vectors[d.Index] = d.Embedding
 	}

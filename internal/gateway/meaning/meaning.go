@@ -1,7 +1,7 @@
-// Package meaning asks a model of meaning for vectors of texts: an endpoint for embeddings of
-// the kind that OpenAI has. Tools are asked for beside the searches, once for each text; a
-// search never waits for them. When the endpoint does not answer, searches do without. It
-// never keeps a vector on disk, and it sends texts nowhere but to the configured address.
+// Package meaning gets embeddings of texts from an OpenAI-compatible endpoint. Those of tools
+// are requested in the background, once for each text; a search never waits for them. When the
+// endpoint does not answer, searches work without. It never stores a vector on disk, and sends
+// texts only to the configured address.
 //
 //	m := meaning.New(func() config.Embeddings { return cfg.Embeddings }, nil)
 //	defer m.Close()
@@ -24,29 +24,29 @@ import (
 )
 
 const (
-	maxVectors = 20_000           // of tools, held at a time
-	maxQueries = 1000             // whose vectors are held
+	maxVectors = 20_000           // cached vectors of tools
+	maxQueries = 1000             // cached vectors of queries
 	batch      = 64               // texts of one request
-	wait       = 2 * time.Second  // for the vector of a query
-	patience   = time.Minute      // for those of a batch of tools
-	pause      = 30 * time.Second // in which an endpoint that did not answer is left alone
+	wait       = 2 * time.Second  // timeout for the vector of a query
+	patience   = time.Minute      // timeout for a batch of tools
+	pause      = 30 * time.Second // before an endpoint that failed is tried again
 )
 
-// Model is a model of meaning.
+// Model is an embedding model.
 type Model struct {
 	settings func() config.Embeddings
 	opts     Options
-	ctx      context.Context // of work beside the searches; ends with Close
+	ctx      context.Context // of background work; ends with Close
 	stop     context.CancelFunc
 	work     sync.WaitGroup
-	wait     time.Duration // wait, but for tests
+	wait     time.Duration // the constant, except in tests
 
 	mu      sync.Mutex
-	of      config.Embeddings // what the vectors are of
+	of      config.Embeddings // the settings that the vectors were made with
 	tools   map[[sha256.Size]byte][]float32
 	queries map[string][]float32
-	asking  bool      // for tools
-	after   time.Time // not asked before
+	asking  bool      // a request for tools is running
+	after   time.Time // no request before this
 }
 
 // Options change a Model. The zero value is usable.
@@ -72,7 +72,7 @@ func New(settings func() config.Embeddings, opts *Options) *Model {
 	return m
 }
 
-// Close ends what is under way. From then on nothing is known.
+// Close cancels running requests. Afterwards no vector is known.
 func (m *Model) Close() {
 	m.mu.Lock()
 	m.stop()
@@ -84,7 +84,10 @@ func (m *Model) Close() {
 // use drops the vectors of other settings: they cannot be compared. The caller holds mu.
 func (m *Model) use(s config.Embeddings) {
 	if m.of != s || m.tools == nil {
-		m.of, m.tools, m.queries, m.after = s, map[[sha256.Size]byte][]float32{}, map[string][]float32{}, time.Time{}
+		m.of = s
+		m.tools = map[[sha256.Size]byte][]float32{}
+		m.queries = map[string][]float32{}
+		m.after = time.Time{}
 	}
 }
 
@@ -115,7 +118,7 @@ func (m *Model) Tools(texts []catalog.Text) [][]float32 {
 	return list
 }
 
-// learn asks for the vectors of tools, some at a time.
+// learn requests the vectors of tools, in batches.
 func (m *Model) learn(s config.Embeddings, missing []catalog.Text) {
 	for len(missing) > 0 {
 		some := missing[:min(batch, len(missing))]
@@ -136,19 +139,19 @@ func (m *Model) learn(s config.Embeddings, missing []catalog.Text) {
 	m.mu.Unlock()
 }
 
-// learned keeps the answer to one request and tells whether to go on.
+// learned caches the answer to one request and tells whether to go on.
 func (m *Model) learned(s config.Embeddings, texts []catalog.Text, vectors [][]float32, err error) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.of != s {
-		return false // other settings came meanwhile
+		return false // the settings have changed
 	}
 	if err != nil {
 		m.failed(err)
 		return false
 	}
 	if len(m.tools)+len(texts) > maxVectors {
-		clear(m.tools) // of lists that are gone; what is needed is asked for again
+		clear(m.tools) // some are of old lists; what is needed is requested again
 	}
 	for i, t := range texts {
 		m.tools[t.Digest] = vectors[i]
@@ -156,7 +159,7 @@ func (m *Model) learned(s config.Embeddings, texts []catalog.Text, vectors [][]f
 	return true
 }
 
-// failed leaves the endpoint alone for a while. The caller holds mu.
+// failed pauses requests to the endpoint. The caller holds mu.
 func (m *Model) failed(err error) {
 	m.after = m.opts.Now().Add(pause)
 	if m.ctx.Err() == nil {
@@ -164,7 +167,7 @@ func (m *Model) failed(err error) {
 	}
 }
 
-// Query gives the vector of a query; nil when it is not to be had within two seconds.
+// Query returns the vector of a query; nil if it takes longer than two seconds.
 func (m *Model) Query(ctx context.Context, text string) []float32 {
 	s := m.settings()
 	if s.URL == "" {
@@ -172,7 +175,8 @@ func (m *Model) Query(ctx context.Context, text string) []float32 {
 	}
 	m.mu.Lock()
 	m.use(s)
-	v, idle := m.queries[text], len(m.tools) == 0 || m.opts.Now().Before(m.after)
+	v := m.queries[text]
+	idle := len(m.tools) == 0 || m.opts.Now().Before(m.after)
 	m.mu.Unlock()
 	if v != nil || idle {
 		return v

@@ -11,7 +11,7 @@ import (
 // Limits of what an upstream's error and a model's arguments can make us store.
 const maxMessage, maxRepairs, maxArguments = 4096, 4096, 16 << 10
 
-// complete fills in what the record lacks and makes its message fit to be kept.
+// complete fills in missing fields of the record, and redacts and shortens its message.
 func (l *Log) complete(c *store.Call) {
 	if c.At.IsZero() {
 		c.At = l.opts.Now()

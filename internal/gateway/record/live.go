@@ -9,7 +9,7 @@ import (
 // outcomeGap marks an event that stands for lost ones; no record has it.
 const outcomeGap = "gap"
 
-// live keeps the last records and the subscribers.
+// live holds the last records and the subscribers.
 type live struct {
 	mu     sync.Mutex
 	last   []store.Call // a ring
@@ -21,7 +21,7 @@ type live struct {
 
 type subscriber struct {
 	ch   chan store.Call
-	lost int64 // since the last event that it got
+	lost int64 // records lost since its last event
 }
 
 // Last returns up to n of the last records, newest first. In durable mode only committed ones count.
@@ -38,7 +38,7 @@ func (l *Log) Last(n int) []store.Call {
 
 // Subscribe returns a channel that gets every record from now on, and a function that ends it; both
 // that and Close close the channel. If the buffer is full, records are lost: before the next
-// record, or after Drained, comes an event whose number Lost tells.
+// record, or after Drained, comes an event for which Lost returns their number.
 func (l *Log) Subscribe(buffer int) (<-chan store.Call, func()) {
 	s := &subscriber{ch: make(chan store.Call, max(buffer, 2))} // a gap and a record must fit
 	l.live.mu.Lock()

@@ -1,5 +1,5 @@
-// Package record keeps one record per call, off the call's path. A Log takes records,
-// writes them to its sink in batches, keeps the last few for live views, and tells
+// Package record writes one record per call, off the call's path. A Log takes records,
+// writes them to its sink in batches, keeps the last few for live views, and notifies
 // subscribers.
 //
 // It never looks into arguments or results, never makes a call wait for the disk
@@ -41,16 +41,16 @@ type Sink interface {
 	AppendCalls(ctx context.Context, calls []store.Call) error
 }
 
-// Options are the ways to make a Log. Nil means all zero.
+// Options configure a Log. Nil means the zero value.
 type Options struct {
 	Durable bool                // Add returns only when the record is committed
-	Logger  *slog.Logger        // nil means silence
-	Now     func() time.Time    // nil means time.Now
-	Rand    io.Reader           // tells processes' ids apart; nil means crypto/rand
-	Batch   int                 // a batch is written when it has this many; 0 means 256
-	Delay   time.Duration       // or when its first record is this old; 0 means 200 ms
-	Keep    int                 // how many records Last knows; 0 means 50
-	Redact  func(string) string // takes secrets out of messages; nil means there are none
+	Logger  *slog.Logger        // nil: discard
+	Now     func() time.Time    // nil: time.Now
+	Rand    io.Reader           // makes ids unique across processes; nil: crypto/rand
+	Batch   int                 // records of a full batch, which is written at once; 0: 256
+	Delay   time.Duration       // longest wait of a record before its batch is written; 0: 200 ms
+	Keep    int                 // how many records Last has; 0: 50
+	Redact  func(string) string // removes secrets from messages; nil: there are none
 }
 
 // Log takes records. Its methods may be called concurrently.
@@ -69,7 +69,7 @@ type Log struct {
 
 	wake    chan struct{}      // the queue has its first record
 	full    chan struct{}      // the queue has a batch
-	asked   chan chan struct{} // somebody waits for what is queued; closed when it was tried
+	asked   chan chan struct{} // Flush requests; each is closed after the attempt to write
 	closing chan struct{}
 	done    chan struct{} // the writer has ended
 	lost    error         // what the writer could not write; read after done
@@ -78,7 +78,7 @@ type Log struct {
 	down    atomic.Pointer[error] // durable: why the last record could not be committed; nil when it was
 }
 
-// group is what is written at once.
+// group is what is written in one commit.
 type group struct {
 	calls []store.Call
 	done  chan struct{} // closed when written; nil unless durable
@@ -116,7 +116,7 @@ func (o *Options) setDefaults() {
 	}
 }
 
-// newGroup makes an empty group in the room that calls had.
+// newGroup makes an empty group that reuses the slice.
 func (l *Log) newGroup(calls []store.Call) *group {
 	g := &group{calls: calls}
 	if l.opts.Durable {
@@ -163,10 +163,10 @@ func (l *Log) Flush(ctx context.Context) {
 	}
 }
 
-// Dropped tells how many records were dropped because the sink was out for too long.
+// Dropped tells how many records were dropped because the sink was down for too long.
 func (l *Log) Dropped() int64 { return l.dropped.Load() }
 
-// Refuses says why calls that change something should not be made now: their record could not be committed. nil: they may.
+// Refuses returns why calls that change something are refused now: the last record could not be committed. nil: they are allowed.
 func (l *Log) Refuses() error {
 	if err := l.down.Load(); err != nil {
 		return *err
@@ -174,7 +174,7 @@ func (l *Log) Refuses() error {
 	return nil
 }
 
-// ReportSink notes whether the sink takes records, as whoever tried it found: nil that it does.
+// ReportSink sets whether the sink works; nil: it does.
 func (l *Log) ReportSink(err error) {
 	if !l.opts.Durable {
 		return
@@ -182,7 +182,7 @@ func (l *Log) ReportSink(err error) {
 	was := l.down.Load()
 	switch {
 	case err != nil:
-		down := err // so that nil costs no room
+		down := err // so that only an error is allocated
 		l.down.Store(&down)
 		if was == nil {
 			l.opts.Logger.Error("call records cannot be committed; calls that change something are refused", "error", err)
@@ -247,7 +247,7 @@ func (l *Log) enqueue(ctx context.Context, c *store.Call) (*group, error) {
 	}
 }
 
-// push is called with the lock held. It signals only the first record and a full batch, so that most calls switch no goroutine.
+// push is called with the lock held. It signals only the first record and a full batch, so that most calls wake no goroutine.
 func (l *Log) push(c *store.Call) *group {
 	l.queue.calls = append(l.queue.calls, *c)
 	n := len(l.queue.calls)
@@ -266,7 +266,7 @@ func (l *Log) push(c *store.Call) *group {
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
-	default: // it is signalled already
+	default: // already signaled
 	}
 }
 
@@ -276,7 +276,7 @@ func (l *Log) take(spare []store.Call) *group {
 	defer l.mu.Unlock()
 	g := l.queue
 	l.queue = l.newGroup(spare[:0])
-	for _, c := range []chan struct{}{l.wake, l.full} { // they spoke of the old queue
+	for _, c := range []chan struct{}{l.wake, l.full} { // signals about the old queue
 		select {
 		case <-c:
 		default:

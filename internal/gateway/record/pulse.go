@@ -10,7 +10,7 @@ import (
 // pulseMinutes is how far back the pulse goes.
 const pulseMinutes = 60
 
-// Minute sums up the calls that ended within one minute.
+// Minute summarizes the calls that ended within one minute.
 type Minute struct {
 	At                     time.Time // its beginning
 	Calls, Errors          int64
@@ -32,7 +32,7 @@ func (p *pulse) add(c *store.Call) {
 	b := &p[at.Unix()/60%pulseMinutes]
 	switch {
 	case b.At.After(at):
-		return // it was recorded an hour late
+		return // older than the ring
 	case !b.At.Equal(at):
 		*b = beat{Minute: Minute{At: at}}
 	}
@@ -45,12 +45,12 @@ func (p *pulse) add(c *store.Call) {
 	b.took[bucketOf(c.Duration)]++
 }
 
-// bucketOf sorts durations by two buckets for each doubling, from 16 µs up.
+// bucketOf returns a duration's bucket: two for each doubling, from 16 µs up.
 func bucketOf(d time.Duration) int {
 	return min(max(int(2*math.Log2(float64(max(d.Microseconds(), 1))/16)), 0), 63)
 }
 
-// quantile is about the duration that the share of the calls did not exceed.
+// quantile estimates a quantile of the durations.
 func (b *beat) quantile(share float64) time.Duration {
 	left := int64(math.Ceil(share * float64(b.Calls)))
 	for i, n := range b.took {
@@ -72,7 +72,8 @@ func (l *Log) Pulse() []Minute {
 		out[i].At = at
 		if b := &l.live.pulse[at.Unix()/60%pulseMinutes]; b.At.Equal(at) && b.Calls > 0 {
 			out[i] = b.Minute
-			out[i].P50, out[i].P95 = b.quantile(0.5), b.quantile(0.95)
+			out[i].P50 = b.quantile(0.5)
+			out[i].P95 = b.quantile(0.95)
 		}
 	}
 	return out

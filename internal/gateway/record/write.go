@@ -7,7 +7,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// write is the writer's whole life.
+// write is the writer's goroutine.
 func (l *Log) write() {
 	defer close(l.done)
 	if l.opts.Durable {
@@ -37,7 +37,7 @@ func (l *Log) writeDurable() {
 			}
 		}
 		close(g.done)
-		clear(g.calls) // keep the room, let go of the strings
+		clear(g.calls) // reuse the slice, release the strings
 		spare = g.calls
 	}
 }
@@ -56,7 +56,7 @@ func (l *Log) writeBatches() {
 				l.failed(&out, err)
 			} else {
 				l.recovered(&out)
-				clear(pending) // keep the room, let go of the strings
+				clear(pending) // reuse the slice, release the strings
 				pending, spare = spare, pending[:0]
 			}
 		}
@@ -69,11 +69,11 @@ func (l *Log) writeBatches() {
 	}
 }
 
-// due is what the writer is to do next.
+// due is what the writer does next.
 type due struct {
-	write   bool          // what is pending, and not only take the queue
-	closing bool          // it is the last time
-	tried   chan struct{} // to be closed then; nil when nobody waits
+	write   bool          // write what is pending, instead of only taking the queue
+	closing bool          // the last write
+	tried   chan struct{} // closed after the write; nil: nobody waits
 }
 
 // await waits until a batch is due: during an outage after the backoff, but a full queue is taken so that no call waits for the sink.

@@ -1,5 +1,5 @@
 // Package rules judges the result rules of the store by the record of calls: a rule whose
-// results are too often fetched in full, or no longer fit, goes back to shadow. It only decides;
+// results are too often fetched in full, or that no longer matches, goes back to shadow. It only decides;
 // storing the decision is up to the caller.
 //
 //	judge := rules.Judge{Calls: st.Calls, Count: caller.RuleCount, Catalog: tools, Profiles: profiles}
@@ -23,12 +23,12 @@ import (
 
 // Document is the body of a stored rule.
 type Document struct {
-	Rule   json.RawMessage `json:"rule"`             // in the keys of the file
+	Rule   json.RawMessage `json:"rule"`             // with the keys of the configuration file
 	Output string          `json:"output,omitempty"` // Judge.Output when the rule was written
 	Why    string          `json:"why,omitempty"`    // why it was put back to shadow
 }
 
-// maxCalls limits the calls that a rule is judged by, to the newest.
+// maxCalls limits the calls that a rule is judged by; the newest count.
 const maxCalls = 10_000
 
 // Judge has what rules are judged by. All fields are needed.
@@ -44,7 +44,7 @@ type Judge struct {
 func (j *Judge) Demote(ctx context.Context, row store.Document, name string) (*Document, error) {
 	var doc Document
 	if json.Unmarshal(row.Body, &doc) != nil {
-		return nil, nil // it was reported when it was read
+		return nil, nil // already reported when it was loaded
 	}
 	use, err := j.use(ctx, row)
 	if err != nil {
@@ -62,7 +62,7 @@ func (j *Judge) Demote(ctx context.Context, row store.Document, name string) (*D
 }
 
 // use is how the rule has worked since it was last changed. The record has how often it cut and
-// what was fetched; results that it did not fit are only counted by this process.
+// what was fetched; results that it did not match are counted only in this process.
 func (j *Judge) use(ctx context.Context, row store.Document) (suggest.Use, error) {
 	use := suggest.Use{Mismatches: int(j.Count(row.ID).Mismatch)}
 	use.Calls = use.Mismatches

@@ -9,7 +9,7 @@ import (
 )
 
 // askable is what a server may ask the client, in canonical form: clients with equal capabilities
-// share a session, and none can open ever more of them.
+// share a session, so that no client can open ever more sessions.
 func askable(capabilities json.RawMessage) json.RawMessage {
 	out := []byte{'{'}
 	for _, ability := range []struct {
@@ -41,10 +41,10 @@ func askable(capabilities json.RawMessage) json.RawMessage {
 // everything is what we declare for our own requests: some servers list a tool only to clients with the capabilities it needs.
 var everything = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true},"sampling":{"tools":{},"context":{}}}`)
 
-// everythingModern is the same for a server of the modern era, which has no news of roots.
+// everythingModern is the same for a server of the modern era, which has no notifications about roots.
 var everythingModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"roots":{},"sampling":{"tools":{},"context":{}}}`)
 
-// declared is what a modern server is told of the client that a request comes from.
+// declared is the client capabilities that a request to a modern server declares.
 func declared(from mcp.Speaker) json.RawMessage {
 	switch {
 	case len(from.Capabilities) == 0:
@@ -56,7 +56,7 @@ func declared(from mcp.Speaker) json.RawMessage {
 	return bytes.Replace(caps, []byte(`"listChanged":true`), nil, 1) // the only member of roots
 }
 
-// withoutTasks takes out the extension that we do not carry: a server must answer itself.
+// withoutTasks removes the tasks extension, which we do not support.
 func withoutTasks(capabilities json.RawMessage) json.RawMessage {
 	if !bytes.Contains(capabilities, []byte("tasks")) {
 		return capabilities

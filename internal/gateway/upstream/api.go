@@ -10,7 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/httpapi"
 )
 
-// apiConn is an HTTP API, spoken to as if it were a server of tools.
+// apiConn is an HTTP API, used like an MCP server.
 type apiConn struct {
 	*builtin
 	api *httpapi.API
@@ -36,7 +36,7 @@ func (c *apiConn) close() {
 	c.api.Close()
 }
 
-// trusts tells whether a host of the API's description is approved. If not, the list is refreshed so that people learn of it.
+// trusts tells whether a host of the API's description is approved. If not, the list is refreshed so that the host shows up for approval.
 func (s *server) trusts(host string) bool {
 	hosts := s.trusted.Load()
 	if hosts != nil && slices.Contains(*hosts, host) {
@@ -58,7 +58,7 @@ func (s *server) api() *httpapi.API {
 	return nil
 }
 
-// maxNotes bounds how much of what is wrong with a description is said.
+// maxNotes limits how many problems of a description are reported.
 const maxNotes = 20
 
 // apiNotes are the problems with the credentials and the description of an API.
@@ -81,7 +81,7 @@ func (p *Pool) Curl(ctx context.Context, c Call) (string, error) {
 		return "", err
 	}
 	if s.cfg.API == nil {
-		return "", fault.New(fault.BadRequest, "%s is no tool of an HTTP API: there is no request to show", c.Tool)
+		return "", fault.New(fault.BadRequest, "%s is not a tool of an HTTP API: there is no request to show", c.Tool)
 	}
 	sess, err := s.acquire(ctx, caller{session: c.Session, asks: nothing})
 	if err != nil {
@@ -90,7 +90,7 @@ func (p *Pool) Curl(ctx context.Context, c Call) (string, error) {
 	defer s.release(sess)
 	api, ok := sess.conn.(*apiConn)
 	if !ok {
-		return "", fault.New(fault.Internal, "server %s is no API", c.Server)
+		return "", fault.New(fault.Internal, "server %s is not an API", c.Server)
 	}
 	return api.api.Curl(ctx, c.Params)
 }

@@ -41,7 +41,8 @@ func (s *server) startBuiltin(h hooks) (conn, error) {
 
 func (b *builtin) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
 	if out.method == helloMethod {
-		return json.RawMessage(`{"protocolVersion":"` + mcp.Latest + `","capabilities":{"tools":{}},"serverInfo":{"name":"builtin","version":"1"}}`), nil
+		hello := `{"protocolVersion":"` + mcp.Latest + `","capabilities":{"tools":{}},"serverInfo":{"name":"builtin","version":"1"}}`
+		return json.RawMessage(hello), nil
 	}
 	result, err := b.handler.Serve(ctx, &mcp.Request{
 		ID: json.RawMessage("1"), Method: out.method, Params: out.params, Caller: out.caller, Client: patient{out.peer, out.clock, b.server},
@@ -65,7 +66,7 @@ func (b *builtin) close() {
 	})
 }
 
-// patient is the caller of a built-in server: while it is asked something, the call's clock stands still.
+// patient is the caller of a built-in server: while it is asked something, the call's deadline is suspended.
 type patient struct {
 	mcp.Peer
 	clock  *deadline

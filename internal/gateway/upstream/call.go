@@ -17,25 +17,26 @@ import (
 // Call is one request on its way to a server.
 type Call struct {
 	Server  tool.ServerID
-	Method  string          // "" stands for tools/call
-	Tool    string          // the server's own name for the tool; "" when it is none
+	Method  string          // "": tools/call
+	Tool    string          // the server's own name for the tool; "" for other methods
 	Params  json.RawMessage // complete, with the server's own names
 	Meta    rawjson.Span    // where _meta stands in Params; zero: nowhere
 	Header  http.Header     // the headers by which a modern server sees arguments; nil: none
 	Peer    mcp.Peer        // who hears of progress and is asked questions; nil: nobody
 	Session string          // the caller's session, for servers that keep state per session
 	Caller  string          // who calls; "" for ourselves
-	From    mcp.Speaker     // the client; the zero one cannot be asked
+	From    mcp.Speaker     // the client; the zero value cannot be asked
 }
 
 func (c Call) caller() caller {
 	who := caller{owner: c.Caller, session: c.Session, asks: nothing}
 	if c.From.Capabilities != nil {
-		who.asks, who.home = askable(c.From.Capabilities), c.From.Home
+		who.asks = askable(c.From.Capabilities)
+		who.home = c.From.Home
 	}
 	if c.From.Era == mcp.Modern {
 		who.modern = true
-		who.home = mcp.Deaf // the session is its own, but outside of calls nobody answers
+		who.home = mcp.Deaf // the caller has a session of its own, but answers only during calls
 	}
 	return who
 }
@@ -54,7 +55,7 @@ type Kind int
 
 const (
 	Complete      Kind = iota // a finished call
-	InputRequired             // a question: the call goes on when it is made again with the answers
+	InputRequired             // a question: the client repeats the call with the answers
 )
 
 // Outcome is what a server answered.
@@ -62,10 +63,10 @@ type Outcome struct {
 	Kind Kind
 	Era  mcp.Era         // of the server
 	Raw  json.RawMessage // the result, byte for byte; read-only
-	buf  *bytes.Buffer   // what holds Raw
+	buf  *bytes.Buffer   // the buffer of Raw
 }
 
-// buffers are room for answers. A large result costs more to make room for than to carry.
+// buffers are reused for answers: allocating room for a large result costs more than passing it on.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // Release allows the buffer of Raw to be used again; Raw must not be used afterwards. Calling it is optional.

@@ -10,7 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// conn is one open session with an upstream server, whatever carries it.
+// conn is one open session with an upstream server, over any transport.
 type conn interface {
 	// request sends one request and waits for its raw result. The server's own errors are *mcp.Error, others a *fault.Error.
 	request(ctx context.Context, out outgoing) (json.RawMessage, error)
@@ -33,7 +33,7 @@ const (
 	discoverMethod = "server/discover"
 )
 
-// saysChanged tells whether a notification says that one of the server's lists is another one now.
+// saysChanged tells whether a notification reports a change of one of the server's lists.
 func saysChanged(method string) bool {
 	switch method {
 	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
@@ -42,13 +42,13 @@ func saysChanged(method string) bool {
 	return false
 }
 
-// hooks are told what a server says outside the calls.
+// hooks handle what a server sends outside of calls.
 type hooks struct {
 	server  tool.ServerID
 	changed func()                       // one of its lists has changed
 	updated func(params json.RawMessage) // a resource that somebody subscribed to has changed
-	refuse  bool                         // messages that are not UTF-8
-	home    mcp.Peer                     // the one caller that the session belongs to; nil when it is shared
+	refuse  bool                         // refuse messages that are not UTF-8
+	home    mcp.Peer                     // the one caller that the session belongs to; nil: it is shared
 }
 
 // passOn gives a notification that belongs to a call, or to nobody in particular, to the call's caller.
@@ -72,13 +72,13 @@ func cancelParams(id int64, reason string) json.RawMessage {
 	return append(rawjson.AppendString(b, reason), '}')
 }
 
-// maxAsks bounds the questions of one server that are open at once.
+// maxAsks limits the open questions of one server.
 const maxAsks = 16
 
-// questions are the requests of a server's own that are being answered, at most maxAsks.
+// questions are the server's own requests that are being answered, at most maxAsks.
 type questions chan struct{}
 
-// answer answers one beside the calls, since a person may be asked. Run starts the work, send sends.
+// answer answers one in the background, since a person may be asked. Run starts the work, send sends.
 func (q questions) answer(h hooks, to asked, session context.Context, m mcp.Message, run func(func()), send func([]byte)) {
 	select {
 	case q <- struct{}{}:
@@ -98,7 +98,7 @@ func (q questions) answer(h hooks, to asked, session context.Context, m mcp.Mess
 	})
 }
 
-// answerServer answers a request of the server's: questions that a caller can be asked go to the caller.
+// answerServer answers a server's own request; questions that the caller can answer go to the caller.
 func (h hooks) answerServer(ctx context.Context, caller mcp.Peer, m mcp.Message) []byte {
 	switch m.Method {
 	case "ping":

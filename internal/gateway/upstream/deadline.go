@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// deadline ends a call that takes too long. It stands still while the caller is asked something: a
+// deadline ends a call that takes too long. It is suspended while the caller is asked something: a
 // slow person says nothing about the server.
 type deadline struct {
 	cancel context.CancelCauseFunc
@@ -15,7 +15,7 @@ type deadline struct {
 	timer *time.Timer
 	left  time.Duration
 	since time.Time // when it last began to run
-	open  int       // questions that wait for the caller
+	open  int       // open questions to the caller
 	ever  bool      // there was a question
 	ended bool
 }
@@ -23,7 +23,7 @@ type deadline struct {
 // askLimit is how long a caller may take to answer a question.
 const askLimit = 10 * time.Minute
 
-// startDeadline gives a call so much time. Stop ends the context.
+// startDeadline limits a call's time. Stop ends the context.
 func startDeadline(ctx context.Context, limit time.Duration) (context.Context, *deadline) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := &deadline{cancel: cancel, left: limit, since: time.Now()}
@@ -54,7 +54,7 @@ func (c *deadline) asked() {
 	}
 }
 
-// answered notes that the server has what it asked for.
+// answered notes that the server has its answer.
 func (c *deadline) answered() {
 	if c == nil {
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// inherited are the variables that every server gets: what programs need to run. Any other may be somebody's credential.
+// inherited are the variables that every server gets: what programs need to run. Others may be credentials.
 var inherited = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LC_*", "TZ", "TMPDIR", "TMP", "TEMP", "XDG_*",
 	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS",
@@ -31,7 +31,7 @@ var ofKnown = sync.OnceValue(func() (names []string) {
 	return names
 })
 
-// ofWindows are the variables without which programs do not run there.
+// ofWindows are the variables that programs on Windows need.
 var ofWindows = []string{
 	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "OS", "COMPUTERNAME", "PROCESSOR_*", "NUMBER_OF_PROCESSORS",
 	"APPDATA", "LOCALAPPDATA", "USERPROFILE", "USERNAME", "USERDOMAIN", "HOMEDRIVE", "HOMEPATH", "PUBLIC", "ALLUSERSPROFILE",
@@ -44,7 +44,7 @@ var ofRunners = []string{"npm_config_*", "NPM_CONFIG_*", "UV_*"}
 // usualName is a variable that a program may look for; shells keep others for themselves.
 var usualName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
-// ofShells are those with usual names.
+// ofShells are the shells' own variables with usual names.
 var ofShells = []string{"PWD", "OLDPWD", "SHLVL"}
 
 // environment is what a server's process gets: inherited variables and those of its configuration. It also returns the withheld names.
@@ -55,7 +55,8 @@ func environment(cfg config.Server) (env, withheld []string) {
 		case given || name == "":
 		case passes(name, value, cfg.Inherit, runtime.GOOS == "windows"):
 			env = append(env, kv)
-		case !strings.HasPrefix(name, "TOOLFIT_") && usualName.MatchString(name) && !slices.Contains(ofShells, name): // the first are meant for us alone
+		// Variables that begin with TOOLFIT_ are for this program only.
+		case !strings.HasPrefix(name, "TOOLFIT_") && usualName.MatchString(name) && !slices.Contains(ofShells, name):
 			withheld = append(withheld, name)
 		}
 	}
@@ -65,11 +66,11 @@ func environment(cfg config.Server) (env, withheld []string) {
 	return env, withheld
 }
 
-// passes tells whether a server gets a variable of ours.
+// passes tells whether a server inherits a variable.
 func passes(name, value string, inherit []string, windows bool) bool {
 	fits := func(globs []string) bool {
 		return slices.ContainsFunc(globs, func(glob string) bool {
-			if windows { // where a variable has its name in any case
+			if windows { // variable names are case-insensitive
 				return tool.Match(strings.ToUpper(glob), strings.ToUpper(name))
 			}
 			return tool.Match(glob, name)
@@ -87,7 +88,7 @@ func passes(name, value string, inherit []string, windows bool) bool {
 	return false
 }
 
-// maxWithheld bounds how many variables a server's end is explained with.
+// maxWithheld limits how many variables withheldHint names.
 const maxWithheld = 5
 
 // withheldHint names the variables that a failed server did not get, the likeliest first: mentioned by it, like its name, secret.
@@ -107,7 +108,9 @@ func withheldHint(cfg config.Server, withheld []string, said string) string {
 		}
 		return 3
 	}
-	names := slices.SortedFunc(slices.Values(withheld), func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
+	names := slices.SortedFunc(slices.Values(withheld), func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+	})
 	shown := strings.Join(names[:min(len(names), maxWithheld)], ", ")
 	if more := len(names) - maxWithheld; more > 0 {
 		shown += fmt.Sprintf(" and %d more", more)

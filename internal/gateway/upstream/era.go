@@ -15,7 +15,7 @@ import (
 // quiet is how long a server may ignore the modern greeting before it gets the legacy one too: some never answer unknown methods.
 const quiet = 3 * time.Second
 
-// learn remembers how the server is spoken to; "" forgets it.
+// learn remembers the server's era; "" forgets it.
 func (s *server) learn(era mcp.Era) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,7 +35,7 @@ type greeting struct {
 	err   error
 }
 
-// greet opens a session in the server's known era, else in the one it turns out to speak. A wrong memory is corrected.
+// greet opens a session in the server's known era, otherwise in the one it is found to speak. A wrong memory is corrected.
 func (s *server) greet(ctx context.Context, c conn, sess *session, transport string) greeting {
 	var g greeting
 	switch era := s.knownEra(); {
@@ -57,19 +57,21 @@ func (s *server) greet(ctx context.Context, c conn, sess *session, transport str
 	return g
 }
 
-// refused tells whether a server answered a greeting, and did not like it.
+// refused tells whether a server answered a greeting with an error.
 func refused(err error) bool { return fault.Is(err, fault.UpstreamProtocol) }
 
-// findOut asks for the era. If the server stays silent, the legacy greeting follows, and the first useful answer decides.
+// findOut probes for the era. If the server stays silent, the legacy greeting follows, and the first useful answer decides.
 func (s *server) findOut(ctx context.Context, c conn, sess *session) greeting {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	modern, legacy := make(chan greeting, 1), make(chan greeting, 1)
+	modern := make(chan greeting, 1)
+	legacy := make(chan greeting, 1)
 	go func() { modern <- s.modern(ctx, c) }()
 	timer := time.NewTimer(s.pool.quiet)
 	defer timer.Stop()
-	greeted, asked := false, true
-	var refusal *greeting // of the legacy way, while the other question is open
+	greeted := false
+	asked := true
+	var refusal *greeting // the legacy greeting's error, while the modern one is pending
 	greet := func() {
 		if !greeted {
 			greeted = true
@@ -92,7 +94,7 @@ func (s *server) findOut(ctx context.Context, c conn, sess *session) greeting {
 				return g
 			}
 			refusal = &g
-			timer.Reset(s.pool.quiet / 4) // what was asked before this was answered will be answered soon
+			timer.Reset(s.pool.quiet / 4) // the earlier request should be answered soon too
 		case <-timer.C:
 			if refusal != nil {
 				return *refusal
@@ -105,7 +107,8 @@ func (s *server) findOut(ctx context.Context, c conn, sess *session) greeting {
 // modern sends the modern greeting. A legacy greeting without an error says that the server did not understand.
 func (s *server) modern(ctx context.Context, c conn) greeting {
 	ask := own(discoverMethod, nothing)
-	ask.era, ask.from.Info = mcp.Modern, s.pool.self
+	ask.era = mcp.Modern
+	ask.from.Info = s.pool.self
 	for tries := 0; ; tries++ {
 		hello, err := c.request(ctx, ask)
 		var rpc *mcp.Error
@@ -113,7 +116,7 @@ func (s *server) modern(ctx context.Context, c conn) greeting {
 		case err == nil && speaks(rawjson.Get(hello, "supportedVersions")):
 			return greeting{hello: bytes.Clone(hello), era: mcp.Modern}
 		case errors.As(err, &rpc) && rpc.Code == mcp.CodeUnsupportedVersion && tries == 0 && speaks(rawjson.Get(rpc.Raw, "data", "supported")):
-			continue // it names the very revision that it refused
+			continue // it offers the revision that it refused
 		case errors.As(err, &rpc) && isModernCode(rpc.Code) && !refusesVersion(err):
 			return greeting{era: mcp.Modern, err: s.startError(ctx, err)}
 		case fault.Is(err, fault.UpstreamDown) || fault.Is(err, fault.LoginRequired) || err != nil && ctx.Err() != nil:

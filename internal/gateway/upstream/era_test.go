@@ -275,7 +275,7 @@ func TestModernServerThatAsksBadly(t *testing.T) {
 		{"for another call without end", `{"resultType":"input_required","requestState":"s"}`, able, "server new wanted to be called again 3 times"},
 		{"for nothing", `{"resultType":"input_required"}`, able, "did not say for what"},
 		{"for what nobody can be asked", question("files/delete"), able, "which no client can be asked"},
-		{"with questions that are none", `{"resultType":"input_required","inputRequests":[1]}`, able, "questions that are none"},
+		{"with questions that are none", `{"resultType":"input_required","inputRequests":[1]}`, able, "invalid questions"},
 		{"a client that cannot be asked", question("sampling/createMessage"), mcp.Speaker{}, "code -32021"},
 		{"a client that has no answer", question("sampling/createMessage"), able, "the client answered: no model"},
 		{"by a task", `{"resultType":"task","taskId":"1"}`, able, `result of type "task"`},

@@ -11,11 +11,11 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// gate is where calls to one server queue, and are refused at once while the server does not work.
+// gate queues calls to one server, and refuses them at once while the server is down.
 type gate struct {
 	server tool.ServerID
-	limit  int // most calls at once; 0: any number
-	queue  int // how many may wait
+	limit  int // concurrent calls; 0: no limit
+	queue  int // length of the queue
 	rule   config.Breaker
 	now    func() time.Time
 	slots  chan struct{} // nil without a limit
@@ -23,8 +23,8 @@ type gate struct {
 	mu       sync.Mutex
 	waiting  int
 	failures int       // calls in a row that the server did not answer
-	openedAt time.Time // when calls began to be turned away; zero while they pass
-	trying   bool      // one call is out to see whether the server works again
+	openedAt time.Time // since when calls are refused; zero: they pass
+	trying   bool      // one call is testing whether the server works again
 	last     error
 }
 
@@ -62,7 +62,7 @@ func (g *gate) enter(ctx context.Context) error {
 	}
 }
 
-// wait counts those who wait; false when there are too many.
+// wait takes a place in the queue; false if it is full.
 func (g *gate) wait(n int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -73,7 +73,7 @@ func (g *gate) wait(n int) bool {
 	return true
 }
 
-// allowed refuses calls while the server does not work. After the pause one call at a time tries again.
+// allowed refuses calls while the server is down. After the pause one call at a time tries again.
 func (g *gate) allowed() error {
 	if g.rule.Failures <= 0 {
 		return nil
@@ -88,11 +88,11 @@ func (g *gate) allowed() error {
 		g.trying = true
 		return nil
 	}
-	return fault.New(fault.UpstreamDown, "server %s is left alone after %d calls in a row that it did not answer; the last: %w", g.server, g.failures, g.last).
+	return fault.New(fault.UpstreamDown, "server %s is paused after %d failed calls in a row; the last: %w", g.server, g.failures, g.last).
 		WithHint("it is tried again in %s", max(left.Round(time.Second), time.Second))
 }
 
-// leave gives the place back and learns from how the call ended.
+// leave frees the slot and notes how the call ended.
 func (g *gate) leave(ctx context.Context, err error) {
 	if g.slots != nil {
 		<-g.slots
@@ -111,11 +111,13 @@ func (g *gate) leave(ctx context.Context, err error) {
 			g.openedAt = g.now()
 		}
 	case !hasMark(err, noVerdict) && (err == nil || ctx.Err() == nil):
-		g.failures, g.openedAt, g.last = 0, time.Time{}, nil
+		g.failures = 0
+		g.openedAt = time.Time{}
+		g.last = nil
 	}
 }
 
-// counts tells whether the server is to blame. An error of its own is an answer, and a canceled call says nothing.
+// counts tells whether the server is to blame. Its own errors are answers, and canceled calls say nothing about it.
 func counts(ctx context.Context, err error) bool {
 	if hasMark(err, noVerdict) {
 		return false
@@ -123,10 +125,11 @@ func counts(ctx context.Context, err error) bool {
 	if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return true
 	}
-	return ctx.Err() == nil && (fault.Is(err, fault.UpstreamDown) || fault.Is(err, fault.UpstreamProtocol) || fault.Is(err, fault.UpstreamTimeout))
+	return ctx.Err() == nil &&
+		(fault.Is(err, fault.UpstreamDown) || fault.Is(err, fault.UpstreamProtocol) || fault.Is(err, fault.UpstreamTimeout))
 }
 
-// open tells whether calls are turned away now.
+// open tells whether calls are refused now.
 func (g *gate) open() (bool, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

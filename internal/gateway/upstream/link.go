@@ -18,7 +18,7 @@ import (
 type link struct {
 	server  tool.ServerID
 	hooks   hooks
-	garbage func([]byte) // told of output that is no message
+	garbage func([]byte) // gets output that is not a message
 	out     chan queued
 	ctx     context.Context // ends with the link
 	cancel  context.CancelFunc
@@ -28,14 +28,14 @@ type link struct {
 	mu      sync.Mutex
 	last    int64
 	pending map[int64]*waiter
-	dead    error // why it ended; nil while it lives
+	dead    error // why it ended; nil while it is open
 }
 
 type waiter struct {
 	ctx    context.Context
 	out    outgoing
 	answer chan answer
-	said   chan notification // what the server says while it works
+	said   chan notification // notifications for the call
 }
 
 type notification struct {
@@ -43,10 +43,10 @@ type notification struct {
 	params json.RawMessage
 }
 
-// saidQueue bounds what a caller that reads slowly can fall behind.
+// saidQueue limits how far a slow caller can fall behind.
 const saidQueue = 32
 
-// queued is a message to be sent. It is dropped if its sender has given up: what was reported as not done must not be done later.
+// queued is a message to be sent. It is dropped if its sender has given up: what was reported as not sent must not be sent later.
 type queued struct {
 	ctx     context.Context
 	message []byte
@@ -154,7 +154,7 @@ func (l *link) write(w io.Writer) {
 				continue
 			}
 			if _, err := w.Write(append(q.message, '\n')); err != nil {
-				return // the reader will see why
+				return // the reader finds out why
 			}
 		case <-l.done:
 			return
@@ -187,7 +187,7 @@ func (l *link) take(line []byte) {
 	case m.IsResponse():
 		l.answered(m)
 	case m.IsRequest() && (m.Method == helloMethod || m.Method == discoverMethod):
-		l.end(fault.New(fault.UpstreamProtocol, "server %s sends back what it is sent: it is no MCP server", l.server).
+		l.end(fault.New(fault.UpstreamProtocol, "server %s echoes what it is sent: it is not an MCP server", l.server).
 			WithHint("check what is configured as %s", l.server))
 	case m.IsRequest():
 		l.asked(m)
@@ -208,7 +208,7 @@ func (l *link) take(line []byte) {
 	}
 }
 
-// tell hands a notification to the caller's goroutine. A slow caller loses some, and delays nobody else.
+// tell hands a notification to the caller's goroutine. A slow caller loses some, without delaying others.
 func (w *waiter) tell(m mcp.Message) {
 	if w == nil {
 		return
@@ -249,7 +249,7 @@ func (l *link) answered(m mcp.Message) {
 	w.answer <- answer{result: m.Result}
 }
 
-// waiter finds who waits for the id, and takes it out when the answer is there.
+// waiter finds the pending request with the id, and removes it if the message is its answer.
 func (l *link) waiter(id int64, take bool) *waiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -21,7 +21,7 @@ func (l *link) unreadable(line []byte, why error) {
 	}
 	var rpc *mcp.Error
 	if errors.As(why, &rpc) {
-		why = errors.New(rpc.Message) // the code is for those who sent us a request
+		why = errors.New(rpc.Message) // the code is meant for clients of ours
 	}
 	w.answer <- answer{err: unreadableAnswer(l.server, why)}
 }
@@ -31,7 +31,7 @@ func unreadableAnswer(server tool.ServerID, why error) error {
 		WithHint("the tool may have run; what it returns must be JSON in UTF-8, without NaN and not nested too deep")
 }
 
-// tooLong fails the call whose answer was over the limit. If it is not known which, all pending calls fail.
+// tooLong fails the call whose answer was over the limit. If that is unknown, all pending calls fail.
 func (l *link) tooLong(long *mcp.LongLineError) {
 	err := tooLarge(l.server, long.Size, int64(long.Limit))
 	id, known := answerOf(long)
@@ -57,11 +57,11 @@ func tooLarge(server tool.ServerID, size, limit int64) error {
 		WithHint("ask for less, or raise limits.message")
 }
 
-// answerOf finds the request that a too long message answers; 0 says that it is not an answer.
+// answerOf finds the request that a too long message answers; 0: it is not an answer.
 func answerOf(long *mcp.LongLineError) (id int64, known bool) {
 	raw, hasMethod := long.ID()
 	if hasMethod {
-		return 0, true // a request or a notification of the server's own
+		return 0, true // the server's own request or notification
 	}
 	id, err := strconv.ParseInt(string(raw), 10, 64)
 	return id, err == nil

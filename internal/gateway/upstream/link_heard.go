@@ -8,7 +8,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// acked tells whoever listens what it will hear of.
+// acked tells the listener what the server will report.
 func (l *link) acked(params json.RawMessage) {
 	id, err := strconv.ParseInt(string(rawjson.Get(params, "_meta", mcp.MetaSubscriber)), 10, 64)
 	if err != nil {
@@ -19,7 +19,7 @@ func (l *link) acked(params json.RawMessage) {
 	}
 }
 
-// ended handles a server that ends one of our streams. It may also have given up on an answer of ours.
+// ended handles a server that ends one of our streams. It may also have canceled a request of its own.
 func (l *link) ended(params json.RawMessage) {
 	id, err := strconv.ParseInt(string(rawjson.Get(params, "requestId")), 10, 64)
 	if err != nil {
@@ -30,7 +30,7 @@ func (l *link) ended(params json.RawMessage) {
 	}
 }
 
-// asked answers a request of the server's. Only a caller who owns the session is asked anything.
+// asked answers a server's request. Only a caller that owns the session is asked.
 func (l *link) asked(m mcp.Message) {
 	to := asked{l.ctx, outgoing{peer: mcp.Deaf}}
 	if l.hooks.home != nil {

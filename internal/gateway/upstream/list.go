@@ -22,8 +22,8 @@ import (
 
 // Listing is what a server offers. Everything in it is as the server wrote it.
 type Listing struct {
-	Era          mcp.Era         // how it is spoken to
-	Info         json.RawMessage // what it says about itself; nil when nothing
+	Era          mcp.Era         // protocol era
+	Info         json.RawMessage // serverInfo; may be nil
 	Capabilities json.RawMessage
 	Instructions string
 	Tools        []tool.Definition
@@ -31,28 +31,28 @@ type Listing struct {
 	Resources    []json.RawMessage
 	Templates    []json.RawMessage
 	Hosts        []string      // origins that the remote description of an API sends calls and credentials to, in order
-	TTL          time.Duration // how long the lists count as fresh; negative when the server does not say
-	Private      bool          // the lists are for our credentials alone
-	Notes        []string      // what was left out, and why; at most maxNotes and a word on the rest
-	unsaid       int           // notes that there was no room for
-	bytes        int           // of all that is listed
+	TTL          time.Duration // how long the lists are fresh; negative: the server does not say
+	Private      bool          // the lists are valid only for our credentials
+	Notes        []string      // what was left out, and why; at most maxNotes and the number of the rest
+	dropped      int           // notes beyond maxNotes
+	bytes        int           // total size
 }
 
-// What a listing may hold. What is beyond it is left out, and the notes say so.
+// Limits of a listing. What exceeds them is left out, with a note.
 const (
 	maxPages  = 1000     // of each kind
 	maxItems  = 20_000   // of each kind
 	maxItem   = 1 << 20  // bytes of one
 	maxListed = 64 << 20 // bytes of all
-	maxAbout  = 64 << 10 // bytes of each thing that the server says about itself
+	maxAbout  = 64 << 10 // bytes of serverInfo, capabilities and instructions each
 	maxCursor = 16 << 10 // bytes
 	maxNote   = 300      // bytes of one note
 )
 
-// note keeps why something is left out. A server has as many reasons as it has tools.
+// note adds why something is left out. There may be one for every tool.
 func (l *Listing) note(format string, args ...any) {
 	if len(l.Notes) == maxNotes {
-		l.unsaid++
+		l.dropped++
 		return
 	}
 	text := fmt.Sprintf(format, args...)
@@ -62,7 +62,7 @@ func (l *Listing) note(format string, args ...any) {
 	l.Notes = append(l.Notes, text)
 }
 
-// List reads all that the server offers, all pages.
+// List reads everything that the server offers, all pages.
 func (p *Pool) List(ctx context.Context, id tool.ServerID) (Listing, error) {
 	s, err := p.server(id)
 	if err != nil {
@@ -78,8 +78,8 @@ func (p *Pool) List(ctx context.Context, id tool.ServerID) (Listing, error) {
 			l.Notes = append(l.Notes, apiNotes(api)...)
 			l.Hosts = api.Hosts()
 		}
-		if l.unsaid > 0 {
-			l.Notes = append(l.Notes, fmt.Sprintf("and %d more of that kind", l.unsaid))
+		if l.dropped > 0 {
+			l.Notes = append(l.Notes, fmt.Sprintf("and %d more of that kind", l.dropped))
 		}
 		s.recognize(l.Tools)
 		return l, nil
@@ -96,7 +96,8 @@ func (s *server) list(ctx context.Context) (Listing, error) {
 	}
 	hello := s.hello()
 	l.replaced("greeting", hello)
-	l.Info, l.Capabilities = l.about(hello, "serverInfo"), l.about(hello, "capabilities")
+	l.Info = l.about(hello, "serverInfo")
+	l.Capabilities = l.about(hello, "capabilities")
 	if l.Era == mcp.Modern {
 		l.Info = l.about(hello, "_meta", mcp.MetaServer)
 	}
@@ -108,13 +109,14 @@ func (s *server) list(ctx context.Context) (Listing, error) {
 	if err == nil && rawjson.Get(l.Capabilities, "resources") != nil {
 		err = l.without("resources", s.pages(ctx, &l, "resources/list", "resources", l.raw(&l.Resources, "resource", "uri")))
 		if err == nil {
-			err = l.without("resource templates", s.pages(ctx, &l, "resources/templates/list", "resourceTemplates", l.raw(&l.Templates, "resource template", "uriTemplate")))
+			add := l.raw(&l.Templates, "resource template", "uriTemplate")
+			err = l.without("resource templates", s.pages(ctx, &l, "resources/templates/list", "resourceTemplates", add))
 		}
 	}
 	return l, err
 }
 
-// about is what the server says about itself under a name; nil when it is too much.
+// about is a part of the server's greeting; nil if it is too long.
 func (l *Listing) about(hello json.RawMessage, path ...string) json.RawMessage {
 	raw := rawjson.Get(hello, path...)
 	if len(raw) > maxAbout {
@@ -143,8 +145,8 @@ func (l *Listing) definitions(list *[]tool.Definition, what string, headers bool
 		case err != nil:
 			l.note("a %s was left out: %v", what, err)
 		case what == "tool" && !isObject(def.InputSchema()):
-			// Strict clients refuse a whole list for it.
-			l.note("tool %.100s was left out: its inputSchema is no object", def.Name)
+			// Strict clients would refuse the whole list.
+			l.note("tool %.100s was left out: its inputSchema is not an object", def.Name)
 		case headers && l.Era == mcp.Modern && badMirror(def) != nil:
 			l.note("tool %.100s was left out: %v", def.Name, badMirror(def))
 		case seen[def.Name]:
@@ -163,7 +165,7 @@ func badMirror(def tool.Definition) error {
 
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
-// raw takes what is found by the member key.
+// raw takes resources or templates, which are identified by the member key.
 func (l *Listing) raw(list *[]json.RawMessage, what, key string) func(json.RawMessage) {
 	seen := map[string]bool{}
 	return func(raw json.RawMessage) {
@@ -219,7 +221,7 @@ func (s *server) pages(ctx context.Context, l *Listing, method, member string, t
 	return nil
 }
 
-// intake takes the items of one list, as far as there is room for them.
+// intake takes the items of one list, within the limits.
 type intake struct {
 	l       *Listing
 	member  string
@@ -245,14 +247,14 @@ func (in *intake) page(list json.RawMessage) error {
 	return w.Err()
 }
 
-// replaced notes that a part of what the server says was not UTF-8.
+// replaced notes that part of the server's text was not UTF-8.
 func (l *Listing) replaced(what string, result json.RawMessage) {
 	if n := rawjson.Get(result, "_meta", mcp.MetaReplaced); n != nil {
 		l.note("the server's %s: %s bytes were not UTF-8 and have been replaced", what, n)
 	}
 }
 
-// fresh takes what a page says about how long and for whom it holds.
+// fresh takes a page's TTL and cache scope.
 func (l *Listing) fresh(page json.RawMessage, era mcp.Era) {
 	l.Era = era
 	if era != mcp.Modern {
@@ -276,7 +278,7 @@ func (s *server) hello() json.RawMessage {
 	return nil
 }
 
-// Recognize tells the pool what is known of a server: its era, its tools, which say whether it
+// Recognize tells the pool what is known about a server: its era, its tools, which say whether it
 // needs isolation, and the approved hosts of an API. Until then no host of a remote description is
 // trusted.
 func (p *Pool) Recognize(id tool.ServerID, known Listing) {

@@ -2,13 +2,13 @@ package upstream
 
 import "errors"
 
-// mark is something that an error implies and its text does not say.
+// mark is a property of an error that is not in its text.
 type mark int
 
 const (
-	noVerdict     mark = 1 << iota // it says nothing about whether the server works: the call never got there, or waited for a person
-	otherEra                       // the server may speak the legacy era by now, and has not acted on the request
-	notStreamable                  // the URL may be one of the older HTTP transport
+	noVerdict     mark = 1 << iota // not the server's fault: the call never reached it, or waited for a person
+	otherEra                       // the server may have switched to the legacy era, and has not acted on the request
+	notStreamable                  // the URL may be for the older HTTP transport
 	streamEnded                    // the stream ended before the answer
 )
 

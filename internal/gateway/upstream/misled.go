@@ -17,7 +17,7 @@ import (
 // unreachable says why there is no answer: the proxy, the scheme, the certificate, or a server that does not run.
 func (r *remote) unreachable(err error) error {
 	var own *fault.Error
-	if errors.As(err, &own) { // of the credentials
+	if errors.As(err, &own) { // from the credentials
 		return err
 	}
 	if scheme := fault.SpokenScheme(err); scheme != "" {
@@ -29,7 +29,8 @@ func (r *remote) unreachable(err error) error {
 	var dial *net.OpError
 	switch proxy := r.proxy(); {
 	case errors.As(err, &untrusted):
-		down = down.WithHint("check the host in the url of %s; if its certificate is of an authority of your own, add that to those of this system", r.server)
+		down = down.WithHint("check the host in the url of %s; if a private CA issued its certificate, add that CA to the system's trusted ones",
+			r.server)
 	case proxy != "":
 		down = fault.New(fault.UpstreamDown, "server %s cannot be reached through proxy %s: %w", r.server, proxy, fault.Plain(err)).
 			WithHint("check the proxy; what needs none is named in NO_PROXY, and proxy of %s names another", r.server)
@@ -58,10 +59,10 @@ func (r *remote) proxy() string {
 	return ""
 }
 
-// wantsTLS is how servers answer what speaks plain HTTP where they speak TLS.
+// wantsTLS matches how TLS servers answer plain HTTP.
 var wantsTLS = regexp.MustCompile(`(?i)HTTP request to an HTTPS server|plain HTTP`)
 
-// otherScheme says that the server speaks another scheme than its url. It has not acted.
+// otherScheme is the error for a url with the wrong scheme. The server has not acted.
 func (r *remote) otherScheme(spoken string) error {
 	return fault.New(fault.UpstreamDown, "server %s speaks %s, and its url says %s", r.server, spoken, r.url.Scheme).
 		WithHint("write %s:// in the url of %s", spoken, r.server).Unsent()
@@ -70,7 +71,7 @@ func (r *remote) otherScheme(spoken string) error {
 // bearer finds OAuth among the challenges of a server.
 var bearer = regexp.MustCompile(`(?i)(^|,)\s*bearer(\s|,|$)`)
 
-// unauthorized says what a server wants that answers 401.
+// unauthorized is the error for a 401, with what the server requires.
 func (r *remote) unauthorized(header http.Header) error {
 	oauth := bearer.MatchString(strings.Join(header.Values("WWW-Authenticate"), ", "))
 	sent := *r.last.Load().credentials
@@ -82,14 +83,14 @@ func (r *remote) unauthorized(header http.Header) error {
 		return fault.New(fault.LoginRequired, "server %s needs sign-in: it takes OAuth tokens and has none (HTTP 401)", r.server).
 			WithHint(`if you have a token, add to %s: headers: {Authorization: "Bearer ${TOKEN}"}`, r.server)
 	case len(sent) == 0:
-		return fault.New(fault.UpstreamDown, "server %s wants credentials and has none (HTTP 401)", r.server).
+		return fault.New(fault.UpstreamDown, "server %s requires credentials and has none (HTTP 401)", r.server).
 			WithHint("add them to %s: headers: {…}", r.server)
 	}
 	return fault.New(fault.UpstreamDown, "server %s refused our credentials (HTTP 401)", r.server).
 		WithHint("check the headers of %s in the configuration", r.server)
 }
 
-// redirected names where a server sends us. We do not follow: credentials would go along.
+// redirected names where a server sends us. It is not followed: credentials would be sent along.
 func (r *remote) redirected(resp *http.Response) error {
 	to, err := r.url.Parse(resp.Header.Get("Location"))
 	if err != nil || resp.Header.Get("Location") == "" {
@@ -99,7 +100,7 @@ func (r *remote) redirected(resp *http.Response) error {
 		WithHint("if that is where it is now, write it in the url of %s", r.server)
 }
 
-// pageError is about a web page in the place of an answer; nil when it is none.
+// pageError is the error for a web page instead of an answer; nil if it is not one.
 func (r *remote) pageError(status int, body []byte) error {
 	title, page := visible.Page(body)
 	if !page {

@@ -52,7 +52,7 @@ func TestWhatAWrongURLLeadsToIsSaidAsItIs(t *testing.T) {
 		"the older transport needs sign-in, too": {
 			config.Server{URL: answering(t, 401, "WWW-Authenticate", metadata, ""), Type: "sse"}, fault.LoginRequired, []string{"needs sign-in"}, ""},
 		"another credential than a token": {
-			config.Server{URL: answering(t, 401, "WWW-Authenticate", `Basic realm="the bearer of this"`, "")}, fault.UpstreamDown, []string{"wants credentials and has none"}, "sign-in"},
+			config.Server{URL: answering(t, 401, "WWW-Authenticate", `Basic realm="the bearer of this"`, "")}, fault.UpstreamDown, []string{"requires credentials and has none"}, "sign-in"},
 		"another credential that is refused": {
 			config.Server{URL: answering(t, 401, "X", "", ""), Headers: given}, fault.UpstreamDown, []string{"refused our credentials", "check the headers of s"}, ""},
 		"a page": {
@@ -78,13 +78,13 @@ func TestWhatAWrongURLLeadsToIsSaidAsItIs(t *testing.T) {
 		"http to one that hangs up": {
 			config.Server{URL: alerting(t, "")}, fault.UpstreamDown, []string{"the connection was closed", "if it speaks TLS, write https://"}, "is running"},
 		"a certificate that is not trusted": {
-			config.Server{URL: secure.URL}, fault.UpstreamDown, []string{"certificate", "add that to those of this system"}, "is running"},
+			config.Server{URL: secure.URL}, fault.UpstreamDown, []string{"certificate", "add that CA to the system's trusted ones"}, "is running"},
 		"a proxy that is not there": {
 			config.Server{URL: plain, Proxy: "http://me:pa55w0rd@127.0.0.1:1"}, fault.UpstreamDown,
 			[]string{"server s cannot be reached through proxy http://127.0.0.1:1: connection refused", "check the proxy", "NO_PROXY"}, "pa55w0rd"},
 		"a proxy that wants credentials": {
 			config.Server{URL: "http://example.invalid/mcp", Proxy: answering(t, 407, "Proxy-Authenticate", "Basic", "")}, fault.UpstreamDown,
-			[]string{"the proxy before server s wants credentials (HTTP 407)"}, ""},
+			[]string{"the proxy for server s requires credentials (HTTP 407)"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.cfg.ID, c.cfg.Start, c.cfg.Timeout = "s", patience, patience

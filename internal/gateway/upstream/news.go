@@ -14,21 +14,21 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// news holds a stream open on which a modern server reports changes. For other subscriptions a new
+// news holds a stream open on which a modern server reports changes. When subscriptions change, a new
 // stream is opened before the old one is closed.
 type news struct {
 	server *server
 	conn   conn
-	lists  string // the lists that the server tells of, as members of the filter
+	lists  string // the lists whose changes the server reports, as members of the filter
 
 	mu      sync.Mutex
 	uris    map[string]bool // resources that somebody subscribed to
-	heard   map[string]bool // those of them that the server tells of
+	heard   map[string]bool // those that the server reports
 	turn    int             // counts the changes of uris
-	served  int             // the turn that the open stream is of
+	served  int             // the turn that the open stream was opened for
 	err     error           // why there is no stream; nil when there is one, or may be
-	changed chan struct{}   // closed, and made anew, when served or err changes
-	wake    chan struct{}   // tells that uris have changed
+	changed chan struct{}   // closed and replaced when served or err changes
+	wake    chan struct{}   // signals that uris have changed
 }
 
 func newNews(s *server, c conn, hello json.RawMessage) *news {
@@ -56,7 +56,7 @@ func (n *news) run() {
 	defer func() { old.close() }()
 	for wait := time.Second; ctx.Err() == nil; {
 		next := n.open(ctx)
-		if next == nil { // there is nothing to hear
+		if next == nil { // nothing to subscribe to
 			old.close()
 			old = nil
 			n.pause(ctx, nil, 0)
@@ -76,10 +76,10 @@ func (n *news) run() {
 			woken = n.pause(ctx, old.ended, 0)
 		}
 		if woken {
-			continue // another subscription
+			continue // the subscriptions changed
 		}
 		if ctx.Err() == nil {
-			n.server.pool.opts.Changed(n.server.cfg.ID) // nobody knows what was missed
+			n.server.pool.opts.Changed(n.server.cfg.ID) // changes may have been missed
 			if time.Since(began) >= lasting {
 				wait = time.Second // it worked: what ends such a stream is usually a proxy
 			}
@@ -114,7 +114,7 @@ func (n *news) pause(ctx context.Context, ended <-chan struct{}, limit time.Dura
 	return false
 }
 
-// stream is one request that the server answers with news.
+// stream is one open request for change notifications.
 type stream struct {
 	turn  int
 	end   context.CancelFunc
@@ -130,10 +130,11 @@ func (s *stream) close() {
 	}
 }
 
-// open begins a stream for all that is to be heard; nil when there is nothing.
+// open starts a stream for all subscriptions; nil if there are none.
 func (n *news) open(ctx context.Context) *stream {
 	n.mu.Lock()
-	filter, turn := n.lists, n.turn
+	filter := n.lists
+	turn := n.turn
 	if len(n.uris) > 0 {
 		list, _ := json.Marshal(slices.Sorted(maps.Keys(n.uris))) // strings only
 		filter += `,"resourceSubscriptions":` + string(list)
@@ -145,7 +146,8 @@ func (n *news) open(ctx context.Context) *stream {
 	}
 	ask := own(listenMethod, json.RawMessage(`{"notifications":{`+filter[1:]+`}}`))
 	s := &stream{turn: turn, acked: make(chan json.RawMessage, 1), ended: make(chan struct{})}
-	ask.era, ask.from.Info = mcp.Modern, n.server.pool.self
+	ask.era = mcp.Modern
+	ask.from.Info = n.server.pool.self
 	ask.acked = func(params json.RawMessage) {
 		select {
 		case s.acked <- params:
@@ -160,7 +162,7 @@ func (n *news) open(ctx context.Context) *stream {
 	return s
 }
 
-// stands waits until the server says what it will tell of.
+// stands waits until the server acknowledges the subscriptions.
 func (s *stream) stands(ctx context.Context, n *news) bool {
 	timer := time.NewTimer(n.server.cfg.Start)
 	defer timer.Stop()
@@ -189,16 +191,18 @@ func (s *stream) stands(ctx context.Context, n *news) bool {
 	return false
 }
 
-// report notes what became of a turn.
+// report notes the outcome of a turn.
 func (n *news) report(turn int, heard map[string]bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.served, n.err, n.heard = turn, err, heard
+	n.served = turn
+	n.err = err
+	n.heard = heard
 	close(n.changed)
 	n.changed = make(chan struct{})
 }
 
-// subscribe adds or takes away a resource and waits until the server knows.
+// subscribe adds or removes a resource and waits until the server has acknowledged it.
 func (n *news) subscribe(ctx context.Context, uri string, on bool) error {
 	n.mu.Lock()
 	if n.uris[uri] != on {
@@ -215,7 +219,10 @@ func (n *news) subscribe(ctx context.Context, uri string, on bool) error {
 	}
 	mine := n.turn
 	for on {
-		served, err, heard, changed := n.served, n.err, n.heard[uri], n.changed
+		served := n.served
+		err := n.err
+		heard := n.heard[uri]
+		changed := n.changed
 		n.mu.Unlock()
 		switch {
 		case served >= mine && err != nil:

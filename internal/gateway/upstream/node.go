@@ -15,8 +15,11 @@ import (
 
 // What Node.js prints about code that it cannot run: unknown syntax, or modules and functions of newer versions.
 var (
-	nodeTrace   = regexp.MustCompile(`(?m)^\s+at .*\b(node:)?internal/(modules|main|process)/|^Node\.js v\d`)
-	nodeCannot  = regexp.MustCompile(`^SyntaxError: |^ReferenceError: (fetch|crypto|File|Blob|WebSocket|ReadableStream|structuredClone|AbortController) is not defined|^TypeError: .*\b(hasOwn|replaceAll|at|findLast|toSorted|withResolvers|styleText) is not a function|\bNo such built-in module: node:|^Error: Cannot find module 'node:`)
+	nodeTrace  = regexp.MustCompile(`(?m)^\s+at .*\b(node:)?internal/(modules|main|process)/|^Node\.js v\d`)
+	nodeCannot = regexp.MustCompile(`^SyntaxError: ` +
+		`|^ReferenceError: (fetch|crypto|File|Blob|WebSocket|ReadableStream|structuredClone|AbortController) is not defined` +
+		`|^TypeError: .*\b(hasOwn|replaceAll|at|findLast|toSorted|withResolvers|styleText) is not a function` +
+		`|\bNo such built-in module: node:|^Error: Cannot find module 'node:`)
 	nodeVersion = regexp.MustCompile(`(?m)^(?:Node\.js )?v((\d+)\.\d+\.\d+)\s*$`)
 )
 
@@ -34,15 +37,17 @@ func (p *process) nodeHint() string {
 		m = nodeVersion.FindStringSubmatch(askVersion(p.path, p.env))
 	}
 	if m == nil {
-		return fmt.Sprintf("its code does not run on the Node.js that is here: it may need a newer one, or has a mistake; see: node --version, and what %s asks for", p.server)
+		return fmt.Sprintf("its code does not run on the installed Node.js: it may need a newer version, or has a bug; "+
+			"compare node --version with what %s requires", p.server)
 	}
 	if major, err := strconv.Atoi(m[2]); err == nil && major <= oldNode {
-		return fmt.Sprintf("it runs on Node.js %s, which is too old for its code: install a newer Node.js, or name one by its path as the command of %s", m[1], p.server)
+		return fmt.Sprintf("it runs on Node.js %s, which is too old for it: install a newer Node.js, "+
+			"or give the path of one as the command of %s", m[1], p.server)
 	}
-	return fmt.Sprintf("its code does not run on Node.js %s: it has a mistake, or is meant for a newer version", m[1])
+	return fmt.Sprintf("its code does not run on Node.js %s: it has a bug, or needs a newer version", m[1])
 }
 
-// askVersion asks the program for its version where it is node, else the node that it finds.
+// askVersion returns the version of the program if it is node, otherwise of the node in its PATH.
 func askVersion(path string, env []string) string {
 	if name := config.ProgramName(path); name != "node" && name != "nodejs" {
 		path = ""
@@ -59,7 +64,7 @@ func askVersion(path string, env []string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, "--version")
 	cmd.Env = env
-	out, _ := cmd.Output() // no version says nothing
+	out, _ := cmd.Output() // without a version the output is empty
 	return string(out)
 }
 

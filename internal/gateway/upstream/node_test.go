@@ -36,9 +36,9 @@ func TestAnOldNodeIsNamed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want := "it runs on Node.js " + version + ", which is too old for its code: install a newer Node.js"
+		want := "it runs on Node.js " + version + ", which is too old for it: install a newer Node.js"
 		if strings.HasPrefix(version, "20.") {
-			want = "its code does not run on Node.js " + version + ": it has a mistake, or is meant for a newer version"
+			want = "its code does not run on Node.js " + version + ": it has a bug, or needs a newer version"
 		}
 		for _, command := range []string{filepath.Join(dir, "node"), filepath.Join(dir, "npx")} {
 			env := map[string]string{"PATH": dir + ":" + os.Getenv("PATH")}

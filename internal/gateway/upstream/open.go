@@ -12,7 +12,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// lasting is how long a session must hold for its end to count as bad luck, not as a server that cannot run.
+// lasting is how long a session must last for its end not to count as a failed start.
 const lasting = 10 * time.Second
 
 // open connects a session and watches it until it ends.
@@ -21,17 +21,20 @@ func (s *server) open(sess *session) {
 	defer cancel()
 	c, err := s.connect(ctx, sess, s.cfg.Type)
 	if hasMark(err, notStreamable) && s.cfg.Type == "" {
-		// What refuses the newer transport may know the older one.
+		// A server that refuses the newer transport may support the older one.
 		if older, olderErr := s.connect(ctx, sess, "sse"); olderErr == nil {
-			c, err = older, nil
+			c = older
+			err = nil
 		}
 	}
 	s.mu.Lock()
 	now := s.pool.opts.Now()
-	s.since, sess.opened, sess.used = now, now, now
+	s.since = now
+	sess.opened = now
+	sess.used = now
 	if err != nil {
 		sess.err = err
-		if !fault.Is(err, fault.UpstreamBusy) { // that is no fault of the server's
+		if !fault.Is(err, fault.UpstreamBusy) { // not the server's fault
 			s.reason = err
 			s.failed(now)
 		}
@@ -39,7 +42,8 @@ func (s *server) open(sess *session) {
 			delete(s.sessions, sess.seat.key)
 		}
 	} else {
-		sess.conn, s.reason = c, nil
+		sess.conn = c
+		s.reason = nil
 	}
 	close(sess.ready)
 	s.mu.Unlock()
@@ -49,7 +53,7 @@ func (s *server) open(sess *session) {
 	}
 }
 
-// connect dials and greets. A process that dies of the modern greeting is started again and gets only the legacy one.
+// connect dials and greets. A process that exits on the modern greeting is started again and gets only the legacy one.
 func (s *server) connect(ctx context.Context, sess *session, transport string) (conn, error) {
 	for again := false; ; again = true {
 		c, err := s.dial(ctx, sess.seat, transport)
@@ -59,7 +63,8 @@ func (s *server) connect(ctx context.Context, sess *session, transport string) (
 		known := s.knownEra()
 		g := s.greet(ctx, c, sess, transport)
 		if g.err == nil {
-			sess.hello, sess.era = g.hello, g.era
+			sess.hello = g.hello
+			sess.era = g.era
 			s.share(sess)
 			s.listen(sess, c)
 			return c, nil
@@ -73,7 +78,7 @@ func (s *server) connect(ctx context.Context, sess *session, transport string) (
 	}
 }
 
-// share makes a session everybody's once its server turns out to be modern: there each request says who asks.
+// share makes a session shared once its server turns out to be modern: there each request names its client.
 func (s *server) share(sess *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +90,7 @@ func (s *server) share(sess *session) {
 	}
 }
 
-// listen opens a stream for what a server says outside of calls. Some servers send pings there and end sessions that do not answer.
+// listen opens a stream for what a server sends outside of calls. Some servers send pings there and end sessions that do not answer.
 func (s *server) listen(sess *session, c conn) {
 	ours := sess.seat.key == ""
 	switch r, remote := c.(*remote); {
@@ -99,21 +104,21 @@ func (s *server) listen(sess *session, c conn) {
 			r.listen()
 			return
 		}
-		r.calls = map[int64]asked{} // before the first call: nobody has the session yet
+		r.calls = map[int64]asked{} // before the first call: nobody uses the session yet
 		select {
-		case <-r.listen(): // some servers lose a question that finds no stream
+		case <-r.listen(): // some servers lose a question if no stream is open
 		case <-time.After(grace / 2):
 		}
 	}
 }
 
-// failed puts the next start off: one second, doubled each time, at most a minute. The caller holds mu.
+// failed delays the next start: one second, doubled each time, at most a minute. The caller holds mu.
 func (s *server) failed(now time.Time) {
 	s.failures++
 	s.retryAt = now.Add(min(time.Second<<min(s.failures-1, 10), time.Minute))
 }
 
-// watch notes how a session ends that nobody closed.
+// watch notes how a session ends that we did not close.
 func (s *server) watch(sess *session) {
 	<-sess.conn.closed()
 	s.mu.Lock()
@@ -133,12 +138,13 @@ func (s *server) watch(sess *session) {
 	if now.Sub(sess.opened) < lasting {
 		s.failed(now)
 	} else {
-		s.failures, s.retryAt = 0, time.Time{}
+		s.failures = 0
+		s.retryAt = time.Time{}
 	}
 	s.remove(sess)
 }
 
-// dial makes the connection, of the kind that the configuration names.
+// dial makes the connection, of the configured kind.
 func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, error) {
 	h := hooks{
 		server:  s.cfg.ID,
@@ -169,13 +175,13 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 	return startProcess(s.process(), int(s.pool.opts.MaxMessage), &s.tail, s.listed.Load, h)
 }
 
-// handshake agrees on a revision and returns what the server says about itself.
+// handshake agrees on a revision and returns the server's greeting.
 func (s *server) handshake(ctx context.Context, c conn, sess *session) (json.RawMessage, error) {
 	params := append([]byte(`{"protocolVersion":"`+mcp.Latest+`","capabilities":`), sess.seat.caps...)
 	params = rawjson.AppendString(append(params, `,"clientInfo":{"name":"toolfit","version":`...), s.pool.opts.Version)
 	result, err := c.request(ctx, outgoing{method: helloMethod, params: append(params, "}}"...), peer: mcp.Deaf})
 	if p, ok := c.(*process); ok && errors.Is(err, errSessionLost) {
-		err = p.reason() // it ended before we could say anything
+		err = p.reason() // it exited before the greeting
 	}
 	if err != nil {
 		return nil, s.startError(ctx, err)
@@ -190,7 +196,7 @@ func (s *server) handshake(ctx context.Context, c conn, sess *session) (json.Raw
 	return bytes.Clone(result), nil
 }
 
-// setLevel tells a server with logging which messages to send. It is not waited for long: the client waits too.
+// setLevel tells a server with logging which messages to send. It has a short timeout, because the client waits.
 func setLevel(ctx context.Context, c conn, hello json.RawMessage, level string) {
 	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
@@ -200,7 +206,7 @@ func setLevel(ctx context.Context, c conn, hello json.RawMessage, level string) 
 	}
 }
 
-// startError says why the handshake did not work, with the last thing the server said.
+// startError is why the handshake failed, with the server's last output.
 func (s *server) startError(ctx context.Context, err error) error {
 	var rpc *mcp.Error
 	said := s.tail.last()

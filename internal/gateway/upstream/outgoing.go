@@ -18,13 +18,13 @@ type outgoing struct {
 	meta   rawjson.Span          // where _meta stands in params; zero: nowhere
 	from   mcp.Speaker           // the client that it comes from
 	era    mcp.Era               // of the server; "" counts as legacy
-	name   string                // what the request names, for the header of modern servers; "" for nothing
-	header http.Header           // the arguments that headers repeat
-	peer   mcp.Peer              // who hears of progress
+	name   string                // the tool or resource named in the request, for a modern server's header; may be ""
+	header http.Header           // arguments repeated in headers
+	peer   mcp.Peer              // gets progress
 	caller string                // who calls; "" for ourselves
-	clock  *deadline             // stands still while the caller is asked something; nil: none does
-	acked  func(json.RawMessage) // told what a modern server will be heard of; nil: nobody is
-	buf    *bytes.Buffer         // room for the answer, which may then be part of it; nil: the answer gets its own
+	clock  *deadline             // suspended while the caller is asked something; may be nil
+	acked  func(json.RawMessage) // called with what a modern server will report; may be nil
+	buf    *bytes.Buffer         // reused for the answer, which may then point into it; nil: a new one
 }
 
 func (o outgoing) message(id int64) []byte {
@@ -53,7 +53,7 @@ func (o outgoing) paramsFor(id int64) []byte {
 	return rawjson.AppendSplice(make([]byte, 0, len(o.params)+16), o.params, edit)
 }
 
-// splice puts another _meta in the place of the old one, or first where there was none.
+// splice replaces _meta, or inserts it first if there was none.
 func (o outgoing) splice(meta []byte) []byte {
 	switch {
 	case o.meta.End > 0:
@@ -65,7 +65,7 @@ func (o outgoing) splice(meta []byte) []byte {
 	return mcp.With(o.params, "_meta", meta)
 }
 
-// modernMeta is what a modern server must be told with every request.
+// modernMeta is the _meta that every request to a modern server needs.
 func (o outgoing) modernMeta(id int64) []byte {
 	b := make([]byte, 0, 320+o.meta.End-o.meta.Start)
 	b = append(b, `{"`+mcp.MetaVersion+`":"`+mcp.ModernVersion+`","`+mcp.MetaInfo+`":`...)
@@ -78,7 +78,7 @@ func (o outgoing) modernMeta(id int64) []byte {
 	return append(o.appendMeta(b, id), '}')
 }
 
-// appendMeta appends what the caller's _meta says beside what the protocol puts there.
+// appendMeta appends the members of the caller's _meta that are not the protocol's.
 func (o outgoing) appendMeta(b []byte, id int64) []byte {
 	w := rawjson.Object(o.params[o.meta.Start:o.meta.End])
 	for w.Next() {

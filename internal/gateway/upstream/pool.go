@@ -1,5 +1,5 @@
-// Package upstream speaks to the servers whose tools we serve: it starts, keeps, restarts
-// and ends them, and carries one request per call. It passes params and results as raw
+// Package upstream talks to the servers whose tools we serve: it starts, restarts
+// and stops them, and carries one request per call. It passes params and results as raw
 // bytes. It decides nothing about who may call what, and it stores nothing.
 //
 //	pool := upstream.New(&upstream.Options{Changed: refresh})
@@ -33,10 +33,10 @@ type Pool struct {
 	opts Options
 	http *http.Transport // for servers without a proxy of their own
 
-	level atomic.Value // string: which log messages servers are to send
+	level atomic.Value // string: the log level for servers
 
-	self  json.RawMessage // who we are, where a client does not say who it is
-	quiet time.Duration   // see there
+	self  json.RawMessage // our clientInfo, for requests without a client's
+	quiet time.Duration   // the constant, except in tests
 
 	mu      sync.RWMutex
 	servers map[tool.ServerID]*server
@@ -48,22 +48,22 @@ type Pool struct {
 
 // Options change a Pool. The zero value is usable.
 type Options struct {
-	Version  string              // told to servers; "" says "dev"
+	Version  string              // sent to servers; "": "dev"
 	Builtins map[string]Builtin  // servers inside our own process, by name
-	Changed  func(tool.ServerID) // told that a server says its list has changed; it must not block
-	Opened   func(tool.ServerID) // told that a session was opened; it must not block
-	// Updated is told that a resource, which somebody subscribed to, has changed; it must not block.
+	Changed  func(tool.ServerID) // called when a server reports a changed list; it must not block
+	Opened   func(tool.ServerID) // called when a session was opened; it must not block
+	// Updated is called when a subscribed resource has changed; it must not block.
 	Updated func(id tool.ServerID, params json.RawMessage)
-	// Credentials are those for a server; nil: the headers of its configuration.
+	// Credentials returns those for a server; nil: the headers of its configuration.
 	Credentials  func(config.Server) httpapi.Credentials
-	MaxMessage   int64               // most bytes of one message from a server; 0: 16 MiB
-	MaxProcesses int                 // most processes at once, of which no caller has more than its share; 0: 64
-	Redact       func(string) string // takes secrets out of what servers say about themselves; nil: there are none
+	MaxMessage   int64               // limit of a server's message in bytes; 0: 16 MiB
+	MaxProcesses int                 // limit of concurrent processes, shared fairly between callers; 0: 64
+	Redact       func(string) string // removes secrets from servers' messages; nil: there are none
 	Logger       *slog.Logger        // nil: discard
 	Now          func() time.Time    // nil: time.Now
 }
 
-// Builtin makes a server inside our own process. What it makes may have a Close.
+// Builtin makes a server inside our own process. The server may have a Close method.
 type Builtin func(config.Server) (mcp.Handler, error)
 
 // New makes an empty pool; Close ends it.
@@ -99,7 +99,7 @@ func (p *Pool) transport(proxy string) *http.Transport {
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxResponseHeaderBytes: 1 << 20,
-		DisableCompression:     true, // results pass as they are
+		DisableCompression:     true, // results pass unchanged
 	}
 }
 
@@ -133,7 +133,8 @@ func (p *Pool) Apply(servers []config.Server) {
 	var ended []*server
 	p.mu.Lock()
 	old := p.servers
-	p.servers, p.order = make(map[tool.ServerID]*server, len(servers)), nil
+	p.servers = make(map[tool.ServerID]*server, len(servers))
+	p.order = nil
 	for _, cfg := range servers {
 		p.order = append(p.order, cfg.ID)
 		if s := old[cfg.ID]; s != nil && s.sameAs(cfg) {
@@ -147,7 +148,7 @@ func (p *Pool) Apply(servers []config.Server) {
 		ended = append(ended, s)
 	}
 	p.mu.Unlock()
-	var closing sync.WaitGroup // side by side: one that does not want to end holds up no other
+	var closing sync.WaitGroup // in parallel: one that is slow to end does not delay the others
 	for _, s := range ended {
 		closing.Go(s.close)
 	}
@@ -180,7 +181,8 @@ func (p *Pool) clean(err error) error {
 		return err
 	}
 	c := *f
-	c.Message, c.Hint = p.opts.Redact(f.Message), p.opts.Redact(f.Hint)
+	c.Message = p.opts.Redact(f.Message)
+	c.Hint = p.opts.Redact(f.Hint)
 	return &c
 }
 
@@ -212,10 +214,10 @@ func (p *Pool) SetLevel(ctx context.Context, level string) {
 		return
 	}
 	p.level.Store(level)
-	var telling sync.WaitGroup // side by side: one that does not answer holds up no other
+	var telling sync.WaitGroup // in parallel: one that does not answer does not delay the others
 	for _, s := range p.all() {
 		for _, sess := range s.live() {
-			if sess.era != mcp.Modern { // where each request says it
+			if sess.era != mcp.Modern { // where each request has the level
 				telling.Go(func() { setLevel(ctx, sess.conn, sess.hello, level) })
 			}
 		}
@@ -228,7 +230,7 @@ func (p *Pool) currentLevel() string {
 	return level
 }
 
-// Tell passes a notification of a caller's session on to the sessions that servers keep for it.
+// Tell forwards a notification from a caller's session to the server sessions kept for it.
 func (p *Pool) Tell(session, method string, params json.RawMessage) {
 	for _, s := range p.all() {
 		for _, sess := range s.live() {
@@ -239,7 +241,7 @@ func (p *Pool) Tell(session, method string, params json.RawMessage) {
 	}
 }
 
-// EndSession closes what servers keep for a caller's session that has ended.
+// EndSession closes the server sessions kept for a caller's session that has ended.
 func (p *Pool) EndSession(session string) {
 	if session == "" {
 		return

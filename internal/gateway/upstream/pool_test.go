@@ -125,7 +125,7 @@ func TestOneCallerCannotTakeAllProcesses(t *testing.T) {
 		go call(ctx, "greedy", session, "never")
 	}
 	until(t, "three processes of one caller are busy", func() bool { return inflight(p, "web") == 3 && p.Status()[0].Sessions == 3 })
-	wantFault(t, call(t.Context(), "greedy", "4", "echo"), fault.UpstreamBusy, "of yours are running and all are busy")
+	wantFault(t, call(t.Context(), "greedy", "4", "echo"), fault.UpstreamBusy, "running server processes, and all are busy")
 	if err := call(t.Context(), "modest", "5", "echo"); err != nil {
 		t.Errorf("another caller finds no room: %v", err)
 	}

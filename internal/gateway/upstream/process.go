@@ -15,7 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// process is a server that we started, spoken to over its standard input and output.
+// process is a server that we started, with messages over its standard input and output.
 type process struct {
 	*link
 	program *keeper.Program
@@ -25,8 +25,8 @@ type process struct {
 
 	cfg      config.Server
 	path     string      // of its program
-	env      []string    // that it was given
-	withheld []string    // our variables that it was not given
+	env      []string    // its environment
+	withheld []string    // variables of ours that it did not get
 	listed   func() bool // whether the server has listed its tools before
 }
 
@@ -56,7 +56,8 @@ func startProcess(cfg config.Server, limit int, tail *tail, listed func() bool, 
 		closeAll(stdout, childOut)
 		return nil, fmt.Errorf("start %s: %w", cfg.ID, err)
 	}
-	cmd.Stdout, cmd.Stderr = childOut, childErr
+	cmd.Stdout = childOut
+	cmd.Stderr = childErr
 	if p.stdin, err = cmd.StdinPipe(); err == nil {
 		p.program, err = keeper.Start(cmd)
 	}
@@ -80,7 +81,7 @@ func closeAll(files ...io.Closer) {
 	}
 }
 
-// run moves messages until the process has ended, then clears up after it.
+// run moves messages until the process has ended, then cleans up.
 func (p *process) run(stdout, stderr *os.File, limit int) {
 	defer close(p.exited)
 	readers := make(chan struct{}, 2)
@@ -100,14 +101,14 @@ func (p *process) run(stdout, stderr *os.File, limit int) {
 	p.link.end(p.why(err))
 }
 
-// mute ends the link of a server that closed its output and lives on. One that is exiting gets time: its exit says more.
+// mute ends the link of a server that closed its output but keeps running. One that is exiting gets time: its exit status says more.
 func (p *process) mute() {
 	if !p.wait(grace) {
 		p.link.end(fault.New(fault.UpstreamDown, "server %s closed its output", p.server))
 	}
 }
 
-// drainOutput reads what is still in the pipes. A process that could not be found may hold them; then they are closed.
+// drainOutput reads what is still in the pipes. A stray child process may hold them open; then they are closed.
 func (p *process) drainOutput(stdout, stderr *os.File, readers <-chan struct{}) {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
@@ -123,7 +124,7 @@ func (p *process) drainOutput(stdout, stderr *os.File, readers <-chan struct{}) 
 	closeAll(stdout, stderr)
 }
 
-// why says how the process ended, with the last thing it said and what it may have lacked.
+// why is how the process ended, with its last output and what may have been missing.
 func (p *process) why(err error) error {
 	var notStarted *keeper.StartError
 	if errors.As(err, &notStarted) {
@@ -143,7 +144,7 @@ func (p *process) why(err error) error {
 	return f.WithHint("%s", p.advice())
 }
 
-// advice is what may help a server that ended before it was of any use.
+// advice is a hint for a server that ended before it listed its tools.
 func (p *process) advice() string {
 	if hint := p.cfg.WindowsHint(); hint != "" {
 		return hint

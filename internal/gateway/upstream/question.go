@@ -12,7 +12,7 @@ import (
 
 const elicitMethod = "elicitation/create"
 
-// signed puts the server's name before a question to a person: "[server mail] Which folder?". No server can ask in another's name.
+// signed puts the server's name before a question to a person: "[server mail] Which folder?". No server can pose as another.
 func signed(id tool.ServerID, method string, params json.RawMessage) json.RawMessage {
 	if method != elicitMethod {
 		return params
@@ -40,7 +40,7 @@ func signedResult(id tool.ServerID, raw json.RawMessage) json.RawMessage {
 			method := ""
 			for w := rawjson.Object(one); w.Next(); {
 				if text, _ := rawjson.String(w.Value); bytes.EqualFold(w.Key, []byte("method")) && (method == "" || text == elicitMethod) {
-					method = text // given twice, it may be read either way
+					method = text // duplicate members: readers may take either
 				}
 			}
 			return edited(one, "params", func(params []byte) []byte { return signed(id, method, params) })

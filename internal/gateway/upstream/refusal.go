@@ -13,7 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// maxRefusal bounds what is read of an answer that is none.
+// maxRefusal limits how much of an error response is read.
 const maxRefusal = 64 << 10
 
 // statusError says what an HTTP status means for the caller.
@@ -27,7 +27,7 @@ func (r *remote) statusError(resp *http.Response, id int64, era mcp.Era) error {
 	}
 	switch resp.StatusCode {
 	case http.StatusBadRequest:
-		// Servers written after a well-known example say this instead of 404.
+		// Servers modeled on a well-known example send this instead of 404.
 		if r.session() != "" && bytes.Contains(bytes.ToLower(body), []byte("session")) {
 			return errSessionLost
 		}
@@ -37,11 +37,11 @@ func (r *remote) statusError(resp *http.Response, id int64, era mcp.Era) error {
 	case http.StatusUnauthorized:
 		return r.unauthorized(resp.Header)
 	case http.StatusProxyAuthRequired:
-		return fault.New(fault.UpstreamDown, "the proxy before server %s wants credentials (HTTP 407)", r.server).
+		return fault.New(fault.UpstreamDown, "the proxy for server %s requires credentials (HTTP 407)", r.server).
 			WithHint("add them to its address: http://USER:PASSWORD@HOST")
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return r.redirected(resp)
-	case http.StatusForbidden: // also for a name that it does not go by, which it says in its own words
+	case http.StatusForbidden: // also for a Host header that it does not accept; its own text says so
 		reason := "it does not say why"
 		if title, page := visible.Page(body); page {
 			reason = "a web page" + title
@@ -72,7 +72,7 @@ func refusesVersion(err error) bool {
 	return errors.As(err, &rpc) && rpc.Code == mcp.CodeUnsupportedVersion
 }
 
-// stale has a server listed again whose tools want other headers than the list says.
+// stale triggers a new listing if the tools need other headers than listed.
 func (s *server) stale(err error) {
 	var rpc *mcp.Error
 	if errors.As(err, &rpc) && rpc.Code == mcp.CodeHeaderMismatch {
@@ -90,5 +90,5 @@ func (r *remote) protocolError(format string, args ...any) error {
 }
 
 func oneLine(b []byte) string {
-	return string(rawjson.OneLine(bytes.ToValidUTF8(b[:min(len(b), 200)], nil))) // a cut may halve a character
+	return string(rawjson.OneLine(bytes.ToValidUTF8(b[:min(len(b), 200)], nil))) // the cut may split a character
 }

@@ -29,5 +29,5 @@ func TestAProgramThatRepeatsItsInputIsTold(t *testing.T) {
 	t.Parallel()
 	p, _ := newPool(t, nil, config.Server{ID: "echo", Command: "cat", Timeout: 20 * time.Second, Start: 20 * time.Second, Idle: time.Hour})
 	_, err := p.List(t.Context(), "echo")
-	wantFault(t, err, fault.UpstreamProtocol, "server echo sends back what it is sent")
+	wantFault(t, err, fault.UpstreamProtocol, "server echo echoes what it is sent")
 }

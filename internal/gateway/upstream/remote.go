@@ -31,8 +31,8 @@ type remote struct {
 	hooks  hooks
 
 	credentials httpapi.Credentials
-	protocol    atomic.Pointer[http.Header] // what the protocol wants in every request; replaced, never changed
-	last        atomic.Pointer[carried]     // what the last request carried
+	protocol    atomic.Pointer[http.Header] // the protocol's headers of every request; replaced, never modified
+	last        atomic.Pointer[carried]     // the headers of the last request
 
 	asks questions
 
@@ -45,10 +45,10 @@ type remote struct {
 	work sync.WaitGroup
 
 	asking sync.Mutex
-	calls  map[int64]asked // the open ones, by id; nil in a session where nobody can be asked
+	calls  map[int64]asked // open calls, by id; nil if nobody in the session can be asked
 }
 
-// asked is whom a question can be passed on to, and for how long.
+// asked is who can be asked a question, and the call's deadline.
 type asked struct {
 	ctx context.Context
 	out outgoing
@@ -60,7 +60,8 @@ func newRemote(cfg config.Server, credentials httpapi.Credentials, rt http.Round
 		return nil, fault.New(fault.BadConfig, "server %s: %w", cfg.ID, err)
 	}
 	r := &remote{
-		server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, credentials: credentials, asks: make(questions, maxAsks), ids: new(atomic.Int64),
+		server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, credentials: credentials,
+		asks: make(questions, maxAsks), ids: new(atomic.Int64),
 	}
 	r.protocol.Store(&http.Header{
 		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "User-Agent": {"toolfit"},
@@ -69,13 +70,13 @@ func newRemote(cfg config.Server, credentials httpapi.Credentials, rt http.Round
 	return r, nil
 }
 
-// carried is what a request carries, and what that was put together from.
+// carried is the headers of a request, and what they were built from.
 type carried struct {
 	header                http.Header // read-only
 	credentials, protocol *http.Header
 }
 
-// carry puts together what a request of the caller's carries. While nothing changes, that is the last one's.
+// carry builds the headers of a caller's request, and reuses the last ones if nothing has changed.
 func (r *remote) carry(ctx context.Context, caller string) (*carried, error) {
 	credentials, err := r.credentials.Header(ctx, caller)
 	if err != nil {
@@ -92,7 +93,7 @@ func (r *remote) carry(ctx context.Context, caller string) (*carried, error) {
 	return next, nil
 }
 
-// exchange sends a request for out, whose own headers come on top. If the server refuses the
+// exchange sends a request for out, with its own headers added. If the server refuses the
 // credentials and they can be renewed, it is sent once more.
 func (r *remote) exchange(ctx context.Context, out outgoing, req *http.Request) (*http.Response, error) {
 	req.URL = r.url
@@ -122,10 +123,10 @@ func (r *remote) exchange(ctx context.Context, out outgoing, req *http.Request) 
 	}
 }
 
-// errSessionLost says that the server no longer knows our session. The request was not acted on.
+// errSessionLost means that the server no longer knows our session. The request was not acted on.
 var errSessionLost = errors.New("the server no longer knows the session")
 
-// adopt takes over what the handshake decided.
+// adopt applies the result of the handshake.
 func (r *remote) adopt(resp http.Header, version string) {
 	header := r.protocol.Load().Clone()
 	if id := resp.Get("Mcp-Session-Id"); id != "" {
@@ -186,12 +187,12 @@ func (r *remote) enter(ctx context.Context, id int64, out outgoing) (leave func(
 	}
 }
 
-// given is what the caller gets instead of err: when it no longer waits, the server is told so.
+// given is the error that the caller gets for err. If it no longer waits, the server is sent a cancellation.
 func (r *remote) given(ctx context.Context, id int64, out outgoing, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	if !out.endless() && out.era != mcp.Modern { // where the broken connection says it
+	if !out.endless() && out.era != mcp.Modern { // there the closed connection cancels it
 		r.notify(cancelMethod, cancelParams(id, "the caller no longer waits"))
 	}
 	return ctx.Err()
@@ -239,7 +240,7 @@ func headerFor(out outgoing, base http.Header) http.Header {
 
 var modernVersion = []string{mcp.ModernVersion}
 
-// post sends one message. A connection that breaks gives a typed error.
+// post sends one message. A broken connection gives a typed error.
 func (r *remote) post(ctx context.Context, out outgoing, message []byte) (*http.Response, error) {
 	resp, err := r.exchange(ctx, out, &http.Request{
 		Method: http.MethodPost, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -268,7 +269,7 @@ func (r *remote) deliver(message []byte) {
 	}
 }
 
-// background runs f beside the calls, unless the session has ended.
+// background runs f in the background, unless the session has ended.
 func (r *remote) background(f func()) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -43,7 +43,8 @@ func (r *remote) answerFromBody(resp *http.Response, id int64, buf *bytes.Buffer
 	n, err := buf.ReadFrom(io.LimitReader(resp.Body, r.limit+1))
 	switch {
 	case err != nil:
-		return nil, fault.New(fault.UpstreamDown, "the connection to server %s broke before its answer was complete: %w", r.server, fault.Plain(err))
+		return nil, fault.New(fault.UpstreamDown, "the connection to server %s broke before its answer was complete: %w",
+			r.server, fault.Plain(err))
 	case n > r.limit:
 		return nil, tooLarge(r.server, max(n, resp.ContentLength), r.limit)
 	}
@@ -52,7 +53,7 @@ func (r *remote) answerFromBody(resp *http.Response, id int64, buf *bytes.Buffer
 		if page := r.pageError(resp.StatusCode, buf.Bytes()); page != nil {
 			return nil, page
 		}
-		return nil, r.protocolError("sent what is no message: %v", err)
+		return nil, r.protocolError("sent something that is not a message: %v", err)
 	}
 	if !m.IsResponse() || !isID(m.ID, id) {
 		return nil, r.protocolError("answered another request than the one it was sent")

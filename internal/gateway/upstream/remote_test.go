@@ -122,7 +122,7 @@ func TestWebServerThatMisbehavesInACall(t *testing.T) {
 		}, fault.UpstreamProtocol, "another request"},
 		{"an empty body is a protocol error", func(w http.ResponseWriter, _ *http.Request, _ mcp.Message) {
 			w.Header().Set("Content-Type", "application/json")
-		}, fault.UpstreamProtocol, "no message"},
+		}, fault.UpstreamProtocol, "not a message"},
 		{"an accepted call without an answer is a protocol error", func(w http.ResponseWriter, _ *http.Request, _ mcp.Message) {
 			w.WriteHeader(http.StatusAccepted)
 		}, fault.UpstreamProtocol, "HTTP 202"},
@@ -150,11 +150,11 @@ func TestWebServerThatMisbehavesInACall(t *testing.T) {
 		}, fault.TooLarge, "over the limit"},
 		{"an event that is no message is a protocol error", func(w http.ResponseWriter, _ *http.Request, _ mcp.Message) {
 			writeEvents(w, "data: hello\n\n")
-		}, fault.UpstreamProtocol, "no message"},
+		}, fault.UpstreamProtocol, "not a message"},
 		{"a redirect is not followed", func(w http.ResponseWriter, r *http.Request, _ mcp.Message) {
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 		}, fault.UpstreamProtocol, "HTTP 307"},
-		{"401 speaks of credentials", status(http.StatusUnauthorized), fault.UpstreamDown, "wants credentials and has none (HTTP 401)"},
+		{"401 speaks of credentials", status(http.StatusUnauthorized), fault.UpstreamDown, "requires credentials and has none (HTTP 401)"},
 		{"403 says why", func(w http.ResponseWriter, _ *http.Request, _ mcp.Message) {
 			http.Error(w, "Access is only allowed at localhost:1", http.StatusForbidden)
 		}, fault.UpstreamDown, "refused us (HTTP 403): Access is only allowed at localhost:1"},

@@ -12,10 +12,10 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// What a modern server may make of one call of a client that is asked on its behalf.
+// Limits for one call in which a modern server asks questions.
 const (
-	maxRounds = 10 // times that it asks
-	maxWaits  = 3  // times in a row that it only wants to be called again
+	maxRounds = 10 // rounds of questions
+	maxWaits  = 3  // rounds in a row without a question
 )
 
 // converse carries a call to its end. Questions of a modern server go to a modern client as they
@@ -57,7 +57,8 @@ func (s *server) kindOf(raw json.RawMessage, era mcp.Era, method string) (Kind, 
 	case kind == "input_required" && (method == "tools/call" || method == "prompts/get" || method == "resources/read"):
 		return InputRequired, nil
 	}
-	return Complete, fault.New(fault.UpstreamProtocol, "server %s answered %s with a result of type %.40q, which was not asked for", s.cfg.ID, method, kind)
+	return Complete, fault.New(fault.UpstreamProtocol, "server %s answered %s with a result of type %.40q, which was not asked for",
+		s.cfg.ID, method, kind)
 }
 
 // rounds are the questions of one call to a modern server.
@@ -71,7 +72,8 @@ type rounds struct {
 
 // next asks the client what the result asks, and returns the params of the next round.
 func (r *rounds) next(ctx context.Context, out outgoing, raw json.RawMessage) (json.RawMessage, error) {
-	questions, state := rawjson.Get(raw, "inputRequests"), rawjson.Get(raw, "requestState")
+	questions := rawjson.Get(raw, "inputRequests")
+	state := rawjson.Get(raw, "requestState")
 	answers, asks, err := r.answers(ctx, out, questions)
 	if err != nil {
 		return nil, err
@@ -118,7 +120,7 @@ func (r *rounds) answers(ctx context.Context, out outgoing, questions json.RawMe
 			return nil, false, fault.New(fault.UpstreamProtocol, "server %s asks %.40q, which no client can be asked", r.server.cfg.ID, method)
 		}
 		if r.asked >= maxRounds {
-			continue // nobody is asked for nothing
+			continue // an empty question
 		}
 		answer, err := r.ask(ctx, out, method, rawjson.Get(w.Value, "params"))
 		if err != nil {
@@ -129,7 +131,7 @@ func (r *rounds) answers(ctx context.Context, out outgoing, questions json.RawMe
 		said = append(said, answer...)
 	}
 	if questions != nil && w.Err() != nil {
-		return nil, false, fault.New(fault.UpstreamProtocol, "server %s sent questions that are none: %w", r.server.cfg.ID, w.Err())
+		return nil, false, fault.New(fault.UpstreamProtocol, "server %s sent invalid questions: %w", r.server.cfg.ID, w.Err())
 	}
 	return append(said, '}'), asks, nil
 }
@@ -139,7 +141,7 @@ func (r *rounds) ask(ctx context.Context, out outgoing, method string, params js
 		return nil, mcp.MissingCapability(method)
 	}
 	if mode, _ := rawjson.String(rawjson.Get(params, "mode")); mode == "url" && rawjson.Get(params, "elicitationId") == nil {
-		id := rand.Text() // legacy clients are told by it when the page is done with
+		id := rand.Text() // tells legacy clients later which page is finished
 		r.pages = append(r.pages, id)
 		params = mcp.With(params, "elicitationId", rawjson.AppendString(nil, id))
 	}
@@ -153,12 +155,13 @@ func (r *rounds) ask(ctx context.Context, out outgoing, method string, params js
 	case errors.As(err, &rpc) && method == elicitMethod:
 		return json.RawMessage(`{"action":"cancel"}`), nil
 	case errors.As(err, &rpc):
-		return nil, fault.New(fault.UpstreamError, "server %s asked the client for %s, and the client answered: %s", r.server.cfg.ID, method, rpc.Message)
+		return nil, fault.New(fault.UpstreamError, "server %s asked the client for %s, and the client answered: %s",
+			r.server.cfg.ID, method, rpc.Message)
 	}
 	return nil, err
 }
 
-// over tells the client that the pages it was sent to are done with.
+// over tells the client that the pages it was sent to are finished.
 func (r *rounds) over(ctx context.Context, peer mcp.Peer) {
 	for _, id := range r.pages {
 		peer.Notify(ctx, "notifications/elicitation/complete", append(rawjson.AppendString([]byte(`{"elicitationId":`), id), '}'))

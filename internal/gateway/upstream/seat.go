@@ -13,19 +13,19 @@ type caller struct {
 	owner   string          // the principal; "" for ourselves
 	session string          // of the caller; "" for none
 	asks    json.RawMessage // what the caller can be asked; nil for ourselves
-	home    mcp.Peer        // the way to the caller outside its calls; nil: none
-	modern  bool            // the caller is asked by answers, and only within its calls
+	home    mcp.Peer        // reaches the caller outside of calls; may be nil
+	modern  bool            // a modern caller: it is asked by results, only during calls
 }
 
 // seat is which of a server's sessions a caller uses, and how that one is opened.
 type seat struct {
 	key   string          // "" is our own
-	owner string          // whom it was opened for; "" when it is shared
-	caps  json.RawMessage // what we declare there
-	home  mcp.Peer        // the one caller it belongs to; nil when it is shared
+	owner string          // who it was opened for; "": it is shared
+	caps  json.RawMessage // the capabilities that we declare
+	home  mcp.Peer        // the one caller it belongs to; nil: it is shared
 }
 
-// nothing is the capability of a client that cannot be asked anything.
+// nothing is the capabilities of a client that cannot be asked anything.
 var nothing = json.RawMessage("{}")
 
 // seatOf picks the session for a caller. A server that holds state has one per session of the
@@ -34,7 +34,7 @@ var nothing = json.RawMessage("{}")
 func (s *server) seatOf(c caller) seat {
 	switch {
 	case s.era == mcp.Modern && !(s.isolated && c.session != ""):
-		return seat{caps: everything} // each request says who asks, so all can share
+		return seat{caps: everything} // each request names its client, so all can share
 	case s.isolated && c.session != "":
 		if c.asks == nil {
 			c.asks = nothing
@@ -51,12 +51,13 @@ func (s *server) seatOf(c caller) seat {
 	return seat{caps: nothing}
 }
 
-// maxSeats bounds the sessions with one server: a caller may name ever new sessions of its own.
+// maxSeats limits the sessions with one server: a caller may keep naming new sessions.
 const maxSeats = 1000
 
 // makeSeat closes the session idle for longest if there are too many, or one of the owner's if it has its share. The caller holds mu.
 func (s *server) makeSeat(owner string) error {
-	all, own := s.count("", sparable), tally{}
+	all := s.count("", sparable)
+	own := tally{}
 	if owner != "" {
 		own = s.count(owner, sparable)
 	}
@@ -93,7 +94,7 @@ func (s *server) count(owner string, mayEnd func(*session) bool) (t tally) {
 	return t
 }
 
-// sparable tells whether nothing is lost when an idle session ends.
+// sparable tells whether an idle session can be closed without loss.
 func sparable(sess *session) bool { return !sess.listen }
 
 // processes counts the server's processes, those of an owner or, for "", all.
@@ -114,7 +115,7 @@ func (p *Pool) makeRoom(owner string) error {
 	}
 	if most := share.Of(p.opts.MaxProcesses); own.n > most {
 		if own.idle == nil {
-			return fault.New(fault.UpstreamBusy, "%d server processes of yours are running and all are busy", own.n-1).
+			return fault.New(fault.UpstreamBusy, "you have %d running server processes, and all are busy", own.n-1).
 				WithHint("try again later, use fewer sessions at once, or raise limits.processes")
 		}
 		own.idle.server.dropIdle(own.idle)

@@ -26,7 +26,7 @@ type server struct {
 	gate        *gate
 	http        *http.Transport
 	credentials httpapi.Credentials
-	ids         atomic.Int64 // of requests over HTTP: no two are the same, in whichever session
+	ids         atomic.Int64 // ids of requests over HTTP, unique across sessions
 	tail        tail
 
 	listed  atomic.Bool              // it has listed its tools since it was configured
@@ -35,17 +35,17 @@ type server struct {
 
 	mu       sync.Mutex
 	sessions map[string]*session // by seat
-	isolated bool                // each caller's session has its own
-	needs    *fit.Session        // what its processes need for that; nil: nothing is known
-	era      mcp.Era             // how it is spoken to, as far as is known; "" before
-	failures int                 // starts in a row that did not last
+	isolated bool                // one session for each session of a caller
+	needs    *fit.Session        // what its processes need for isolation; nil: nothing known
+	era      mcp.Era             // protocol era; "": not known yet
+	failures int                 // failed starts in a row
 	retryAt  time.Time           // no start before this
-	reason   error               // why it is down; nil when the last start was good
+	reason   error               // why it is down; nil if the last start worked
 	since    time.Time           // of the last change of state
 	ended    bool
-	work     sync.WaitGroup // starts and closes under way
+	work     sync.WaitGroup // running starts and closes
 
-	ctx  context.Context // ends the starts under way
+	ctx  context.Context // cancels running starts
 	stop context.CancelFunc
 }
 
@@ -58,8 +58,8 @@ type session struct {
 	err    error
 	hello  json.RawMessage // the result of initialize or server/discover
 	era    mcp.Era
-	news   *news // how we listen to a modern server; nil where we do not
-	listen bool  // it is where we hear of changed lists, and stays open for that
+	news   *news // the stream of a modern server's notifications; may be nil
+	listen bool  // change notifications arrive here, so it stays open
 	opened time.Time
 
 	inflight int       // guarded by server.mu
@@ -68,7 +68,8 @@ type session struct {
 
 func newServer(p *Pool, cfg config.Server) *server {
 	s := &server{cfg: withLimits(cfg), pool: p, sessions: map[string]*session{}, isolated: cfg.Isolation == "session", since: p.opts.Now()}
-	s.gate, s.http = newGate(s.cfg, p.opts.Now), p.transport(cfg.Proxy)
+	s.gate = newGate(s.cfg, p.opts.Now)
+	s.http = p.transport(cfg.Proxy)
 	s.credentials = p.opts.Credentials(cfg)
 	s.tail.redact = p.opts.Redact
 	if cfg.Missing != "" {
@@ -78,7 +79,7 @@ func newServer(p *Pool, cfg config.Server) *server {
 	return s
 }
 
-// withLimits fills in what a configuration that was not read from a file may lack.
+// withLimits fills in defaults for a configuration that was not read from a file.
 func withLimits(cfg config.Server) config.Server {
 	cfg.Start = cmp.Or(cfg.Start, 30*time.Second)
 	cfg.Timeout = cmp.Or(cfg.Timeout, time.Minute)
@@ -86,8 +87,10 @@ func withLimits(cfg config.Server) config.Server {
 }
 
 func (s *server) sameAs(cfg config.Server) bool {
-	a, b := s.cfg, withLimits(cfg)
-	a.Line, b.Line = 0, 0
+	a := s.cfg
+	b := withLimits(cfg)
+	a.Line = 0
+	b.Line = 0
 	return reflect.DeepEqual(a, b)
 }
 
@@ -100,7 +103,7 @@ func (s *server) timeout(rawTool string) time.Duration {
 	return s.cfg.Timeout
 }
 
-// pass is do for calls, which wait for their turn at the gate.
+// pass is do for calls, which go through the gate.
 func (s *server) pass(ctx context.Context, who caller, out outgoing) (json.RawMessage, mcp.Era, error) {
 	if err := s.gate.enter(ctx); err != nil {
 		return nil, "", unsent(err)
@@ -194,7 +197,7 @@ func (s *server) release(sess *session) {
 	s.mu.Unlock()
 }
 
-// begin starts to open a session in the background: a caller that leaves must not end it for others. The caller holds mu.
+// begin starts to open a session in the background: a caller that cancels must not end it for others. The caller holds mu.
 func (s *server) begin(seat seat) (*session, error) {
 	now := s.pool.opts.Now()
 	switch {
@@ -226,7 +229,7 @@ func (s *server) drop(sess *session) {
 	s.remove(sess)
 }
 
-// dropIdle is drop for a session that nobody uses in this moment.
+// dropIdle is drop for a session that is not in use.
 func (s *server) dropIdle(sess *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,7 +238,7 @@ func (s *server) dropIdle(sess *session) {
 	}
 }
 
-// remove is drop for callers that hold mu. Closing a process takes time, so it is done beside.
+// remove is drop for callers that hold mu. Closing a process takes time, so it is done in the background.
 func (s *server) remove(sess *session) {
 	if s.sessions[sess.seat.key] != sess {
 		return
@@ -271,7 +274,7 @@ func (s *server) closeIdle(now time.Time) {
 	}
 }
 
-// live are the sessions that can be spoken to now.
+// live are the open sessions.
 func (s *server) live() []*session {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -80,7 +80,7 @@ func (e *eventLink) read(events *mcp.Events) {
 		ev, err := events.Next()
 		var long *mcp.LongLineError
 		switch {
-		case errors.As(err, &long): // it was read to its end, so the stream goes on
+		case errors.As(err, &long): // it was read completely, so the stream can go on
 			long.Head = bytes.TrimPrefix(bytes.TrimPrefix(long.Head, []byte("data:")), []byte(" "))
 			e.link.tooLong(long)
 		case mcp.IsTooLong(err):
@@ -112,7 +112,7 @@ func (e *eventLink) write() {
 	}
 }
 
-// takeWithin is how long a server may take to take a message, to which it answers elsewhere.
+// takeWithin is the timeout for posting a message; the answer comes on the stream.
 const takeWithin = 30 * time.Second
 
 func (e *eventLink) post(message []byte) error {

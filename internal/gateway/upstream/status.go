@@ -6,17 +6,17 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
-// State says in one word how a server is.
+// State is the state of a server.
 type State string
 
 const (
-	Idle     State = "idle"     // not running, starts when it is needed
-	Starting State = "starting" // on its way up
+	Idle     State = "idle"     // not running; starts when needed
+	Starting State = "starting" // being started
 	Up       State = "up"       // ready
-	Down     State = "down"     // the last start or session did not hold
+	Down     State = "down"     // the last start or session failed
 )
 
-// Status is how a server is now.
+// Status is a server's current status.
 type Status struct {
 	ID       tool.ServerID
 	Kind     string // stdio, http or builtin
@@ -25,10 +25,10 @@ type Status struct {
 	Since    time.Time
 	Sessions int
 	Stderr   []string // the last lines that it wrote
-	Said     string   // the one of them that most likely says what went wrong
+	Said     string   // the line that most likely says what went wrong
 }
 
-// Status tells how each server is, in the order of the configuration.
+// Status returns the status of each server, in configuration order.
 func (p *Pool) Status() []Status {
 	var all []Status
 	for _, s := range p.all() {
@@ -40,9 +40,13 @@ func (p *Pool) Status() []Status {
 func (s *server) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	st := Status{ID: s.cfg.ID, Kind: s.kind(), State: Idle, Since: s.since, Sessions: len(s.sessions), Stderr: s.tail.all(), Said: s.tail.last()}
+	st := Status{
+		ID: s.cfg.ID, Kind: s.kind(), State: Idle, Since: s.since, Sessions: len(s.sessions),
+		Stderr: s.tail.all(), Said: s.tail.last(),
+	}
 	if open, why := s.gate.open(); open {
-		st.State, st.Reason = Down, s.pool.opts.Redact(why.Error())
+		st.State = Down
+		st.Reason = s.pool.opts.Redact(why.Error())
 		return st
 	}
 	for _, sess := range s.sessions {
@@ -54,7 +58,8 @@ func (s *server) status() Status {
 		return st
 	}
 	if st.State == Idle && s.reason != nil {
-		st.State, st.Reason = Down, s.pool.opts.Redact(s.reason.Error())
+		st.State = Down
+		st.Reason = s.pool.opts.Redact(s.reason.Error())
 	}
 	return st
 }
@@ -67,7 +72,7 @@ func (s *server) kind() string {
 		return "api"
 	case s.cfg.URL != "":
 		return "http"
-	case s.cfg.Command == "": // what it is was to be filled in
+	case s.cfg.Command == "": // a placeholder that was never filled in
 		return ""
 	}
 	return "stdio"

@@ -33,8 +33,8 @@ func (r *remote) answerFromStream(ctx context.Context, body io.Reader, id int64,
 // position is where in a stream we are.
 type position struct {
 	event string        // id of the last event that had one; "" when none had
-	retry time.Duration // how long the server wants us to wait before we come back
-	tries int           // times in a row that nothing new came
+	retry time.Duration // how long the server wants us to wait before reconnecting
+	tries int           // attempts in a row without a new event
 }
 
 func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out outgoing, at *position) (json.RawMessage, error) {
@@ -55,13 +55,13 @@ func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out o
 		m, err := r.hooks.parse(ev.Data)
 		switch {
 		case err != nil:
-			return nil, r.protocolError("sent what is no message: %v", err)
+			return nil, r.protocolError("sent something that is not a message: %v", err)
 		case m.IsResponse() && isID(m.ID, id):
 			return copyAnswer(m, out.buf)
 		case m.IsResponse(), m.Method == cancelMethod:
-			// An answer to nothing we asked here, or a question that the server no longer has.
+			// An answer to nothing that we asked here, or a question that the server no longer has.
 		case m.IsRequest() && out.era == mcp.Modern:
-			// Such a server asks by its answer; it would not take one of ours.
+			// A modern server asks by its result and accepts no answers.
 		case m.IsRequest():
 			r.asked(asked{ctx, out}, m)
 		case m.Method == ackMethod && out.acked != nil:
@@ -78,14 +78,15 @@ func (r *remote) readStream(ctx context.Context, body io.Reader, id int64, out o
 
 func (p *position) saw(ev mcp.Event) {
 	if ev.ID != "" {
-		p.event, p.tries = ev.ID, 0
+		p.event = ev.ID
+		p.tries = 0
 	}
 	if ev.Retry > 0 {
 		p.retry = min(ev.Retry, 10*time.Second)
 	}
 }
 
-// maxResumes is how often in a row we come back to a stream that gives nothing new.
+// maxResumes limits the attempts in a row to resume a stream without a new event.
 const maxResumes = 5
 
 // resume opens the rest of a stream.
@@ -111,7 +112,7 @@ func (r *remote) resume(ctx context.Context, at *position) (io.ReadCloser, error
 	return resp.Body, nil
 }
 
-// heard takes what a server says about itself, wherever it says it, and tells whether it was that.
+// heard handles a server's notifications about itself, on any stream, and tells whether it was one.
 func (r *remote) heard(m mcp.Message) bool {
 	switch {
 	case saysChanged(m.Method):
@@ -144,7 +145,7 @@ func (r *remote) whom(method string) asked {
 	return asked{r.ctx, outgoing{peer: mcp.Deaf}}
 }
 
-// asked answers a request of the server's.
+// asked answers a server's request.
 func (r *remote) asked(to asked, m mcp.Message) {
 	m.ID = bytes.Clone(m.ID)
 	m.Params = bytes.Clone(m.Params)
@@ -152,7 +153,7 @@ func (r *remote) asked(to asked, m mcp.Message) {
 	r.asks.answer(r.hooks, to, r.ctx, m, run, r.deliver)
 }
 
-// listen holds the session's own stream open and tells when the server has first answered.
+// listen holds the session's own stream open. The channel is closed at the server's first answer.
 func (r *remote) listen() (answered <-chan struct{}) {
 	first := make(chan struct{})
 	tell := sync.OnceFunc(func() { close(first) })
@@ -188,7 +189,7 @@ func (r *remote) hear(answered func()) bool {
 		return r.ctx.Err() == nil
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode == http.StatusNotFound && r.session() != "" { // without a session there is only no such stream
+	if resp.StatusCode == http.StatusNotFound && r.session() != "" { // without a session it only means that there is no stream
 		r.end() // the server has forgotten the session; the next request opens another
 		r.hooks.changed()
 	}

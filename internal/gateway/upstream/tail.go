@@ -10,7 +10,7 @@ import (
 
 // tail stores the last lines of a server's standard error, and what it wrote to its output that was not a message.
 type tail struct {
-	redact func(string) string // takes secrets out
+	redact func(string) string // removes secrets
 
 	mu    sync.Mutex
 	lines []string
@@ -25,7 +25,7 @@ func (t *tail) add(line string) {
 	if line = strings.TrimRight(line, "\r\n"); line == "" {
 		return
 	}
-	line = t.redact(strings.ToValidUTF8(line, "\uFFFD")) // before the cut, which could halve a secret
+	line = t.redact(strings.ToValidUTF8(line, "\uFFFD")) // before the cut, which could split a secret
 	if len(line) > tailWidth {
 		line = strings.ToValidUTF8(line[:tailWidth], "") + "…"
 	}
@@ -40,7 +40,7 @@ func (t *tail) add(line string) {
 // copy reads lines until r ends. A line without end is cut, never waited for.
 func (t *tail) copy(r io.Reader) {
 	b := bufio.NewReaderSize(r, 8<<10)
-	begun := false // what is read continues a line whose start was taken already
+	begun := false // the input continues a line whose start was taken already
 	for {
 		line, err := b.ReadSlice('\n')
 		if !begun {
@@ -54,7 +54,8 @@ func (t *tail) copy(r io.Reader) {
 }
 
 // errorLine matches how runtimes and npm begin the line that says what went wrong.
-var errorLine = regexp.MustCompile(`^(?i:(uncaught )?[\w.$]*(error|exception)|panic|fatal( error)?)( \[\w+\])?: *\S|^npm (error|ERR!) \d+ .*\b(Not Found|not be found)\b`)
+var errorLine = regexp.MustCompile(`^(?i:(uncaught )?[\w.$]*(error|exception)|panic|fatal( error)?)( \[\w+\])?: *\S` +
+	`|^npm (error|ERR!) \d+ .*\b(Not Found|not be found)\b`)
 
 // nearEnd is how many of the last lines may belong to what ended a server.
 const nearEnd = 30
@@ -71,7 +72,7 @@ func (t *tail) last() string {
 		}
 		named := errorLine.MatchString(line)
 		if said == "" || named {
-			said = strings.ToValidUTF8(line[:min(len(line), 300)], "") // a cut may halve a character
+			said = strings.ToValidUTF8(line[:min(len(line), 300)], "") // the cut may split a character
 		}
 		if named {
 			break

@@ -12,7 +12,7 @@ import (
 
 var errNotUTF8 = errors.New("it is not UTF-8")
 
-// parse splits a message of the server's. Bytes that are not UTF-8 are refused, or replaced and
+// parse splits a server's message. Bytes that are not UTF-8 are refused, or replaced and
 // counted in _meta: readers disagree about them.
 func (h hooks) parse(data []byte) (mcp.Message, error) {
 	data, wrong := rawjson.ToValidUTF8(data)
@@ -21,7 +21,8 @@ func (h hooks) parse(data []byte) (mcp.Message, error) {
 	}
 	m, err := mcp.Parse(data)
 	if wrong > 0 {
-		m.Result, m.Params = replaced(m.Result, wrong), replaced(m.Params, wrong)
+		m.Result = replaced(m.Result, wrong)
+		m.Params = replaced(m.Params, wrong)
 	}
 	return m, err
 }

@@ -95,7 +95,7 @@ func (a *App) start(ctx context.Context) error {
 	return nil
 }
 
-// Close ends sessions, servers and background work, and writes what is left to write.
+// Close ends sessions, servers and background work, and writes pending records.
 func (a *App) Close() error {
 	a.draining.Store(true)
 	a.stop()
@@ -112,7 +112,7 @@ func (a *App) housekeep(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		a.sessions.Sweep()
-		a.checkStore(ctx) // logs when the file has vanished, even if nobody asks
+		a.checkStore(ctx) // logs if the file has vanished, without being asked
 		a.trim(ctx, a.Config())
 		select {
 		case <-ctx.Done():

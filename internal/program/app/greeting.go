@@ -11,7 +11,7 @@ import (
 // GreetingPath is where commands ask, through the socket, which gateway answers.
 const GreetingPath = "/greeting"
 
-// Greeting is what a gateway tells commands of its own user.
+// Greeting is what a gateway reports to commands of its own user.
 type Greeting struct {
 	URL string `json:"url"` // where it serves, with its base path
 }

@@ -98,7 +98,7 @@ func TestBesideABaseEvenTheFirstDescriptionsHostsWaitForApproval(t *testing.T) {
 	if answer := ask("POST", "/tools/pets__a/call", "{}"); !strings.Contains(answer, `"result"`) {
 		t.Errorf("base itself is asked about: %s", answer)
 	}
-	if answer := ask("POST", "/tools/pets__b/call", "{}"); !strings.Contains(answer, "nobody has approved") || reached.Load() != 0 {
+	if answer := ask("POST", "/tools/pets__b/call", "{}"); !strings.Contains(answer, "is not approved") || reached.Load() != 0 {
 		t.Errorf("got %s", answer)
 	}
 	ask("POST", "/servers/pets/approve", "")
@@ -135,6 +135,6 @@ func TestAnApprovedHostOutlivesARestartAndAnEmptyList(t *testing.T) {
 	run(operation(api.URL), `"result"`)
 	run(operation(api.URL), `"result"`)
 	run("", "unknown_tool")
-	run(operation("http://127.0.0.1:1"), "which nobody has approved")
+	run(operation("http://127.0.0.1:1"), "which is not approved")
 	run(operation(api.URL), `"result"`)
 }

@@ -38,7 +38,7 @@ func (s *settings) Watch(ctx context.Context, again <-chan os.Signal, load func(
 	select {
 	case <-ended:
 	case <-ctx.Done():
-		s.reloading.Lock() // until what is being put in force is
+		s.reloading.Lock() // waits for a reload in progress
 		defer s.reloading.Unlock()
 	}
 }
@@ -85,7 +85,7 @@ func (s *settings) watch(ctx context.Context, again <-chan os.Signal, load func(
 		case <-tick.C:
 		}
 		switch {
-		case f.justWritten(): // whoever writes it may not be done
+		case f.justWritten(): // it may still be being written
 			quiet.Reset(quietTime)
 			continue
 		case f.changed() && !reload():
@@ -105,7 +105,7 @@ func (s *settings) reloadFrom(ctx context.Context, f *fileWatch, load func() (*c
 	if contents(f.path) != f.seen {
 		return false
 	}
-	switch { // a full disk leaves such files, and nobody means them
+	switch { // a full disk leaves such files by accident
 	case err != nil:
 	case f.seen == "" && s.fileHasServers():
 		err = fault.New(fault.BadConfig, "%s is empty", f.path)
@@ -173,7 +173,7 @@ func firstProblem(err error) string {
 // replaces the file, and a mounted config map swaps the link ..data next to it.
 type fileWatch struct {
 	path   string
-	notify *fsnotify.Watcher // nil where the system gives none
+	notify *fsnotify.Watcher // nil if the system does not support it
 	events <-chan fsnotify.Event
 	errors <-chan error
 	err    error // why there is no notify
@@ -209,7 +209,7 @@ func (f *fileWatch) isAbout(name string) bool {
 
 // changed tells whether the file has changed since the last call.
 func (f *fileWatch) changed() bool {
-	f.follow() // before reading: what changes from here on is heard
+	f.follow() // before reading, so that no later change is missed
 	was := f.seen
 	f.seen = contents(f.path)
 	return f.seen != was
@@ -237,7 +237,7 @@ func (f *fileWatch) follow() {
 		}
 		to, err := os.Readlink(path)
 		if err != nil {
-			break // no link, or nothing
+			break // not a link, or it does not exist
 		}
 		if !filepath.IsAbs(to) {
 			to = filepath.Join(filepath.Dir(path), to)
@@ -253,7 +253,7 @@ func (f *fileWatch) follow() {
 	}
 	for dir := range f.folders {
 		if !folders[dir] {
-			_ = f.notify.Remove(dir) // a folder that is gone is watched no more
+			_ = f.notify.Remove(dir) // a deleted folder is no longer watched
 		}
 	}
 	f.folders = folders

@@ -102,7 +102,7 @@ func (a *App) RemoveRule(ctx context.Context, id string) (warning string, err er
 	return a.remove(ctx, id, a.rules.Delete, a.rulesChanged)
 }
 
-// rulesChanged applies what was changed in the store: it starts the counts of these rules anew
+// rulesChanged applies what was changed in the store: it resets the counts of these rules
 // and tells listeners about them. The caller holds reloading.
 func (a *App) rulesChanged(ctx context.Context) (changed []string, err error) {
 	changed, err = a.refresh(ctx, a.rules.Read)
@@ -142,7 +142,7 @@ func (a *App) judgeRules(ctx context.Context) error {
 		}
 		err = a.saveRule(ctx, store.Document{ID: e.ID, Version: e.Row.Version}, *doc)
 		switch {
-		case fault.Is(err, fault.Conflict): // somebody was faster
+		case fault.Is(err, fault.Conflict): // another change came first
 		case err != nil:
 			return err
 		default:

@@ -19,7 +19,7 @@ import (
 // of the store.
 type settings struct {
 	started *config.Config                // what New was given
-	current atomic.Pointer[config.Config] // what is in force
+	current atomic.Pointer[config.Config] // the current configuration
 	env     func(string) (string, bool)
 	secrets secrets
 	log     *slog.Logger // redacts the secrets

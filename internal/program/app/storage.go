@@ -55,7 +55,7 @@ func openStorage(ctx context.Context, s *settings, changed func(kind string, v s
 	return &storage{Store: st, Keys: access.New(st, nil), Records: records, log: s.log, durable: durable}, nil
 }
 
-// close writes what is left to write and closes the store.
+// close writes pending records and closes the store.
 func (s *storage) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -161,7 +161,7 @@ var postgresErrors = map[string]*fault.Error{
 	"25006": fault.New(fault.BadConfig, "the store is read-only").
 		WithHint("give the address of the primary, or add target_session_attrs=read-write to it"),
 	"53100": errDiskFull,
-	"53300": fault.New(fault.StoreDown, "the store takes no more connections").WithHint("raise max_connections, or run fewer replicas"),
+	"53300": fault.New(fault.StoreDown, "the store accepts no more connections").WithHint("raise max_connections, or run fewer replicas"),
 	"57014": errSlow, "55P03": errSlow,
 }
 
