@@ -71,10 +71,7 @@ func readCellOf(text string) (c cellOf) {
 // hasCell tells whether the row has the value in a column of one of the names.
 func (x *Index) hasCell(row *snapshot.Node, names []phrase, value phrase) bool {
 	for m := firstCell(row); m != nil; m = m.Next {
-		if !x.phrase(x.page.Content(m, 200)).equal(value) {
-			continue
-		}
-		if head := x.headCell(m); head != nil && x.isCalled(head, names) {
+		if x.phrase(x.page.Content(m, 200)).equal(value) && x.isUnder(m, names) {
 			return true
 		}
 	}
@@ -84,10 +81,7 @@ func (x *Index) hasCell(row *snapshot.Node, names []phrase, value phrase) bool {
 // columnNames are the names and synonyms of a column; none where no table has it.
 func (x *Index) columnNames(column phrase) []phrase {
 	names := x.syn.variants(column, false)
-	for _, row := range x.rows {
-		if !x.isHead(row) && !x.mayHead(row) {
-			continue
-		}
+	for _, row := range x.headLines() {
 		for m := firstCell(row); m != nil; m = m.Next {
 			if x.isCalled(m, names) {
 				return names
@@ -95,6 +89,15 @@ func (x *Index) columnNames(column phrase) []phrase {
 		}
 	}
 	return nil
+}
+
+// isUnder tells whether the column of a cell has one of the names.
+func (x *Index) isUnder(at *snapshot.Node, names []phrase) bool {
+	head := at
+	if at.Role != "columnheader" {
+		head = x.headCell(at)
+	}
+	return head != nil && x.isCalled(head, names)
 }
 
 // isCalled tells whether the head of a column has one of the names.

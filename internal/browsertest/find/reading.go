@@ -81,6 +81,10 @@ func describe(text string, syn *synonyms) description {
 	return d
 }
 
+// leads are words before a name that say what to do with it.
+var leads = regexp.MustCompile(`^(?:请|点击|单击|双击|勾选|选择|选中|输入|填写|在|名为|名叫|标有|写着|` +
+	`(?:please|click on|click|press|tap|select|check|hover over|labell?ed|named|called)\s)+`)
+
 var articles = regexp.MustCompile(`^(?:the|a|an|this|that)\s+`)
 
 // naming are words that only say that a quoted text is a name.
@@ -90,6 +94,9 @@ var naming = regexp.MustCompile(`名为|名叫|叫做|标有|写着|文字为|�
 func (d description) readings() []reading {
 	text := strings.Trim(d.text, " 。.!！,，;；")
 	list := d.split(articles.ReplaceAllString(text, ""))
+	if rest := leads.ReplaceAllString(text, ""); rest != text && rest != "" {
+		list = append(list, d.split(articles.ReplaceAllString(rest, ""))...)
+	}
 	for i := range list {
 		list[i].variants = []phrase{list[i].name}
 		if !list[i].exact {
@@ -139,6 +146,9 @@ func (d description) target(text string) []reading {
 	if m := pageNth.FindStringSubmatch(text); m != nil {
 		list = append(list, d.roles(strings.TrimSpace(m[1]+m[2]+" "+m[3]), reading{page: true})...)
 	}
+	if m := dayNth.FindStringSubmatch(text); m != nil {
+		list = append(list, d.roles(m[1], reading{})...)
+	}
 	return list
 }
 
@@ -184,9 +194,9 @@ func (r *reading) setName(d description, text string) {
 var (
 	zhNth      = regexp.MustCompile(`^(?:(倒数)?第\s*(` + grammar.Numeral + `)\s*|最后一?)[个项条处张枚]\s*`)
 	enNth      = regexp.MustCompile(`^(` + grammar.Ordinals + `|last|\d+(?:st|nd|rd|th))\s+`)
-	enFromLast = regexp.MustCompile(
-		`^(?:(` + grammar.Ordinals + `)[ -](?:(?:to|from)[ -](?:the[ -])?)?last|penultimate|next[ -]to[ -]last)\s+`)
-	pageNth = regexp.MustCompile(`^(?:第\s*(\d+)\s*页|page (\d+))\s*(.*)$`)
+	enFromLast = regexp.MustCompile(`^(?:(` + grammar.Ordinals + `)[ -](?:(?:to|from)[ -](?:the[ -])?)?last|penultimate|next[ -]to[ -]last)\s+`)
+	pageNth    = regexp.MustCompile(`^(?:第\s*(\d+)\s*页|page (\d+))\s*(.*)$`)
+	dayNth     = regexp.MustCompile(`^(\d+)\s*[号日]$`)
 )
 
 // ordinal takes "第二个" or "second" off the front.

@@ -116,19 +116,25 @@ func (x *Index) kindScopes(p place) (list []scope) {
 			list = append(list, scope{from: n.Index, to: n.End, grade: g})
 		}
 	}
-	list = bestNamed(list)
-	if p.nth == 0 {
+	if list = bestNamed(list); p.nth == 0 {
 		return list
 	}
-	if p.nth > len(list) {
+	i := p.nth - 1
+	if p.nth < 0 {
+		i = len(list) + p.nth
+	}
+	if i < 0 || i >= len(list) {
 		return nil
 	}
-	return list[p.nth-1 : p.nth]
+	return list[i : i+1]
 }
 
 // kindGrade compares the name of a place of a kind, or that of the heading above it. Headed are the
 // sections that the place may mean.
 func (x *Index) kindGrade(n *snapshot.Node, p place, headed []scope) grade {
+	if is(n, row) {
+		return covers(x.pieces(n), p.name, p.exact)
+	}
 	name := x.placeName(n)
 	g := nameGrade(name, p)
 	for _, l := range x.labelsOf(n) {

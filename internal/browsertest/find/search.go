@@ -216,6 +216,9 @@ func (s *search) inPlaces(list []candidate, r *reading) []candidate {
 		return slices.Clone(list)
 	}
 	for _, p := range r.places {
+		if len(list) == 0 {
+			break
+		}
 		var matching []candidate
 		scopes := s.scopes(p)
 		for _, c := range list {

@@ -90,7 +90,7 @@ func seam(before, joint, after string) string {
 // rowOf is a numbered row of something that is named before it: 表格第3行, 订单列表的最后一行.
 var rowOf = regexp.MustCompile(`^(.+?)(?:里的|中的|的|里|中)?((?:倒数)?第\s*` + grammar.Numeral + `\s*行|最后一行)$`)
 
-// places reads a place in every way.
+// places reads a place, which may itself stand in another, in every way.
 func (d description) places(text string, s splitAt) [][]place {
 	list := [][]place{{d.place(text, s)}}
 	if p := list[0][0]; p.word != nil && p.nth == 0 && !p.exact { // 用户列表 may be a name
@@ -101,15 +101,21 @@ func (d description) places(text string, s splitAt) [][]place {
 	if m := rowOf.FindStringSubmatch(text); m != nil {
 		list = append(list, []place{d.place(m[1], splitAt{}), d.place(m[2], splitAt{row: true})})
 	}
+	for i, outer := range d.splits(text) {
+		if i == 3 {
+			break
+		}
+		inner := d.place(outer.target, splitAt{row: s.row, near: s.near})
+		list = append(list, []place{d.place(outer.place, outer), inner})
+	}
 	return list
 }
 
 var (
 	placeLeads = regexp.MustCompile(`^(?:在\s*|(?:the|a|an|this|that)\s+)`)
 	rowNth     = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*行?$`)
-	enRowNth   = regexp.MustCompile(`^(?:row (\d+)|(\d+(?:st|nd|rd|th)|last|` + grammar.Ordinals + `) row` +
-		`|(` + grammar.Ordinals + `)[ -](?:to[ -])?last row)$`)
-	itemNth = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*[个条项张件](?:商品|记录|结果|数据|卡片|项目|条目|订单|帖子|消息)?$`)
+	enRowNth   = regexp.MustCompile(`^(?:row (\d+)|(\d+(?:st|nd|rd|th)|last|` + grammar.Ordinals + `) row|(` + grammar.Ordinals + `)[ -](?:to[ -])?last row)$`)
+	itemNth    = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*[个条项张件](?:商品|记录|结果|数据|卡片|项目|条目|订单|帖子|消息)?$`)
 )
 
 // place reads one place.
@@ -125,7 +131,10 @@ func (d description) place(text string, s splitAt) place {
 		if rest, word := takePlace(text); word != nil {
 			p.word = word
 			text = strings.TrimSpace(strings.TrimSuffix(rest, "的"))
-			if n := grammar.Number(text); n > 0 && ascii(text) { // frame 1
+			if r, rest, found := ordinal(text + " "); found && strings.TrimSpace(rest) == "" {
+				p.nth = r.nth
+				text = ""
+			} else if n := grammar.Number(text); n > 0 && ascii(text) { // frame 1
 				p.nth = n
 				text = ""
 			}
