@@ -22,7 +22,7 @@ func nthOf(nth, size int) int {
 // counted picks the nth of equals.
 func (s *search) counted(list []candidate, r *reading) []candidate {
 	equals := winners(list)
-	if len(equals) == 0 || equals[0].score < isAlike-2*looseCost && !r.name.empty() {
+	if len(equals) == 0 || equals[0].score+r.cost < isAlike-2*looseCost && !r.name.empty() {
 		return nil
 	}
 	slices.SortFunc(equals, func(a, b candidate) int { return a.node.Index - b.node.Index })

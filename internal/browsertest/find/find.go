@@ -57,7 +57,7 @@ func (x *Index) Find(q Query) (*Hit, error) {
 		}
 		s.read(&readings[i])
 	}
-	if q.Action == Click && s.top < isAlike-2*looseCost { // plain text may be nearer than a control that only holds the words
+	if q.Action == Click && s.top < isAlike-looseCost-splitCost { // plain text may be nearer than a control that only holds the words
 		for i := range readings {
 			s.readTexts(&readings[i])
 		}

@@ -18,9 +18,12 @@ const (
 	byName    source = iota
 	byText           // own text, placeholder
 	byNearby         // text beside it
-	byCaption        // text beside a field that has a name
+	byCaption        // what else is written at a field that has a name: text beside it, a placeholder
 	byContent        // the text inside
 )
+
+// sourceCost prefers what is called so over what only has the text at it.
+var sourceCost = [...]float64{byName: 0, byText: 0.02, byNearby: 0.03, byCaption: 0.03, byContent: 0.02}
 
 var sourceNames = [...]string{byName: "name", byText: "text", byNearby: "text beside it", byCaption: "caption", byContent: "content"}
 

@@ -24,6 +24,7 @@ type reading struct {
 	places   []place // all must hold the element
 	seam     string  // the words around the cut before the place
 	uncut    *place  // what the places are parts of, as one name; nil where they are no parts
+	cost     float64 // what this way of reading takes off the score
 }
 
 // place is where the element is said to stand.
@@ -93,9 +94,9 @@ var naming = regexp.MustCompile(`名为|名叫|叫做|标有|写着|文字为|�
 // readings are the ways to understand the description, the plainest first.
 func (d description) readings() []reading {
 	text := strings.Trim(d.text, " 。.!！,，;；")
-	list := d.split(articles.ReplaceAllString(text, ""))
+	list := d.split(articles.ReplaceAllString(text, ""), 0)
 	if rest := leads.ReplaceAllString(text, ""); rest != text && rest != "" {
-		list = append(list, d.split(articles.ReplaceAllString(rest, ""))...)
+		list = append(list, d.split(articles.ReplaceAllString(rest, ""), leadCost)...)
 	}
 	for i := range list {
 		list[i].variants = []phrase{list[i].name}
@@ -106,14 +107,18 @@ func (d description) readings() []reading {
 	return list
 }
 
-const maxSplits = 24
+const (
+	leadCost  = 0.05 // for a word that may belong to the name
+	splitCost = 0.05
+	maxSplits = 24
+)
 
 // split reads the text as one name, and as a name with places.
-func (d description) split(text string) []reading {
-	list := d.target(text)
+func (d description) split(text string, cost float64) []reading {
+	list := d.target(text, cost)
 	for _, s := range d.splits(text) {
 		places := d.places(s.place, s)
-		for _, r := range d.target(s.target) {
+		for _, r := range d.target(s.target, cost+splitCost) {
 			r.seam = s.seam
 			for i, p := range places {
 				r.places = p
@@ -131,23 +136,24 @@ func (d description) split(text string) []reading {
 }
 
 // target reads a part that has no places: an ordinal, a name, a role.
-func (d description) target(text string) []reading {
+func (d description) target(text string, cost float64) []reading {
 	text = strings.TrimSpace(articles.ReplaceAllString(text, ""))
 	if text == "" {
 		return nil
 	}
-	list := d.roles(text, reading{})
+	list := d.roles(text, reading{cost: cost})
 	if thing := d.place(text, splitAt{}); d.looks && (thing.word != nil || thing.row) {
-		list = append(list, reading{thing: &thing, name: thing.name, exact: thing.exact})
+		list = append(list, reading{cost: cost, thing: &thing, name: thing.name, exact: thing.exact})
 	}
 	if r, rest, found := ordinal(text); found {
+		r.cost = cost
 		list = append(list, d.roles(rest, r)...)
 	}
 	if m := pageNth.FindStringSubmatch(text); m != nil {
-		list = append(list, d.roles(strings.TrimSpace(m[1]+m[2]+" "+m[3]), reading{page: true})...)
+		list = append(list, d.roles(strings.TrimSpace(m[1]+m[2]+" "+m[3]), reading{cost: cost, page: true})...)
 	}
 	if m := dayNth.FindStringSubmatch(text); m != nil {
-		list = append(list, d.roles(m[1], reading{})...)
+		list = append(list, d.roles(m[1], reading{cost: cost})...)
 	}
 	return list
 }
