@@ -2,6 +2,7 @@ package find
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
@@ -48,11 +49,15 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 			add(text, byCaption)
 		}
 	}
-	if m := badge.FindStringSubmatch(n.Name); m != nil {
-		add(m[1]+m[2], byText)
+	if strings.ContainsAny(n.Name, ")）],，") {
+		if m := badge.FindStringSubmatch(n.Name); m != nil {
+			add(m[1]+m[2], byText)
+		}
 	}
 	prompting := isField && (n.Name == "" || n.Name == n.Placeholder) // the name is no label, but says what to do
-	add(n.Placeholder, byText)
+	if n.Placeholder != "" && n.Placeholder != n.Name {
+		add(n.Placeholder, byText)
+	}
 	if !isField && n.Text != "" && n.Text != n.Name {
 		add(n.Text, byText)
 	}

@@ -265,7 +265,7 @@ func (s *search) readTexts(r *reading) {
 	}
 	var list []candidate
 	for n := range s.x.page.All() {
-		if n.Ref == "" || n.First != nil || fit(n, Click) > 0 || is(n, heading|landmark) {
+		if n.Ref == "" || n.Index == 0 || fit(n, Click) > 0 || is(n, heading|landmark) {
 			continue
 		}
 		if r.role.accepts(n) == 0 || inControl(n) || s.x.behind(n) {
@@ -273,7 +273,7 @@ func (s *search) readTexts(r *reading) {
 		}
 		c := candidate{node: n, score: isText - r.cost, why: "its text is exactly that"}
 		called := func(l label) bool { return l.equal(r.name) }
-		if slices.ContainsFunc(s.x.labelsOf(n), called) && !s.x.isTitleOf(n) && s.extra(&c, r) {
+		if slices.ContainsFunc(s.x.labelsOf(n), called) && !s.x.isTitleOf(n) && !s.x.holdsHeading(n) && s.extra(&c, r) {
 			list = append(list, c)
 		}
 	}

@@ -152,7 +152,7 @@ func (d description) place(text string, s splitAt) place {
 
 // rowNumber reads "第3行", "row 3" and "第一个商品"; 0 for anything else.
 func rowNumber(text string, row bool) int {
-	if text == "最后一行" || text == "最后一条" {
+	if text == "最后一行" || text == "最后一" && row || text == "最后一个" || text == "最后一条" {
 		return -1
 	}
 	if text == "首行" {
