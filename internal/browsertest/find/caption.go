@@ -41,7 +41,8 @@ func (x *Index) aloneInBox(n *snapshot.Node) bool {
 	return false
 }
 
-// labelsOther tells whether a text of the page is the name and labels a control: next to the label 部门, the field 搜索部门 is another.
+// labelsOther tells whether a text of the page is the name and labels a control: next to the label
+// 部门, the field 搜索部门 is another.
 func (s *search) labelsOther(name phrase) bool {
 	return memo(s.labels, name.text, func() bool {
 		for m := range s.x.page.All() {

@@ -125,9 +125,12 @@ func (d description) asked(q Query) [][]place {
 
 // askedIn are the readings in each of the places.
 func askedIn(readings []reading, asked [][]place) (list []reading) {
-	for _, places := range asked {
+	for i, places := range asked {
 		for _, r := range readings {
 			r.places = slices.Concat(r.places, places)
+			if i > 0 && r.uncut == nil {
+				r.uncut = &asked[0][0]
+			}
 			list = append(list, r)
 		}
 	}

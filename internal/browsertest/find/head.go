@@ -51,9 +51,13 @@ func (x *Index) isHead(row *snapshot.Node) bool {
 	if group == nil || group.Role != "rowgroup" || group.Parent == nil || group.First != row || row.Next != nil {
 		return false
 	}
-	before := x.previous(group)
-	if group.Next == nil || group.Next.Role != "rowgroup" || before != nil && before.Role == "rowgroup" {
+	if group.Next == nil || group.Next.Role != "rowgroup" {
 		return false
+	}
+	for m := group.Parent.First; m != group; m = m.Next {
+		if m.Role == "rowgroup" {
+			return false
+		}
 	}
 	for m := range x.page.Inside(row) {
 		if is(m, control) && m.Role != "checkbox" {

@@ -56,7 +56,11 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 	}
 	prompting := isField && (n.Name == "" || n.Name == n.Placeholder) // the name is no label, but says what to do
 	if n.Placeholder != "" && n.Placeholder != n.Name {
-		add(n.Placeholder, byText)
+		from := byText
+		if n.Name != "" { // "search by name or email" is no e-mail field
+			from = byCaption
+		}
+		add(n.Placeholder, from)
 	}
 	if !isField && n.Text != "" && n.Text != n.Name {
 		add(n.Text, byText)

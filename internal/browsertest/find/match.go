@@ -91,6 +91,9 @@ func (p phrase) core() phrase {
 			words = append(words, w)
 		}
 	}
+	if len(words) == len(p.words) {
+		return p
+	}
 	return phraseOf(words)
 }
 
@@ -112,7 +115,7 @@ func compareOne(l, name phrase) match {
 	if !found {
 		rest, found = l.cut(name.withoutStops())
 	}
-	if !found && len(l.words) > 1 && len(name.words) == 1 { // 同意《协议》 is one run for those who speak
+	if !found && len(l.words) > 1 && len(name.words) == 1 && l.allHan() { // 同意《协议》 is one run for those who speak
 		l = phraseOf([]word{{l.joined, han}})
 		rest, found = l.cut(name)
 	}

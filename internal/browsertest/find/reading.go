@@ -82,18 +82,35 @@ func describe(text string, syn *synonyms) description {
 	return d
 }
 
+func isQuote(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r >= quoteMark && r < quoteMark+maxQuotes
+}
+
 // leads are words before a name that say what to do with it.
 var leads = regexp.MustCompile(`^(?:请|点击|单击|双击|勾选|选择|选中|输入|填写|在|名为|名叫|标有|写着|` +
 	`(?:please|click on|click|press|tap|select|check|hover over|labell?ed|named|called)\s)+`)
 
 var articles = regexp.MustCompile(`^(?:the|a|an|this|that)\s+`)
 
-// naming are words that only say that a quoted text is a name.
-var naming = regexp.MustCompile(`名为|名叫|叫做|标有|写着|文字为|文本为|\b(?:labell?ed|named|called|with (?:the )?(?:text|name|label))\b`)
+// namingWords only say that a quoted text is a name.
+const namingWords = `名为|名叫|叫做|标有|写着|文字为|文本为|\b(?:labell?ed|named|called|with (?:the )?(?:text|name|label))\b`
+
+var (
+	naming = regexp.MustCompile(namingWords)
+	// named are a quoted name and the words between it and its role.
+	named = regexp.MustCompile(`(?:` + namingWords + `)\s*([\x{e000}-\x{e007}])\s*的?|([\x{e000}-\x{e007}])的`)
+)
 
 // readings are the ways to understand the description, the plainest first.
 func (d description) readings() []reading {
 	text := strings.Trim(d.text, " 。.!！,，;；")
+	if len(d.quotes) > 0 {
+		plain := named.ReplaceAllString(text, "$1$2 ")
+		if rest, role := takeRole(strings.TrimSpace(plain)); role != nil && isQuote(rest) {
+			text = plain // "“Save”的按钮" is a button, not something inside of Save
+		}
+	}
 	list := d.split(articles.ReplaceAllString(text, ""), 0)
 	if rest := leads.ReplaceAllString(text, ""); rest != text && rest != "" {
 		list = append(list, d.split(articles.ReplaceAllString(rest, ""), leadCost)...)
@@ -110,6 +127,7 @@ func (d description) readings() []reading {
 const (
 	leadCost  = 0.05 // for a word that may belong to the name
 	splitCost = 0.05
+	nthCost   = 0.05
 	maxSplits = 24
 )
 
@@ -142,11 +160,11 @@ func (d description) target(text string, cost float64) []reading {
 		return nil
 	}
 	list := d.roles(text, reading{cost: cost})
-	if thing := d.place(text, splitAt{}); d.looks && (thing.word != nil || thing.row) {
+	if thing := d.place(text, splitAt{}); d.looks && (thing.word != nil && !thing.word.column || thing.row) {
 		list = append(list, reading{cost: cost, thing: &thing, name: thing.name, exact: thing.exact})
 	}
 	if r, rest, found := ordinal(text); found {
-		r.cost = cost
+		r.cost = cost + nthCost
 		list = append(list, d.roles(rest, r)...)
 	}
 	if m := pageNth.FindStringSubmatch(text); m != nil {
@@ -200,9 +218,10 @@ func (r *reading) setName(d description, text string) {
 var (
 	zhNth      = regexp.MustCompile(`^(?:(倒数)?第\s*(` + grammar.Numeral + `)\s*|最后一?)[个项条处张枚]\s*`)
 	enNth      = regexp.MustCompile(`^(` + grammar.Ordinals + `|last|\d+(?:st|nd|rd|th))\s+`)
-	enFromLast = regexp.MustCompile(`^(?:(` + grammar.Ordinals + `)[ -](?:(?:to|from)[ -](?:the[ -])?)?last|penultimate|next[ -]to[ -]last)\s+`)
-	pageNth    = regexp.MustCompile(`^(?:第\s*(\d+)\s*页|page (\d+))\s*(.*)$`)
-	dayNth     = regexp.MustCompile(`^(\d+)\s*[号日]$`)
+	enFromLast = regexp.MustCompile(
+		`^(?:(` + grammar.Ordinals + `)[ -](?:(?:to|from)[ -](?:the[ -])?)?last|penultimate|next[ -]to[ -]last)\s+`)
+	pageNth = regexp.MustCompile(`^(?:第\s*(\d+)\s*页|page (\d+))\s*(.*)$`)
+	dayNth  = regexp.MustCompile(`^(\d+)\s*[号日]$`)
 )
 
 // ordinal takes "第二个" or "second" off the front.

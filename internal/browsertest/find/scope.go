@@ -52,6 +52,8 @@ func (x *Index) scopes(p place) []scope {
 		return slices.DeleteFunc(x.headed(p), func(s scope) bool { return s.grade != whole })
 	case p.row && p.nth != 0:
 		return x.numbered(p.nth)
+	case p.word != nil && p.word.column && !p.name.empty():
+		return x.columns(p.name)
 	case p.word != nil:
 		return x.kindScopes(p)
 	}
@@ -86,6 +88,9 @@ func (x *Index) rowScopes(p place) (list []scope) {
 		var named []scope
 		for _, n := range rows {
 			g := covers(x.pieces(n), p.name, p.exact)
+			if !p.row && !x.callsRow(n, p.name) {
+				g = none
+			}
 			if g != whole && len(column) > 0 {
 				g = none // "to is London" is not said of what comes from London
 				if x.hasCell(n, column, p.cell.value) {
@@ -116,14 +121,12 @@ func (x *Index) kindScopes(p place) (list []scope) {
 			list = append(list, scope{from: n.Index, to: n.End, grade: g})
 		}
 	}
-	if list = bestNamed(list); p.nth == 0 {
+	list = bestNamed(list)
+	if p.nth == 0 {
 		return list
 	}
-	i := p.nth - 1
-	if p.nth < 0 {
-		i = len(list) + p.nth
-	}
-	if i < 0 || i >= len(list) {
+	i := nthOf(p.nth, len(list))
+	if i < 0 {
 		return nil
 	}
 	return list[i : i+1]
@@ -142,6 +145,11 @@ func (x *Index) kindGrade(n *snapshot.Node, p place, headed []scope) grade {
 	}
 	if g != none || !name.empty() || is(n, dialog) {
 		return g
+	}
+	for a := n.Parent; a != nil; a = a.Parent {
+		if (a.Role == "region" || a.Role == "figure") && nameGrade(x.placeName(a), p) == whole {
+			return whole
+		}
 	}
 	if slices.ContainsFunc(headed, func(s scope) bool { return s.grade == whole && s.holds(n) }) {
 		return whole
@@ -168,6 +176,9 @@ func nameGrade(name phrase, p place) grade {
 			return none
 		}
 		return part
+	}
+	if rest, found := p.name.cut(name); found && meaningless(rest) {
+		return whole
 	}
 	return none
 }
