@@ -23,6 +23,7 @@ func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, strin
 		}
 		return m.score - isAround + isAlike, m.why
 	}
+	isField := s.query.Action == Fill || s.query.Action == Select
 	g := none
 	if !m.absent {
 		g = s.chain(n, m.left)
@@ -42,7 +43,7 @@ func (s *search) around(n *snapshot.Node, name phrase, m *match) (float64, strin
 		return m.score, m.why + ", and the rest is what it closes"
 	case g == inRow:
 		return m.score - isAround + isPartly, m.why + ", and the rest stands around it"
-	case meaningless(m.left.words):
+	case isField && meaningless(m.left.words):
 		return m.score - isAround + isWeak, m.why
 	}
 	return 0, ""

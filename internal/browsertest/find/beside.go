@@ -67,7 +67,10 @@ func (x *Index) standsWith(anchor, n *snapshot.Node) bool {
 		return false
 	}
 	side := anchor
-	for side.Parent != nil && !side.Parent.Holds(n) {
+	for depth := 0; side.Parent != nil && !side.Parent.Holds(n); depth++ {
+		if depth == 3 {
+			return false
+		}
 		side = side.Parent
 	}
 	if side.Parent == nil {

@@ -7,12 +7,17 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// columnOf is the name of the column of a field that stands alone in its cell; "" for none.
+// columnOf is the name of the column of a field in a cell; "" for none, or where the head is more
+// than text: the box that checks all rows is no label of theirs.
 func (x *Index) columnOf(n *snapshot.Node) string {
-	if n.Parent == nil || !is(n.Parent, cell) {
+	at := n.Parent
+	for depth := 0; at != nil && !is(at, cell) && depth < 4; depth++ {
+		at = at.Parent
+	}
+	if at == nil || !is(at, cell) {
 		return ""
 	}
-	head := x.headCell(n.Parent)
+	head := x.headCell(at)
 	if head == nil || !x.plainText(head) {
 		return ""
 	}
@@ -22,6 +27,12 @@ func (x *Index) columnOf(n *snapshot.Node) string {
 // headCell is the head of the column that a cell stands in; nil without one.
 func (x *Index) headCell(at *snapshot.Node) *snapshot.Node {
 	line := at.Parent
+	if line != nil && line.Role == "generic" && line.Parent != nil && line.Parent.Role == "row" {
+		line = line.Parent
+	}
+	if line == nil {
+		return nil // a cell by itself has no column
+	}
 	owner := holder(at, table)
 	if owner == nil {
 		return nil
@@ -70,11 +81,11 @@ func readCellOf(text string) (c cellOf) {
 
 // hasCell tells whether the row has the value in a column of one of the names.
 func (x *Index) hasCell(row *snapshot.Node, names []phrase, value phrase) bool {
+	if len(names) == 0 || value.empty() {
+		return false
+	}
 	for m := firstCell(row); m != nil; m = m.Next {
-		if !x.phrase(x.page.Content(m, 200)).equal(value) {
-			continue
-		}
-		if head := x.headCell(m); head != nil && x.isCalled(head, names) {
+		if x.phrase(x.page.Content(m, 200)).equal(value) && x.isUnder(m, names) {
 			return true
 		}
 	}
@@ -83,11 +94,11 @@ func (x *Index) hasCell(row *snapshot.Node, names []phrase, value phrase) bool {
 
 // columnNames are the names and synonyms of a column; none where no table has it.
 func (x *Index) columnNames(column phrase) []phrase {
+	if column.empty() {
+		return nil
+	}
 	names := x.syn.variants(column, false)
-	for _, row := range x.rows {
-		if !x.isHead(row) && !x.mayHead(row) {
-			continue
-		}
+	for _, row := range x.headLines() {
 		for m := firstCell(row); m != nil; m = m.Next {
 			if x.isCalled(m, names) {
 				return names
@@ -95,6 +106,15 @@ func (x *Index) columnNames(column phrase) []phrase {
 		}
 	}
 	return nil
+}
+
+// isUnder tells whether the column of a cell has one of the names.
+func (x *Index) isUnder(at *snapshot.Node, names []phrase) bool {
+	head := at
+	if at.Role != "columnheader" {
+		head = x.headCell(at)
+	}
+	return head != nil && x.isCalled(head, names)
 }
 
 // isCalled tells whether the head of a column has one of the names.
@@ -111,4 +131,15 @@ func (x *Index) firstText(n *snapshot.Node) string {
 		}
 	}
 	return ""
+}
+
+// columns are the cells of the columns that are called so, by a synonym too, and their heads.
+func (x *Index) columns(name phrase) (list []scope) {
+	names := x.syn.variants(name, false)
+	for n := range x.page.All() {
+		if (n.Role == "columnheader" || is(n, cell)) && x.isUnder(n, names) {
+			list = append(list, scope{from: n.Index, to: n.End, grade: whole})
+		}
+	}
+	return list
 }

@@ -22,7 +22,7 @@ func nthOf(nth, size int) int {
 // counted picks the nth of equals.
 func (s *search) counted(list []candidate, r *reading) []candidate {
 	equals := winners(list)
-	if len(equals) == 0 || equals[0].score < isAlike-2*looseCost && !r.name.empty() {
+	if len(equals) == 0 || equals[0].score+r.cost < isAlike-2*looseCost && !r.name.empty() {
 		return nil
 	}
 	slices.SortFunc(equals, func(a, b candidate) int { return a.node.Index - b.node.Index })
@@ -89,7 +89,7 @@ func (s *search) decide() (*Hit, error) {
 	slices.SortFunc(list, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), a.node.Index-b.node.Index)
 	})
-	top := winners(list)
+	top := s.innermost(winners(list))
 	doubtful := func(c candidate) bool { return c.rival && (len(top) == 1 || c.score <= isRival) }
 	switch {
 	case !slices.ContainsFunc(top, func(c candidate) bool { return !doubtful(c) }):
@@ -98,4 +98,19 @@ func (s *search) decide() (*Hit, error) {
 		return &Hit{top[0].node, s.x.actOn(top[0].node), top[0].score, top[0].why, top[0].kind, top[0].label}, nil
 	}
 	return nil, s.ambiguous(top)
+}
+
+// innermost drops elements that hold another of the list under the same label: a click on
+// either is the same.
+func (s *search) innermost(list []candidate) []candidate {
+	var inner []candidate
+	for _, c := range list {
+		holds := func(o candidate) bool {
+			return o.node != c.node && c.node.Holds(o.node) && s.x.page.Content(c.node, 200) == s.x.page.Content(o.node, 200)
+		}
+		if !slices.ContainsFunc(list, holds) {
+			inner = append(inner, c)
+		}
+	}
+	return inner
 }

@@ -57,7 +57,7 @@ func (x *Index) Find(q Query) (*Hit, error) {
 		}
 		s.read(&readings[i])
 	}
-	if q.Action == Click && s.top < isAlike-2*looseCost { // plain text may be nearer than a control that only holds the words
+	if q.Action == Click && s.top < isAlike-looseCost-splitCost { // plain text may be nearer than a control that only holds the words
 		for i := range readings {
 			s.readTexts(&readings[i])
 		}
@@ -125,9 +125,12 @@ func (d description) asked(q Query) [][]place {
 
 // askedIn are the readings in each of the places.
 func askedIn(readings []reading, asked [][]place) (list []reading) {
-	for _, places := range asked {
+	for i, places := range asked {
 		for _, r := range readings {
 			r.places = slices.Concat(r.places, places)
+			if i > 0 && r.uncut == nil {
+				r.uncut = &asked[0][0]
+			}
 			list = append(list, r)
 		}
 	}

@@ -22,6 +22,19 @@ func (x *Index) readHeadRow(owner *snapshot.Node) *snapshot.Node {
 	return x.rows[first-1]
 }
 
+// headLines are the rows that head tables.
+func (x *Index) headLines() []*snapshot.Node {
+	if x.heads == nil {
+		x.heads = []*snapshot.Node{}
+		for _, n := range x.rows {
+			if x.isHead(n) || x.mayHead(n) {
+				x.heads = append(x.heads, n)
+			}
+		}
+	}
+	return x.heads
+}
+
 // isHead tells whether a row heads a table. Older servers do not mark the cells of heads: there
 // it is the only row of the first of several groups, without controls.
 func (x *Index) isHead(row *snapshot.Node) bool {
@@ -38,9 +51,13 @@ func (x *Index) isHead(row *snapshot.Node) bool {
 	if group == nil || group.Role != "rowgroup" || group.Parent == nil || group.First != row || row.Next != nil {
 		return false
 	}
-	before := x.previous(group)
-	if group.Next == nil || group.Next.Role != "rowgroup" || before != nil && before.Role == "rowgroup" {
+	if group.Next == nil || group.Next.Role != "rowgroup" {
 		return false
+	}
+	for m := group.Parent.First; m != group; m = m.Next {
+		if m.Role == "rowgroup" {
+			return false
+		}
 	}
 	for m := range x.page.Inside(row) {
 		if is(m, control) && m.Role != "checkbox" {

@@ -20,6 +20,7 @@ type Index struct {
 	names      map[int]phrase   // of places, by index
 	usable     map[Action][]*snapshot.Node
 	headRows   map[*snapshot.Node]*snapshot.Node // of tables
+	heads      []*snapshot.Node                  // rows that head one; nil: not looked for yet
 	all        string                            // every text of the page, folded
 	known      map[string]bool                   // whether a word is in it
 	dialogs    []*snapshot.Node

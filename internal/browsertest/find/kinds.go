@@ -4,9 +4,10 @@ import "strings"
 
 // placeWord is a word for a kind of place.
 type placeWord struct {
-	words []string
-	roles []string
-	box   bool // is often built of plain boxes, which a page gives no role
+	words  []string
+	roles  []string
+	column bool // the cells of a column, which have no element of their own
+	box    bool // is often built of plain boxes, which a page gives no role
 }
 
 // placeWords are the words for the roles of WAI-ARIA that are not controls; the roleWords are
@@ -14,7 +15,12 @@ type placeWord struct {
 var placeWords = func() (list []placeWord) {
 	for _, line := range wordLists["places"] {
 		parts := strings.Split(line, " | ")
-		list = append(list, placeWord{words: entriesOf(parts[0]), roles: strings.Fields(parts[1]), box: len(parts) > 2})
+		list = append(list, placeWord{
+			words:  entriesOf(parts[0]),
+			roles:  strings.Fields(parts[1]),
+			column: parts[1] == "column",
+			box:    len(parts) > 2,
+		})
 	}
 	return list
 }()

@@ -2,6 +2,7 @@ package find
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
@@ -18,9 +19,12 @@ const (
 	byName    source = iota
 	byText           // own text, placeholder
 	byNearby         // text beside it
-	byCaption        // text beside a field that has a name
+	byCaption        // what else is written at a field that has a name: text beside it, a placeholder
 	byContent        // the text inside
 )
+
+// sourceCost prefers what is called so over what only has the text at it.
+var sourceCost = [...]float64{byName: 0, byText: 0.02, byNearby: 0.03, byCaption: 0.03, byContent: 0.02}
 
 var sourceNames = [...]string{byName: "name", byText: "text", byNearby: "text beside it", byCaption: "caption", byContent: "content"}
 
@@ -45,11 +49,19 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 			add(text, byCaption)
 		}
 	}
-	if m := badge.FindStringSubmatch(n.Name); m != nil {
-		add(m[1]+m[2], byText)
+	if strings.ContainsAny(n.Name, ")）],，") {
+		if m := badge.FindStringSubmatch(n.Name); m != nil {
+			add(m[1]+m[2], byText)
+		}
 	}
 	prompting := isField && (n.Name == "" || n.Name == n.Placeholder) // the name is no label, but says what to do
-	add(n.Placeholder, byText)
+	if n.Placeholder != "" && n.Placeholder != n.Name {
+		from := byText
+		if n.Name != "" { // "search by name or email" is no e-mail field
+			from = byCaption
+		}
+		add(n.Placeholder, from)
+	}
 	if !isField && n.Text != "" && n.Text != n.Name {
 		add(n.Text, byText)
 	}

@@ -20,8 +20,10 @@ const (
 	isWeak    = 0.62 // the rest of the name are words that say nothing
 	isOnlyOne = 0.60 // no name was given, only a kind of element
 
-	looseCost = 0.05 // a second choice for the action or the role word
-	lead      = 0.04
+	synonymCost = 0.02
+	looseCost   = 0.05 // a second choice for the action or the role word
+	partCost    = 0.10 // a place that only has the words among its own
+	lead        = 0.04
 )
 
 // match is how a label answers to a name.
@@ -53,7 +55,7 @@ func (r *reading) compare(l phrase) match {
 			m = m.synonym(l)
 		}
 		if m.score == isSynonym && best.score == isWithin && !best.rival {
-			m.score += lead // it has the words, and means nothing more
+			m.score += lead + synonymCost // it has the words, and means nothing more
 		}
 		if m.score > best.score {
 			best = m
@@ -70,6 +72,7 @@ func (r *reading) compare(l phrase) match {
 		if rest, found := v.cutEnd(core); found && !particular(l, v) {
 			best = match{score: isAround, why: "part of the words are its name", rest: rest, number: isNumber(l)}
 			if i > 0 {
+				best.score -= synonymCost
 				best.why += ", by a synonym"
 				said, _ := r.name.cut(phraseOf(rest))
 				best.said = phraseOf(said)
@@ -87,6 +90,9 @@ func (p phrase) core() phrase {
 		if !stopWords[w.text] && !weakWords[w.text] {
 			words = append(words, w)
 		}
+	}
+	if len(words) == len(p.words) {
+		return p
 	}
 	return phraseOf(words)
 }
@@ -109,7 +115,7 @@ func compareOne(l, name phrase) match {
 	if !found {
 		rest, found = l.cut(name.withoutStops())
 	}
-	if !found && len(l.words) > 1 && len(name.words) == 1 { // 同意《协议》 is one run for those who speak
+	if !found && len(l.words) > 1 && len(name.words) == 1 && l.allHan() { // 同意《协议》 is one run for those who speak
 		l = phraseOf([]word{{l.joined, han}})
 		rest, found = l.cut(name)
 	}

@@ -24,6 +24,7 @@ type reading struct {
 	places   []place // all must hold the element
 	seam     string  // the words around the cut before the place
 	uncut    *place  // what the places are parts of, as one name; nil where they are no parts
+	cost     float64 // what this way of reading takes off the score
 }
 
 // place is where the element is said to stand.
@@ -81,15 +82,39 @@ func describe(text string, syn *synonyms) description {
 	return d
 }
 
+func isQuote(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r >= quoteMark && r < quoteMark+maxQuotes
+}
+
+// leads are words before a name that say what to do with it.
+var leads = regexp.MustCompile(`^(?:请|点击|单击|双击|勾选|选择|选中|输入|填写|在|名为|名叫|标有|写着|` +
+	`(?:please|click on|click|press|tap|select|check|hover over|labell?ed|named|called)\s)+`)
+
 var articles = regexp.MustCompile(`^(?:the|a|an|this|that)\s+`)
 
-// naming are words that only say that a quoted text is a name.
-var naming = regexp.MustCompile(`名为|名叫|叫做|标有|写着|文字为|文本为|\b(?:labell?ed|named|called|with (?:the )?(?:text|name|label))\b`)
+// namingWords only say that a quoted text is a name.
+const namingWords = `名为|名叫|叫做|标有|写着|文字为|文本为|\b(?:labell?ed|named|called|with (?:the )?(?:text|name|label))\b`
+
+var (
+	naming = regexp.MustCompile(namingWords)
+	// named are a quoted name and the words between it and its role.
+	named = regexp.MustCompile(`(?:` + namingWords + `)\s*([\x{e000}-\x{e007}])\s*的?|([\x{e000}-\x{e007}])的`)
+)
 
 // readings are the ways to understand the description, the plainest first.
 func (d description) readings() []reading {
 	text := strings.Trim(d.text, " 。.!！,，;；")
-	list := d.split(articles.ReplaceAllString(text, ""))
+	if len(d.quotes) > 0 {
+		plain := named.ReplaceAllString(text, "$1$2 ")
+		if rest, role := takeRole(strings.TrimSpace(plain)); role != nil && isQuote(rest) {
+			text = plain // "“Save”的按钮" is a button, not something inside of Save
+		}
+	}
+	list := d.split(articles.ReplaceAllString(text, ""), 0)
+	if rest := leads.ReplaceAllString(text, ""); rest != text && rest != "" {
+		list = append(list, d.split(articles.ReplaceAllString(rest, ""), leadCost)...)
+	}
 	for i := range list {
 		list[i].variants = []phrase{list[i].name}
 		if !list[i].exact {
@@ -99,14 +124,19 @@ func (d description) readings() []reading {
 	return list
 }
 
-const maxSplits = 24
+const (
+	leadCost  = 0.05 // for a word that may belong to the name
+	splitCost = 0.05
+	nthCost   = 0.05
+	maxSplits = 24
+)
 
 // split reads the text as one name, and as a name with places.
-func (d description) split(text string) []reading {
-	list := d.target(text)
+func (d description) split(text string, cost float64) []reading {
+	list := d.target(text, cost)
 	for _, s := range d.splits(text) {
 		places := d.places(s.place, s)
-		for _, r := range d.target(s.target) {
+		for _, r := range d.target(s.target, cost+splitCost) {
 			r.seam = s.seam
 			for i, p := range places {
 				r.places = p
@@ -124,20 +154,24 @@ func (d description) split(text string) []reading {
 }
 
 // target reads a part that has no places: an ordinal, a name, a role.
-func (d description) target(text string) []reading {
+func (d description) target(text string, cost float64) []reading {
 	text = strings.TrimSpace(articles.ReplaceAllString(text, ""))
 	if text == "" {
 		return nil
 	}
-	list := d.roles(text, reading{})
-	if thing := d.place(text, splitAt{}); d.looks && (thing.word != nil || thing.row) {
-		list = append(list, reading{thing: &thing, name: thing.name, exact: thing.exact})
+	list := d.roles(text, reading{cost: cost})
+	if thing := d.place(text, splitAt{}); d.looks && (thing.word != nil && !thing.word.column || thing.row) {
+		list = append(list, reading{cost: cost, thing: &thing, name: thing.name, exact: thing.exact})
 	}
 	if r, rest, found := ordinal(text); found {
+		r.cost = cost + nthCost
 		list = append(list, d.roles(rest, r)...)
 	}
 	if m := pageNth.FindStringSubmatch(text); m != nil {
-		list = append(list, d.roles(strings.TrimSpace(m[1]+m[2]+" "+m[3]), reading{page: true})...)
+		list = append(list, d.roles(strings.TrimSpace(m[1]+m[2]+" "+m[3]), reading{cost: cost, page: true})...)
+	}
+	if m := dayNth.FindStringSubmatch(text); m != nil {
+		list = append(list, d.roles(m[1], reading{cost: cost})...)
 	}
 	return list
 }
@@ -187,6 +221,7 @@ var (
 	enFromLast = regexp.MustCompile(
 		`^(?:(` + grammar.Ordinals + `)[ -](?:(?:to|from)[ -](?:the[ -])?)?last|penultimate|next[ -]to[ -]last)\s+`)
 	pageNth = regexp.MustCompile(`^(?:第\s*(\d+)\s*页|page (\d+))\s*(.*)$`)
+	dayNth  = regexp.MustCompile(`^(\d+)\s*[号日]$`)
 )
 
 // ordinal takes "第二个" or "second" off the front.

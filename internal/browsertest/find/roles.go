@@ -148,6 +148,16 @@ func (w *roleWord) accepts(n *snapshot.Node) int {
 	return 0
 }
 
+// takeRole cuts a role word off the words of a name. It never takes a word out of the middle.
+func takeRole(name string) (rest string, found *roleWord) {
+	for i := range roleWords {
+		if rest, ok := takeWord(name, roleWords[i].words); ok {
+			return rest, &roleWords[i]
+		}
+	}
+	return name, nil
+}
+
 // takePlace cuts the longest word for a kind of place off the words of a context.
 func takePlace(name string) (rest string, found *placeWord) {
 	rest = name
@@ -174,7 +184,7 @@ func takeWord(text string, words []string) (rest string, found bool) {
 	}
 	for _, w := range words {
 		after, ok := strings.CutPrefix(text, w)
-		if ok && strings.HasPrefix(after, " ") {
+		if ok && (strings.HasPrefix(after, " ") || after != "" && isQuote(after)) {
 			return strings.TrimSpace(after), true
 		}
 	}

@@ -52,6 +52,8 @@ func (x *Index) scopes(p place) []scope {
 		return slices.DeleteFunc(x.headed(p), func(s scope) bool { return s.grade != whole })
 	case p.row && p.nth != 0:
 		return x.numbered(p.nth)
+	case p.word != nil && p.word.column && !p.name.empty():
+		return x.columns(p.name)
 	case p.word != nil:
 		return x.kindScopes(p)
 	}
@@ -86,6 +88,9 @@ func (x *Index) rowScopes(p place) (list []scope) {
 		var named []scope
 		for _, n := range rows {
 			g := covers(x.pieces(n), p.name, p.exact)
+			if !p.row && !x.callsRow(n, p.name) {
+				g = none
+			}
 			if g != whole && len(column) > 0 {
 				g = none // "to is London" is not said of what comes from London
 				if x.hasCell(n, column, p.cell.value) {
@@ -120,15 +125,19 @@ func (x *Index) kindScopes(p place) (list []scope) {
 	if p.nth == 0 {
 		return list
 	}
-	if p.nth > len(list) {
+	i := nthOf(p.nth, len(list))
+	if i < 0 {
 		return nil
 	}
-	return list[p.nth-1 : p.nth]
+	return list[i : i+1]
 }
 
 // kindGrade compares the name of a place of a kind, or that of the heading above it. Headed are the
 // sections that the place may mean.
 func (x *Index) kindGrade(n *snapshot.Node, p place, headed []scope) grade {
+	if is(n, row) {
+		return covers(x.pieces(n), p.name, p.exact)
+	}
 	name := x.placeName(n)
 	g := nameGrade(name, p)
 	for _, l := range x.labelsOf(n) {
@@ -136,6 +145,11 @@ func (x *Index) kindGrade(n *snapshot.Node, p place, headed []scope) grade {
 	}
 	if g != none || !name.empty() || is(n, dialog) {
 		return g
+	}
+	for a := n.Parent; a != nil; a = a.Parent {
+		if (a.Role == "region" || a.Role == "figure") && nameGrade(x.placeName(a), p) == whole {
+			return whole
+		}
 	}
 	if slices.ContainsFunc(headed, func(s scope) bool { return s.grade == whole && s.holds(n) }) {
 		return whole
@@ -162,6 +176,9 @@ func nameGrade(name phrase, p place) grade {
 			return none
 		}
 		return part
+	}
+	if rest, found := p.name.cut(name); found && meaningless(rest) {
+		return whole
 	}
 	return none
 }

@@ -49,6 +49,9 @@ func (s *search) read(r *reading) {
 		return
 	}
 	list := s.inPlaces(s.named(r), r)
+	for i := range list {
+		list[i].score -= r.cost
+	}
 	if r.nth != 0 {
 		list = s.counted(list, r)
 	} else {
@@ -136,6 +139,7 @@ func (s *search) candidate(n *snapshot.Node, r *reading, matches map[labelKey]*m
 		if s.query.Action == Click && r.role == nil && l.source == byNearby && is(n, checkable) {
 			score -= 2 * looseCost // what is clicked by its text is mostly the text, or a button called so
 		}
+		score -= sourceCost[l.source]
 		if score > c.score {
 			c = candidate{node: n, score: score, why: why, rival: rival}
 			if l.source == byNearby || l.source == byCaption && l.raw != n.Placeholder {
@@ -153,7 +157,8 @@ func (s *search) candidate(n *snapshot.Node, r *reading, matches map[labelKey]*m
 		c.score -= looseCost
 	}
 	c.kind = r.role != nil
-	return c, s.extra(n, r)
+	fits := s.extra(&c, r)
+	return c, fits
 }
 
 // compare holds a label against a reading; a label that many elements share is compared once.
@@ -200,14 +205,21 @@ func (s *search) mayClick(n *snapshot.Node, r *reading, m *match, from source) b
 }
 
 // extra holds the words beside a quoted name against what is around the element.
-func (s *search) extra(n *snapshot.Node, r *reading) bool {
+func (s *search) extra(c *candidate, r *reading) bool {
 	if r.extra.empty() {
 		return true
 	}
 	if !s.x.knowsAll(r.extra) {
 		return false
 	}
-	return s.chain(n, r.extra) != none
+	switch s.chain(c.node, r.extra) {
+	case whole:
+		return true
+	case inRow:
+		c.score -= partCost
+		return true
+	}
+	return false
 }
 
 // inPlaces keeps the candidates that stand in every place of the reading, in a list of its own.
@@ -216,6 +228,9 @@ func (s *search) inPlaces(list []candidate, r *reading) []candidate {
 		return slices.Clone(list)
 	}
 	for _, p := range r.places {
+		if len(list) == 0 {
+			break
+		}
 		var matching []candidate
 		scopes := s.scopes(p)
 		for _, c := range list {
@@ -227,6 +242,9 @@ func (s *search) inPlaces(list []candidate, r *reading) []candidate {
 			}
 			if g == none {
 				continue
+			}
+			if g == part {
+				c.score -= partCost
 			}
 			c.why += ", in its place"
 			matching = append(matching, c)
@@ -247,15 +265,15 @@ func (s *search) readTexts(r *reading) {
 	}
 	var list []candidate
 	for n := range s.x.page.All() {
-		if n.Ref == "" || n.First != nil || fit(n, Click) > 0 || is(n, heading|landmark) {
+		if n.Ref == "" || n.Index == 0 || fit(n, Click) > 0 || is(n, heading|landmark) {
 			continue
 		}
 		if r.role.accepts(n) == 0 || inControl(n) || s.x.behind(n) {
 			continue
 		}
-		c := candidate{node: n, score: isText, why: "its text is exactly that"}
+		c := candidate{node: n, score: isText - r.cost, why: "its text is exactly that"}
 		called := func(l label) bool { return l.equal(r.name) }
-		if slices.ContainsFunc(s.x.labelsOf(n), called) && !s.x.isTitleOf(n) && s.extra(n, r) {
+		if slices.ContainsFunc(s.x.labelsOf(n), called) && !s.x.isTitleOf(n) && !s.x.holdsHeading(n) && s.extra(&c, r) {
 			list = append(list, c)
 		}
 	}

@@ -169,6 +169,16 @@ func (x *Index) holdsOther(box, title *snapshot.Node) bool {
 
 func (x *Index) holdsControl(box *snapshot.Node) bool { return x.holdsOther(box, box) }
 
+// holdsHeading tells whether there is a heading in a box: it is read, and not pressed.
+func (x *Index) holdsHeading(box *snapshot.Node) bool {
+	for m := range x.page.Inside(box) {
+		if is(m, heading) {
+			return true
+		}
+	}
+	return false
+}
+
 // isTitleOf tells whether a text is the name of the dialog that it stands in.
 func (x *Index) isTitleOf(n *snapshot.Node) bool {
 	return n.Text != "" && slices.ContainsFunc(x.dialogs, func(d *snapshot.Node) bool {

@@ -161,7 +161,7 @@ func (x *Index) bySelector(q Query, sel Selector) (*Hit, error) {
 			list = append(list, candidate{node: n, score: isEqual, why: "is what the selector says"})
 		}
 	}
-	list = s.inPlaces(list, &reading{places: description{syn: x.syn}.asked(q)[0]})
+	list = s.inPlaces(s.innermost(list), &reading{places: description{syn: x.syn}.asked(q)[0]})
 	if nth := cmp.Or(sel.nth, q.Nth); nth != 0 {
 		list = s.counted(list, &reading{nth: nth})
 	}

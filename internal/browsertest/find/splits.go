@@ -18,7 +18,7 @@ type splitAt struct {
 // joint connects a place with what stands there. Chinese names the place first, English last.
 type joint struct {
 	text string
-	kind string // row, near or in
+	kind string // row, near, in, or after: in, but only after a word for a kind of place
 }
 
 var joints = func() (list []joint) {
@@ -67,6 +67,11 @@ func (d description) splits(text string) (list []splitAt) {
 			at := from + i
 			from = at + len(j.text)
 			s := splitAt{place: text[:at], target: text[from:], row: j.kind == "row", near: j.kind == "near"}
+			if j.kind == "after" {
+				if _, word := takePlace(strings.TrimSpace(s.place)); word == nil {
+					continue
+				}
+			}
 			if ascii(j.text) {
 				from-- // the space may begin the next one
 				s.place = text[from:]
@@ -90,7 +95,7 @@ func seam(before, joint, after string) string {
 // rowOf is a numbered row of something that is named before it: 表格第3行, 订单列表的最后一行.
 var rowOf = regexp.MustCompile(`^(.+?)(?:里的|中的|的|里|中)?((?:倒数)?第\s*` + grammar.Numeral + `\s*行|最后一行)$`)
 
-// places reads a place in every way.
+// places reads a place, which may itself stand in another, in every way.
 func (d description) places(text string, s splitAt) [][]place {
 	list := [][]place{{d.place(text, s)}}
 	if p := list[0][0]; p.word != nil && p.nth == 0 && !p.exact { // 用户列表 may be a name
@@ -101,6 +106,13 @@ func (d description) places(text string, s splitAt) [][]place {
 	if m := rowOf.FindStringSubmatch(text); m != nil {
 		list = append(list, []place{d.place(m[1], splitAt{}), d.place(m[2], splitAt{row: true})})
 	}
+	for i, outer := range d.splits(text) {
+		if i == 3 {
+			break
+		}
+		inner := d.place(outer.target, splitAt{row: s.row, near: s.near})
+		list = append(list, []place{d.place(outer.place, outer), inner})
+	}
 	return list
 }
 
@@ -109,7 +121,9 @@ var (
 	rowNth     = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*行?$`)
 	enRowNth   = regexp.MustCompile(`^(?:row (\d+)|(\d+(?:st|nd|rd|th)|last|` + grammar.Ordinals + `) row` +
 		`|(` + grammar.Ordinals + `)[ -](?:to[ -])?last row)$`)
-	itemNth = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*[个条项张件](?:商品|记录|结果|数据|卡片|项目|条目|订单|帖子|消息)?$`)
+	itemNth   = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*[个条项张件](?:商品|记录|结果|数据|卡片|项目|条目|订单|帖子|消息)?$`)
+	enItemNth = regexp.MustCompile(`^(last|` + grammar.Ordinals + `) (?:item|result|card|product|entry|record|post|message)$`)
+	rowWords  = regexp.MustCompile(`^(?:row|line|item)\s+(?:of|for|with|containing)\s+(?:the\s+)?|\s+(?:row|line)$|(?:那|这|该)?一?行$`)
 )
 
 // place reads one place.
@@ -121,14 +135,34 @@ func (d description) place(text string, s splitAt) place {
 		p.row = true
 		return p
 	}
+	if !p.near {
+		if rest := rowWords.ReplaceAllString(text, ""); rest != text && rest != "" {
+			p.row = true
+			text = rest
+		}
+	}
 	if !p.row {
+		whole := text
 		if rest, word := takePlace(text); word != nil {
 			p.word = word
 			text = strings.TrimSpace(strings.TrimSuffix(rest, "的"))
-			if n := grammar.Number(text); n > 0 && ascii(text) { // frame 1
-				p.nth = n
+			if r, rest, found := ordinal(text + " "); found && strings.TrimSpace(rest) == "" {
+				p.nth = r.nth
 				text = ""
+			} else if n := grammar.Number(text); n > 0 && ascii(text) {
+				if word.box { // "Section 1" is a name
+					p.word = nil
+					text = whole
+				} else { // frame 1 is the first
+					p.nth = n
+					text = ""
+				}
 			}
+		}
+	}
+	if p.near { // "next to the user name field" means what is called user name
+		if rest, role := takeRole(text); role != nil && rest != "" {
+			text = rest
 		}
 	}
 	var r reading
@@ -143,7 +177,7 @@ func (d description) place(text string, s splitAt) place {
 
 // rowNumber reads "第3行", "row 3" and "第一个商品"; 0 for anything else.
 func rowNumber(text string, row bool) int {
-	if text == "最后一行" || text == "最后一条" {
+	if text == "最后一行" || text == "最后一" && row || text == "最后一个" || text == "最后一条" {
 		return -1
 	}
 	if text == "首行" {
@@ -161,6 +195,9 @@ func rowNumber(text string, row bool) int {
 	}
 	if m := enRowNth.FindStringSubmatch(text); m != nil {
 		return grammar.Number(m[1]) + grammar.Ordinal(m[2]) - grammar.Ordinal(m[3])
+	}
+	if m := enItemNth.FindStringSubmatch(text); m != nil {
+		return grammar.Ordinal(m[1])
 	}
 	return 0
 }

@@ -1,6 +1,7 @@
 package find
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -76,14 +77,19 @@ func phraseOf(words []word) phrase {
 	if len(words) == 1 {
 		return phrase{text: words[0].text, joined: words[0].text, words: words}
 	}
-	texts := make([]string, len(words))
-	for i, w := range words {
-		texts[i] = w.text
+	texts := make([]string, 0, 16) // mostly enough, and not on the heap
+	for _, w := range words {
+		texts = append(texts, w.text)
 	}
 	return phrase{text: strings.Join(texts, " "), joined: strings.Join(texts, ""), words: words}
 }
 
 func (p phrase) empty() bool { return len(p.words) == 0 }
+
+// allHan tells whether there are Chinese words alone.
+func (p phrase) allHan() bool {
+	return !slices.ContainsFunc(p.words, func(w word) bool { return w.kind != han })
+}
 
 // equal tells whether two phrases say the same, spaces and punctuation aside.
 func (p phrase) equal(q phrase) bool {
