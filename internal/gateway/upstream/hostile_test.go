@@ -91,16 +91,30 @@ func TestAllWhoWaitAreToldOfAHugeLineThatNamesNobody(t *testing.T) {
 }
 
 func inflight(p *Pool, id string) (n int) {
+	eachSession(p, id, func(sess *session) { n += sess.inflight })
+	return n
+}
+
+// busy counts the sessions of a server that have started and carry a call.
+func busy(p *Pool, id string) (n int) {
+	eachSession(p, id, func(sess *session) {
+		if sess.inflight > 0 && sess.isReady() {
+			n++
+		}
+	})
+	return n
+}
+
+func eachSession(p *Pool, id string, visit func(*session)) {
 	for _, s := range p.all() {
 		s.mu.Lock()
 		for _, sess := range s.sessions {
 			if string(s.cfg.ID) == id {
-				n += sess.inflight
+				visit(sess)
 			}
 		}
 		s.mu.Unlock()
 	}
-	return n
 }
 
 func TestServerThatCannotStart(t *testing.T) {

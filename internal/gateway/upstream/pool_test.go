@@ -124,7 +124,7 @@ func TestOneCallerCannotTakeAllProcesses(t *testing.T) {
 	for _, session := range []string{"1", "2", "3"} {
 		go call(ctx, "greedy", session, "never")
 	}
-	until(t, "three processes of one caller are busy", func() bool { return inflight(p, "web") == 3 && p.Status()[0].Sessions == 3 })
+	until(t, "three processes of one caller have started and are busy", func() bool { return busy(p, "web") == 3 })
 	wantFault(t, call(t.Context(), "greedy", "4", "echo"), fault.UpstreamBusy, "running server processes, and all are busy")
 	if err := call(t.Context(), "modest", "5", "echo"); err != nil {
 		t.Errorf("another caller finds no room: %v", err)
