@@ -36,16 +36,15 @@ func (s *Service) find(ctx context.Context, profile string, name tool.Name) (*ca
 	if known == nil {
 		return nil, nil
 	}
-	if known.ListedAt.IsZero() { // perhaps right after the first start
-		s.Catalog.ServerReady(ctx, server)
-		e, err = s.look(profile, name)
-		if e != nil || err != nil {
-			return e, err
-		}
-		known = s.server(profile, server)
-		if known != nil && known.ListedAt.IsZero() {
-			return nil, unlisted(known)
-		}
+	// Perhaps its tools are being listed for the first time, or have been since we looked.
+	s.Catalog.ServerReady(ctx, server)
+	e, err = s.look(profile, name)
+	if e != nil || err != nil {
+		return e, err
+	}
+	known = s.server(profile, server)
+	if known != nil && known.ListedAt.IsZero() {
+		return nil, unlisted(known)
 	}
 	return nil, noTool(string(server), raw)
 }
