@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -122,6 +123,50 @@ func TestCallIsOneRequest(t *testing.T) {
 	}
 	if seen.Load() != 1 {
 		t.Error("showing a request has sent it")
+	}
+}
+
+// renewed are credentials that can be renewed once.
+type renewed struct {
+	header  http.Header
+	refused int
+}
+
+func (r *renewed) Header(context.Context, string) (*http.Header, error) { return &r.header, nil }
+
+func (r *renewed) Refused(context.Context, string, *http.Header, http.Header) bool {
+	r.refused++
+	r.header = http.Header{"X-Team": {fmt.Sprint("renewed ", r.refused)}}
+	return true
+}
+
+func TestCredentialsThatAreRefusedAreRenewedAndTheCallSentOnceMore(t *testing.T) {
+	for accepted, want := range map[string]struct {
+		status   string
+		requests int32
+	}{
+		"renewed 1": {`"structuredContent":{"id":7}`, 2},
+		"nothing":   {`"isError":true`, 2},
+	} {
+		t.Run(accepted, func(t *testing.T) {
+			w := newWorld(t)
+			var seen atomic.Int32
+			w.mux.HandleFunc("GET /v2/pets/{id}", func(rw http.ResponseWriter, r *http.Request) {
+				seen.Add(1)
+				if r.Header.Get("X-Team") != accepted {
+					rw.WriteHeader(http.StatusUnauthorized)
+					return
+				}
+				rw.Header().Set("Content-Type", "application/json")
+				fmt.Fprint(rw, `{"id":7}`)
+			})
+			a := w.api(t, nil)
+			a.opts.Credentials = &renewed{header: http.Header{"X-Team": {"old"}}}
+			got, err := call(t, a, "getPet", `{"id":7}`)
+			if err != nil || !strings.Contains(got, want.status) || seen.Load() != want.requests {
+				t.Errorf("got %s after %d requests, %v", got, seen.Load(), err)
+			}
+		})
 	}
 }
 

@@ -196,7 +196,8 @@ func takes(least, most int, what string) cobra.PositionalArgs {
 		if len(args) >= least && (most < 0 || len(args) <= most) {
 			return nil
 		}
-		return usage("%s takes %s; see: %s --help", cmd.CommandPath(), what, cmd.CommandPath())
+		name := strings.TrimPrefix(cmd.CommandPath(), "toolfit ") // the message begins with the program's
+		return usage("%s takes %s; see: %s --help", name, what, cmd.CommandPath())
 	}
 }
 
