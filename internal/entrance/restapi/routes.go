@@ -24,7 +24,7 @@ type route struct {
 type needs int
 
 const (
-	admin needs = 1 << iota // an administrator
+	admin needs = 1 << iota // an administrator, checked before the body is read; every method checks its caller itself
 	body                    // the body of the request
 )
 

@@ -6,10 +6,10 @@ import "errors"
 type mark int
 
 const (
-	noVerdict     mark = 1 << iota // not the server's fault: the call never reached it, or waited for a person
-	otherEra                       // the server may have switched to the legacy era, and has not acted on the request
-	notStreamable                  // the URL may be for the older HTTP transport
-	streamEnded                    // the stream ended before the answer
+	noVerdict     mark = iota // not the server's fault: the call never reached it, or waited for a person
+	otherEra                  // the server may have switched to the legacy era, and has not acted on the request
+	notStreamable             // the URL may be for the older HTTP transport
+	streamEnded               // the stream ended before the answer
 )
 
 type markedError struct {
