@@ -11,6 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/loosejson"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
@@ -131,8 +132,8 @@ func arguments(text string, cutOff bool) (json.RawMessage, error) {
 	if strings.TrimSpace(text) == "" && !cutOff {
 		return json.RawMessage("{}"), nil
 	}
-	value, missing, err := toolcall.Repair(text)
-	if err == nil && missing != toolcall.Nothing && cutOff {
+	value, doubt, err := loosejson.Read(text)
+	if err == nil && doubt >= loosejson.Unclosed && cutOff {
 		err = errors.New("the text ends inside them")
 	}
 	if err != nil {

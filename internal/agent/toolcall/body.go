@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/loosejson"
 )
 
 func (r *Reader) inCall(c byte, out *output) {
@@ -179,8 +181,8 @@ func read(text string, how ending) []Call {
 	if tagged := strip(text); isTagged(tagged) {
 		return readTagged(tagged, how)
 	}
-	value, missing, err := Repair(strip(text))
-	if err == nil && (how == byLimit && missing != Nothing || how == byEnd && missing == InNumber) {
+	value, doubt, err := loosejson.Read(strip(text))
+	if err == nil && (how == byLimit && doubt >= loosejson.Unclosed || how == byEnd && doubt == loosejson.InNumber) {
 		err = errEnds
 	}
 	if err != nil {
