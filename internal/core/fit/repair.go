@@ -156,7 +156,7 @@ func tooComplex() *Error {
 // fits reports whether value i has every shape of the place. full ignores light validation, as for
 // repaired values.
 func (m *repairer) fits(place []*shape, t *tape, i int32, full bool) bool {
-	c := checker{budget: m.budget, t: t, light: m.light && !full}
+	c := checker{budget: m.budget, t: t, light: m.light && !full, taken: m.tool.opts.Taken}
 	ok := c.all(place, i)
 	m.budget = c.budget
 	return ok
