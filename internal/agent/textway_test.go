@@ -153,6 +153,12 @@ func TestACallInAnotherFormIsAskedAbout(t *testing.T) {
 			}
 		}
 	}
+	w.forget()
+	w.script(script.Answer{Text: "read_data_from_excel(1, 2, 3, 4, 5, 6)"}, script.Answer{Text: "ok"})
+	if a := w.must(w.turn("writer", "go")); statuses(a.Calls) != "call_1_1 failed" || a.Calls[0].Arguments != nil ||
+		!strings.Contains(w.asked[1].Messages[2].Text(), `"arguments":"read_data_from_excel(1, 2, 3, 4, 5, 6)"`) {
+		t.Errorf("%+v", a)
+	}
 	for _, text := range []string{
 		"Like this:\n```python\nread_data_from_excel(filepath='a')\n```\nThat is all.",
 		"```python\ndata = read_data_from_excel(filepath='a')\n```",

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -210,6 +211,9 @@ func (r *reader) key() error {
 		if name == "" {
 			return fmt.Errorf("expected a name, got %.20q", r.in[r.at:])
 		}
+		if !isPlainName(name) {
+			r.guess(Guessed)
+		}
 		r.out = rawjson.AppendString(r.out, name)
 	}
 	r.blanks("")
@@ -219,6 +223,16 @@ func (r *reader) key() error {
 	r.at++
 	r.out = append(r.out, ':')
 	return nil
+}
+
+// isPlainName tells whether a bare word can only be meant as a name.
+func isPlainName(word string) bool {
+	for _, c := range word {
+		if !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("_-$.", c) {
+			return false
+		}
+	}
+	return pythons[word] == ""
 }
 
 // text reads a string, with line breaks and tabs.

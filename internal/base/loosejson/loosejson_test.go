@@ -27,6 +27,8 @@ var texts = []struct {
 	{"brackets too many", `{"a": 1}}]`, `{"a":1}`, Sure},
 	{"numbers keep their digits", `[12345678901234567890.10,]`, `[12345678901234567890.10]`, Sure},
 	{"an escape that Python has", `{"a": "C:\Users\x41"}`, `{"a":"C:\\Users\\x41"}`, Guessed},
+	{"quotes of another kind", `{“a”: 1}`, `{"“a”":1}`, Guessed},
+	{"a word of Python's as a key", `{None: 1}`, `{"None":1}`, Guessed},
 	{"commas are missing", `[1 "b" 'c']`, `[1,"b","c"]`, Guessed},
 	{"a comma is missing between members", `{"a": 1 "b": 2}`, `{"a":1,"b":2}`, Guessed},
 	{"commas too many", `[1,,2]`, `[1,2]`, Guessed},

@@ -95,6 +95,16 @@ func (t *Tool) Took(ctx context.Context, args json.RawMessage) {
 	if t.opts.Taken == nil || t.opts.Validation != Light {
 		return
 	}
+	d := t.schema.read()
+	checked := d.tapes.Get().(*tape)
+	fits := false
+	if checked.read(args) == nil {
+		fits, _ = check(ctx, d.place, checked, false)
+	}
+	d.release(checked)
+	if fits {
+		return // as almost always
+	}
 	tp, list := t.unlisted(ctx, args, true)
 	list = slices.DeleteFunc(list, func(i int32) bool { return t.opts.Taken.has(tp, i) })
 	if len(list) > 0 {
