@@ -73,8 +73,8 @@ type backer struct {
 }
 
 // Back maps arguments that a model sent for Parameters to the original schema. It only undoes
-// the dialect: apart from reading JSON text leniently, it neither repairs nor validates. Arguments with nothing to undo are returned
-// byte for byte.
+// the dialect: apart from reading JSON text leniently, it neither repairs nor validates.
+// Arguments with nothing to undo are returned byte for byte.
 func (res *Result) Back(args []byte) ([]byte, []Fix, error) {
 	b := &backer{steps: res.steps}
 	raw := bytes.TrimSpace(args)

@@ -39,7 +39,8 @@ func Read(text string) (value json.RawMessage, doubt Doubt, err error) {
 	if err := r.whole(); err != nil {
 		return nil, Sure, err
 	}
-	if r.blanks("}];,`"); r.at < len(r.in) {
+	r.blanks("}];,`")
+	if r.at < len(r.in) {
 		return nil, Sure, fmt.Errorf("at byte %d: after the object comes %.40q", r.at, r.in[r.at:])
 	}
 	return r.out, r.doubt, nil
@@ -193,11 +194,14 @@ func (r *reader) container(end byte, depth int) error {
 
 // commas skips blanks and commas, and returns how many commas there were.
 func (r *reader) commas() (n int) {
-	for r.blanks(""); r.at < len(r.in) && r.in[r.at] == ','; r.blanks("") {
+	for {
+		r.blanks("")
+		if r.at == len(r.in) || r.in[r.at] != ',' {
+			return n
+		}
 		r.at++
 		n++
 	}
-	return n
 }
 
 // key reads a name and the colon.
