@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
@@ -16,9 +15,8 @@ import (
 // server. It is learned from calls under light validation, which does not check lists, and is safe
 // for concurrent use. Nil has nothing.
 type Taken struct {
-	any    atomic.Bool
 	mu     sync.RWMutex
-	values map[string]bool
+	values map[takenValue]bool
 }
 
 const (
@@ -26,7 +24,14 @@ const (
 	maxTakenText = 100 // bytes of one
 )
 
-func (k *Taken) empty() bool { return k == nil || !k.any.Load() }
+func (k *Taken) empty() bool {
+	if k == nil {
+		return true
+	}
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return len(k.values) == 0
+}
 
 func (k *Taken) has(t *tape, i int32) bool {
 	if k.empty() {
@@ -34,34 +39,35 @@ func (k *Taken) has(t *tape, i int32) bool {
 	}
 	k.mu.RLock()
 	defer k.mu.RUnlock()
-	return k.values[takenKey(t, i)]
+	return k.values[valueAt(t, i)]
 }
 
 func (k *Taken) add(t *tape, list []int32) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.values == nil {
-		k.values = map[string]bool{}
+		k.values = map[takenValue]bool{}
 	}
 	for _, i := range list {
 		if len(k.values) < maxTaken {
-			k.values[takenKey(t, i)] = true
+			k.values[valueAt(t, i)] = true
 		}
 	}
-	k.any.Store(true)
 }
 
-// takenKey is the value i and its place, where all items of an array are in the same.
-func takenKey(t *tape, i int32) string {
-	key := string(t.inner(i))
+// takenValue is a value and its place, where all items of an array are in the same.
+type takenValue struct{ place, text string }
+
+func valueAt(t *tape, i int32) takenValue {
+	v := takenValue{text: t.text(i)}
 	for ; t.tokens[i].parent >= 0; i = t.tokens[i].parent {
 		name := "*"
 		if t.tokens[i].keyEnd > 0 {
 			name = jsonschema.EscapeToken(t.name(i))
 		}
-		key = name + "/" + key
+		v.place = "/" + name + v.place
 	}
-	return key
+	return v
 }
 
 // isTaken reports whether value i is accepted without being listed. While learning, every text is that
