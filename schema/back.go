@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/loosejson"
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
 
@@ -72,8 +73,8 @@ type backer struct {
 }
 
 // Back maps arguments that a model sent for Parameters to the original schema. It only undoes
-// the dialect: it neither repairs nor validates. Arguments with nothing to undo are returned
-// byte for byte.
+// the dialect: apart from reading JSON text leniently, it neither repairs nor validates.
+// Arguments with nothing to undo are returned byte for byte.
 func (res *Result) Back(args []byte) ([]byte, []Fix, error) {
 	b := &backer{steps: res.steps}
 	raw := bytes.TrimSpace(args)
@@ -192,13 +193,18 @@ func (b *backer) apply(v *node, at int) *node {
 	return v
 }
 
-// json parses a string that contains JSON. Text that does not look like JSON stays a string,
-// because any value is allowed here.
+// json parses a string that contains JSON, also as models write it. Text that does not look like
+// JSON stays a string, because any value is allowed here.
 func (b *backer) json(v *node) *node {
 	if v.Kind != jsonschema.String {
 		return v
 	}
 	inner, err := b.Parse([]byte(v.Text))
+	if err != nil {
+		if raw, doubt, loose := loosejson.Read(v.Text); loose == nil && doubt == loosejson.Sure {
+			inner, err = b.Parse(raw)
+		}
+	}
 	if err != nil {
 		if s := strings.TrimSpace(v.Text); s != "" && strings.IndexByte("{[\"", s[0]) >= 0 {
 			b.fail("the text is not JSON: " + err.Error())

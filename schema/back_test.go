@@ -22,6 +22,9 @@ func TestBackTakesArgumentsAsModelsSendThem(t *testing.T) {
 		{"no object", `[1]`, "", "/"},
 		{"plain words where any value may stand are a string", `{"j":"hello"}`, `{"j":"hello"}`, ""},
 		{"text that is broken JSON", `{"j":"{\"x\":"}`, "", "/j"},
+		{"text as Python writes it", `{"j":"{'x': [None, True,]}"}`, `{"j":{"x":[null,true]}}`, ""},
+		{"text that ends too early", `{"j":"{'x': 'y'"}`, "", "/j"},
+		{"text that can be read in two ways", `{"j":"['x' 'y']"}`, "", "/j"},
 		{"a key twice", `{"m":[{"key":"k","value":"1"},{"key":"k","value":"2"}]}`, "", "/m"},
 		{"a pair without a value", `{"m":[{"key":"k"}]}`, "", "/m"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -11,6 +12,7 @@ import (
 	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/agent/toolcall"
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/loosejson"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
@@ -86,12 +88,48 @@ func (c *chat) inWords(text string) (list []wanted) {
 	quoted := c.quotes()
 	for _, t := range toolcall.AtEnd(text) {
 		w := readCall(t)
-		if _, err := c.tools.find(w.tool, w.source, w.args); w.err == nil && err == nil && !quoted(t.Raw) {
-			w.err = errInWords
-			list = append(list, w)
+		meant, err := c.tools.find(w.tool, w.source, w.args)
+		if w.err != nil || err != nil || quoted(t.Raw) {
+			continue
 		}
+		if t.Positional != nil {
+			w.args = named(t.Positional, w.args, meant.InputSchema())
+		}
+		w.err = errInWords
+		list = append(list, w)
 	}
 	return list
+}
+
+// named puts values without a name before the other arguments, under the names that the schema begins
+// with; nil if it is not clear which are meant, because required ones come later than others.
+func named(values []json.RawMessage, args, schema json.RawMessage) json.RawMessage {
+	var required []string
+	for w := rawjson.Array(rawjson.Get(schema, "required")); w.Next(); {
+		name, _ := rawjson.String(w.Value)
+		required = append(required, name)
+	}
+	out := []byte{'{'}
+	n := 0
+	optional := false
+	for w := rawjson.Object(rawjson.Get(schema, "properties")); w.Next(); n++ {
+		name := string(w.Key)
+		needed := slices.Contains(required, name)
+		if needed && optional || n < len(values) && rawjson.Get(args, name) != nil {
+			return nil
+		}
+		if n < len(values) {
+			optional = optional || !needed
+			out = append(append(rawjson.AppendString(mcp.Comma(out), name), ':'), values[n]...)
+		}
+	}
+	if n < len(values) {
+		return nil
+	}
+	if inside := args[1:]; string(inside) != "}" {
+		return append(mcp.Comma(out), inside...)
+	}
+	return append(out, '}')
 }
 
 // quotes returns a function that tells whether a call is copied from a result or a tool's
@@ -131,8 +169,8 @@ func arguments(text string, cutOff bool) (json.RawMessage, error) {
 	if strings.TrimSpace(text) == "" && !cutOff {
 		return json.RawMessage("{}"), nil
 	}
-	value, missing, err := toolcall.Repair(text)
-	if err == nil && missing != toolcall.Nothing && cutOff {
+	value, doubt, err := loosejson.Read(text)
+	if err == nil && doubt >= loosejson.Unclosed && cutOff {
 		err = errors.New("the text ends inside them")
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -125,6 +126,71 @@ func TestACallInWordsIsAskedAboutOnce(t *testing.T) {
 		a := w.must(w.turn(agent, "how is it called?"))
 		if len(w.asked) != 2 || a.Finish != "stop" || statuses(a.Calls) != "call_1_1 failed" || !strings.HasSuffix(a.Text, example) {
 			t.Errorf("%s: asked %d times, %+v", agent, len(w.asked), a)
+		}
+	}
+}
+
+// TestACallInAnotherFormIsAskedAbout holds that the model sees its call in the agreed form when it is asked.
+func TestACallInAnotherFormIsAskedAbout(t *testing.T) {
+	w := newWorld(t, "", nil)
+	const args = `{"filepath":"a.xlsx","sheet_name":"S","preview_only":true}`
+	for _, text := range []string{
+		`[read_data_from_excel(filepath="a.xlsx", sheet_name='S', preview_only=True)]`,
+		"Let me look.\nread_data_from_excel(filepath='a.xlsx', sheet_name='S', preview_only=True)",
+		"```python\nread_data_from_excel('a.xlsx', 'S', preview_only=True)\n```",
+		"{'tool': 'read_data_from_excel', 'args': {'filepath': 'a.xlsx', 'sheet_name': 'S', 'preview_only': True}}",
+		`{"tool_calls":[{"type":"function","function":{"name":"read_data_from_excel","arguments":"{\"filepath\":\"a.xlsx\",\"sheet_name\":\"S\",\"preview_only\":true}"}}]}`,
+	} {
+		for _, agent := range []string{"writer", "helper"} {
+			w.forget()
+			w.script(script.Answer{Text: text}, script.Answer{Text: "ok"})
+			a := w.must(w.turn(agent, "go"))
+			if statuses(a.Calls) != "call_1_1 failed" || len(w.sent) != 0 || string(a.Calls[0].Arguments) != args {
+				t.Errorf("%s: %s: %+v", agent, text, a.Calls)
+			}
+			if told := w.asked[1].Last().Text(); !strings.Contains(told, "if a call is meant") {
+				t.Errorf("%s: %s: %s", agent, text, told)
+			}
+		}
+	}
+	w.forget()
+	w.script(script.Answer{Text: "read_data_from_excel(1, 2, 3, 4, 5, 6)"}, script.Answer{Text: "ok"})
+	if a := w.must(w.turn("writer", "go")); statuses(a.Calls) != "call_1_1 failed" || a.Calls[0].Arguments != nil ||
+		!strings.Contains(w.asked[1].Messages[2].Text(), `"arguments":"read_data_from_excel(1, 2, 3, 4, 5, 6)"`) {
+		t.Errorf("%+v", a)
+	}
+	for _, text := range []string{
+		"Like this:\n```python\nread_data_from_excel(filepath='a')\n```\nThat is all.",
+		"```python\ndata = read_data_from_excel(filepath='a')\n```",
+		"another_tool(filepath='a')",
+		"print(read_data_from_excel(filepath='a'))",
+		"Use read_data_from_excel(filepath='a')",
+		"read_data_from_excel(filepath=path)",
+		`[{"name":"another_tool","arguments":{}}]`,
+	} {
+		w.forget()
+		w.script(script.Answer{Text: text})
+		if a := w.must(w.turn("writer", "go")); len(a.Calls) != 0 || a.Text != text {
+			t.Errorf("%s: %+v", text, a)
+		}
+	}
+}
+
+func TestValuesWithoutANameAreNamedInTheOrderOfTheSchema(t *testing.T) {
+	const two = `{"properties":{"a":{},"b":{},"c":{}},"required":["a","b"]}`
+	for _, c := range []struct{ schema, args, want string }{
+		{two, `{}`, `{"a":1,"b":"x"}`},
+		{two, `{"c":3}`, `{"a":1,"b":"x","c":3}`},
+		{two, `{"b":3}`, ""},
+		{`{"properties":{"a":{},"b":{}}}`, `{}`, `{"a":1,"b":"x"}`},
+		{`{"properties":{"a":{},"b":{}},"required":["b"]}`, `{}`, ""},
+		{`{"properties":{"a":{},"b":{},"c":{}},"required":["c"]}`, `{}`, ""},
+		{`{"properties":{"a":{}}}`, `{}`, ""},
+		{`{}`, `{}`, ""},
+	} {
+		got := named([]json.RawMessage{[]byte("1"), []byte(`"x"`)}, json.RawMessage(c.args), json.RawMessage(c.schema))
+		if string(got) != c.want {
+			t.Errorf("%s with %s: %s, want %s", c.schema, c.args, got, c.want)
 		}
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/loosejson"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 func (r *Reader) inCall(c byte, out *output) {
@@ -171,7 +174,10 @@ func strip(text string) string {
 	return strings.TrimSpace(strings.TrimSuffix(text, fence))
 }
 
-var errEnds = errors.New("the text ends inside the call")
+var (
+	errEnds = errors.New("the text ends inside the call")
+	errForm = errors.New("expected an object with tool_name and arguments")
+)
 
 // read reads a call or a list of calls.
 func read(text string, how ending) []Call {
@@ -179,8 +185,8 @@ func read(text string, how ending) []Call {
 	if tagged := strip(text); isTagged(tagged) {
 		return readTagged(tagged, how)
 	}
-	value, missing, err := Repair(strip(text))
-	if err == nil && (how == byLimit && missing != Nothing || how == byEnd && missing == InNumber) {
+	value, doubt, err := loosejson.Read(strip(text))
+	if err == nil && (how == byLimit && doubt >= loosejson.Unclosed || how == byEnd && doubt == loosejson.InNumber) {
 		err = errEnds
 	}
 	if err != nil {
@@ -191,7 +197,7 @@ func read(text string, how ending) []Call {
 	}
 	var list []json.RawMessage
 	if err := json.Unmarshal(value, &list); err != nil || len(list) == 0 {
-		return []Call{{Err: errors.New("expected an object with tool_name and arguments"), Raw: raw}}
+		return []Call{{Err: errForm, Raw: raw}}
 	}
 	calls := make([]Call, len(list))
 	for i, one := range list {
@@ -209,26 +215,27 @@ type written struct {
 	Source     string          `json:"source"`
 	Arguments  json.RawMessage `json:"arguments"`
 	Parameters json.RawMessage `json:"parameters"`
-	Function   *written        `json:"function"`
+	Args       json.RawMessage `json:"args"`
+	Params     json.RawMessage `json:"params"`
+	Input      json.RawMessage `json:"input"`
+	Function   json.RawMessage `json:"function"` // a name, or a call of its own
 }
 
 func readOne(value json.RawMessage, raw string) Call {
 	var w written
 	if err := json.Unmarshal(value, &w); err != nil {
-		return Call{Err: errors.New("expected an object with tool_name and arguments"), Raw: raw}
+		return Call{Err: errForm, Raw: raw}
 	}
-	if w.Function != nil && w.ToolName == "" {
-		w.ToolName = w.Function.Name
-		w.Arguments = w.Function.Arguments
-	}
-	c := Call{Tool: w.ToolName, Source: w.Source, Args: w.Arguments, Raw: raw}
-	for _, other := range []string{w.Name, w.Tool} {
-		if c.Tool == "" {
-			c.Tool = other
+	c := Call{Tool: cmp.Or(w.ToolName, w.Name, w.Tool), Source: w.Source, Args: w.args(), Raw: raw}
+	if name, ok := rawjson.String(w.Function); ok {
+		c.Tool = cmp.Or(c.Tool, name)
+	} else if !rawjson.IsNull(w.Function) && w.ToolName == "" {
+		var f written
+		if err := json.Unmarshal(w.Function, &f); err != nil {
+			return Call{Err: errForm, Raw: raw}
 		}
-	}
-	if c.Args == nil {
-		c.Args = w.Parameters
+		c.Tool = f.Name
+		c.Args = f.args()
 	}
 	if w.ID != nil {
 		c.ID = fmt.Sprint(w.ID)
@@ -237,4 +244,14 @@ func readOne(value json.RawMessage, raw string) Call {
 		c.Err = errors.New("the call has no tool_name")
 	}
 	return c
+}
+
+// args returns the arguments, whatever their name; nil if there are none.
+func (w *written) args() json.RawMessage {
+	for _, args := range []json.RawMessage{w.Arguments, w.Parameters, w.Args, w.Params, w.Input} {
+		if args != nil {
+			return args
+		}
+	}
+	return nil
 }

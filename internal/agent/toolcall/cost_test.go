@@ -69,6 +69,30 @@ func TestWorkGrowsAsTheTextDoes(t *testing.T) {
 	}
 }
 
+func TestWorkAtTheEndGrowsAsTheTextDoes(t *testing.T) {
+	const n, times = 1 << 10, 8
+	work := func(text string) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		AtEnd(text)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	for _, part := range []string{
+		"[", "{", "(", "f(", "f(\n", "f()\n", "[f(),\n", "f(a=1,\n", "{\"a\":\n", "{}\n", `{"name":"a","arguments":{}},` + "\n", "f('\n", "\n", "```", "a",
+		`{"function":`, `[{"tool_calls":`, "f(a=[1],", "f([\n", "/*\n", "#\n",
+	} {
+		for _, end := range []string{"", ")", "]", "```", "}", "'"} {
+			short := strings.Repeat(part, n) + end
+			long := strings.Repeat(part, n*times) + end
+			one, all := work(short), work(long)
+			if all > 4*times*one+1<<16 || all > uint64(20*maxDoubts*len(long)) {
+				t.Errorf("%q before %q: the text grew %d times, the work %d times, to %d bytes for each", part, end, times, all/one, all/uint64(len(long)))
+			}
+		}
+	}
+}
+
 func TestACallOverTheLimitIsAnsweredAndLetGo(t *testing.T) {
 	got := parse(false, `<tool_call>{"a":"`+strings.Repeat("x", maxBody), ` more`)
 	if !strings.HasSuffix(got, " more|! the call is longer than 4194304 bytes") {

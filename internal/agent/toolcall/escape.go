@@ -45,10 +45,11 @@ func unescaped(text string) string {
 		switch {
 		case text != "" && strings.IndexByte("bfnrt", text[0]) >= 0:
 			text = text[1:]
-		case len(text) > 4 && text[0] == 'u' && isHex(text[1:5]):
-			code, _ := strconv.ParseUint(text[1:5], 16, 16) // it is hex
-			out.WriteRune(rune(code))
-			text = text[5:]
+		case len(text) > 4 && text[0] == 'u':
+			if code, err := strconv.ParseUint(text[1:5], 16, 16); err == nil {
+				out.WriteRune(rune(code))
+				text = text[5:]
+			}
 		}
 	}
 }

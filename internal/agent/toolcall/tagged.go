@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/loosejson"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
@@ -194,11 +195,11 @@ func nameIn(head string) string {
 // inJSON reads arguments between the tags as an object.
 func (r *taggedReader) inJSON(name, closing string) (Call, error) {
 	text, rest, ended := strings.Cut(r.rest, closing)
-	args, missing, err := Repair(text)
+	args, doubt, err := loosejson.Read(text)
 	switch {
 	case err != nil:
 		return Call{}, err
-	case !ended && (r.how == byLimit || r.how == byEnd && missing == InNumber):
+	case !ended && (r.how == byLimit || r.how == byEnd && doubt == loosejson.InNumber):
 		return Call{}, errEnds
 	}
 	r.rest = rest

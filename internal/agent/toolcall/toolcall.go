@@ -36,6 +36,8 @@ type Call struct {
 	Args   json.RawMessage // an object, or whatever the model wrote instead; may be nil
 	Err    error           // why it cannot be read; nil when it can
 	Raw    string          // what stood between the tags, or its own part of a list there
+
+	Positional []json.RawMessage // values without a name, which come before Args; only the tool's schema can name them
 }
 
 const (

@@ -11,6 +11,10 @@ type checker struct {
 	report *Error // nil: only the result matters
 	depth  int
 	scope  []int32 // resources entered so far, for dynamic references
+
+	taken    *Taken  // values that are accepted without being listed
+	learning bool    // all are
+	unlisted []int32 // such values, also in branches that do not fit
 }
 
 // maxNested limits how deep shapes may apply to each other. Values are at most 512 deep.
@@ -85,7 +89,7 @@ func (c *checker) value(s *shape, i int32) bool {
 	if s.types != 0 && !c.typeFits(s.types, i) {
 		return c.bad(WrongType, s, i)
 	}
-	ok := !s.listed || c.light || c.isListed(s, i) || c.bad(NotListed, s, i)
+	ok := !s.listed || c.light || c.isListed(s, i) || c.isTaken(s, i) || c.bad(NotListed, s, i)
 	if c.stop(ok) {
 		return false
 	}

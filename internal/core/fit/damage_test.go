@@ -118,6 +118,41 @@ func rekey(change func(string) string) func(*tape, *site, *rand.Rand) []edit {
 
 func withComma(raw string) string { return raw[:len(raw)-1] + ", " + raw[len(raw)-1:] }
 
+// inPython writes value i as Python does.
+func inPython(t *tape, i int32) string {
+	var parts []string
+	open := "["
+	end := "]"
+	switch t.tokens[i].kind {
+	case isNull:
+		return "None"
+	case isBoolean:
+		return map[string]string{"true": "True", "false": "False"}[string(t.raw(i))]
+	case isString:
+		return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`, "\r", `\r`).Replace(t.text(i)) + "'"
+	case isNumber:
+		return string(t.raw(i))
+	case isObject:
+		open = "{"
+		end = "}"
+	}
+	for c := t.first(i); c >= 0; c = t.after(c) {
+		part := inPython(t, c)
+		if end == "}" {
+			part = "'" + strings.ReplaceAll(strings.ReplaceAll(t.name(c), `\`, `\\`), "'", `\'`) + "': " + part
+		}
+		parts = append(parts, part)
+	}
+	return open + strings.Join(parts, ", ") + end
+}
+
+// asPython puts a value of the kind into a string as Python writes it.
+func asPython(k kind) func(*tape, *site, *rand.Rand) []edit {
+	return func(t *tape, s *site, r *rand.Rand) []edit {
+		return only(k, tString, func(string) string { return quoted(inPython(t, s.i)) })(t, s, r)
+	}
+}
+
 // repairable are damages that can be undone.
 var repairable = []damage{
 	{"number in a string", only(isNumber, tString, quoted)},
@@ -140,6 +175,12 @@ var repairable = []damage{
 		}
 		return only(isArray, tString, func(s string) string { return quoted(withComma(s)) })(t, s, nil)
 	}},
+	{"object in a string as Python writes it", asPython(isObject)},
+	{"array in a string as Python writes it", asPython(isArray)},
+	{"null in a string as Python writes it", only(isNull, tString, func(string) string { return `"None"` })},
+	{"object in a string with comments", only(isObject, tString, func(s string) string {
+		return quoted("{ // all of it\n" + s[1:len(s)-1] + " /* done */ # really\n}")
+	})},
 	{"single value for an array", func(t *tape, s *site, _ *rand.Rand) []edit {
 		if t.tokens[s.i].kind != isArray || t.tokens[s.i].size != 1 || t.tokens[s.i+1].kind == isNull || t.tokens[s.i+1].kind == isArray {
 			return nil
@@ -193,6 +234,12 @@ var repairable = []damage{
 		}
 		return replace(t, s, quoted(string(t.raw(0))))
 	}},
+	{"arguments in a string as Python writes them", func(t *tape, s *site, _ *rand.Rand) []edit {
+		if s.i != 0 {
+			return nil
+		}
+		return replace(t, s, quoted(inPython(t, 0)))
+	}},
 	{"arguments in a fenced string with a comma too many", func(t *tape, s *site, _ *rand.Rand) []edit {
 		if s.i != 0 || t.tokens[0].size == 0 {
 			return nil
@@ -218,6 +265,9 @@ var final = []damage{
 	{"number for a text", only(isString, tNumber|tInteger|tArray, func(string) string { return `17` })},
 	{"number for an object", only(isObject, tNumber|tInteger|tArray, func(string) string { return `17` })},
 	{"text for an object", only(isObject, tString|tArray, func(string) string { return `"no object"` })},
+	{"object in a string that ends too early", func(t *tape, s *site, r *rand.Rand) []edit {
+		return only(isObject, tString|tArray, func(s string) string { return quoted(s[:len(s)-1]) })(t, s, r)
+	}},
 	{"array for a text", only(isString, tArray, func(s string) string { return "[" + s + "]" })},
 	{"null for a required value", func(t *tape, s *site, _ *rand.Rand) []edit {
 		if !s.required || s.accepts&tNull != 0 || slices.ContainsFunc(s.flat, func(f *shape) bool { return f.fallback != nil }) {

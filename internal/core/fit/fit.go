@@ -44,6 +44,7 @@ type Options struct {
 	Back       *schema.Result // maps arguments back from the dialect that the model saw; nil: it saw the schema itself
 	Known      *KnownTool     // known facts about this tool; may be nil
 	Override   *Overridden    // the tool as the model saw it; nil: unchanged
+	Taken      *Taken         // unlisted values that the tool takes; nil: none
 }
 
 // Tool fits the arguments of one tool. It is safe for concurrent use.
@@ -127,6 +128,7 @@ type Result struct {
 	Args    json.RawMessage // the original bytes if nothing changed
 	Repairs []Repair        // what was repaired
 	Undone  []schema.Fix    // what was undone of the dialect
+	Warn    []string        // what fits only because the tool has taken it before
 	bound   map[string]json.RawMessage
 }
 
@@ -162,7 +164,7 @@ func (t *Tool) Fit(ctx context.Context, args json.RawMessage) (Result, error) {
 		}
 	}
 	res, fitErr := t.slow(ctx, args)
-	return res, unlessLeft(ctx, fitErr)
+	return t.warned(ctx, res), unlessLeft(ctx, fitErr)
 }
 
 // unlessLeft returns fitErr as an error, or a cancellation: an interrupted check says nothing

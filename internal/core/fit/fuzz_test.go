@@ -11,6 +11,8 @@ import (
 func FuzzFit(f *testing.F) {
 	for _, seed := range []struct{ schema, args string }{
 		{typical, `{"query":"a","limit":"5","filter":"{\"year\":1,}"}`},
+		{typical, `{"query":"a","tags":"['x', 'y',]","filter":"{year: 2020, 'owner_id': None} # done"}`},
+		{typical, `"{'query': 'a', /* so */ 'exact': True}"`},
 		{typical, "\"```json\\n{\\\"query\\\":1}\\n```\""},
 		{`{"properties":{"a":{"oneOf":[{"$ref":"#"},{"type":"array","items":{"$ref":"#"}}]}},"additionalProperties":false}`,
 			`{"a":[{"a":{}}],"a":1}`},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/toolfit/toolfit/internal/base/loosejson"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
@@ -155,7 +156,7 @@ func tooComplex() *Error {
 // fits reports whether value i has every shape of the place. full ignores light validation, as for
 // repaired values.
 func (m *repairer) fits(place []*shape, t *tape, i int32, full bool) bool {
-	c := checker{budget: m.budget, t: t, light: m.light && !full}
+	c := checker{budget: m.budget, t: t, light: m.light && !full, taken: m.tool.opts.Taken}
 	ok := c.all(place, i)
 	m.budget = c.budget
 	return ok
@@ -170,18 +171,24 @@ func (m *repairer) fitsRaw(place []*shape, raw []byte, full bool) (*tape, bool) 
 	return t, m.fits(place, t, 0, full)
 }
 
-// readText parses text as JSON, also in a code fence or with trailing commas; nil if it is not
-// JSON.
+// readText parses text as JSON, or as an object or array in the words of a model where there is only
+// one way to read it; nil if it is neither.
 func readText(text string) []byte {
 	raw := unfence([]byte(text))
 	if rawjson.Check(raw) == nil {
 		return raw
 	}
-	raw = withoutCommas(raw)
-	if rawjson.Check(raw) == nil {
-		return raw
+	if string(raw) == "None" {
+		return []byte("null")
 	}
-	return nil
+	if len(raw) == 0 || raw[0] != '{' && raw[0] != '[' {
+		return nil
+	}
+	raw, doubt, err := loosejson.Read(string(raw))
+	if err != nil || doubt != loosejson.Sure {
+		return nil
+	}
+	return raw
 }
 
 var fence = []byte("```")
@@ -196,31 +203,4 @@ func unfence(raw []byte) json.RawMessage {
 		}
 	}
 	return raw
-}
-
-// withoutCommas drops trailing commas.
-func withoutCommas(raw []byte) []byte {
-	out := make([]byte, 0, len(raw))
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; c {
-		case '"':
-			end := i + 1
-			for end < len(raw) && raw[end] != '"' {
-				if raw[end] == '\\' {
-					end++
-				}
-				end++
-			}
-			end = min(end+1, len(raw))
-			out = append(out, raw[i:end]...)
-			i = end - 1
-		case ',':
-			if rest := bytes.TrimLeft(raw[i+1:], " \t\r\n"); len(rest) == 0 || rest[0] != '}' && rest[0] != ']' {
-				out = append(out, c)
-			}
-		default:
-			out = append(out, c)
-		}
-	}
-	return out
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/loosejson"
 )
 
 // repair makes value i fit every shape of the place; nil if nothing changes. A value returned
@@ -158,10 +160,10 @@ func (m *repairer) change(sp *spot) ([]byte, bool) {
 // fromText parses a string as the value that belongs there. isJSON: it contains an object or
 // array of the right type, which may still be invalid.
 func (m *repairer) fromText(sp *spot, accepts types) (raw []byte, ok, isJSON bool) {
-	if m.nested >= maxNesting {
+	text := sp.t.text(sp.i)
+	if m.nested >= maxNesting || !m.spend(len(text)/4) {
 		return nil, false, false
 	}
-	text := sp.t.text(sp.i)
 	inner := readText(text)
 	if word := strings.ToLower(strings.TrimSpace(text)); inner == nil && (word == "true" || word == "false") {
 		inner = []byte(word)
@@ -209,9 +211,15 @@ func (m *repairer) try(sp *spot, kind Kind, t *tape) ([]byte, bool) {
 	return raw, ok
 }
 
-// wrap wraps a single value in an array.
+// wrap wraps a single value in an array. A text that may be a list itself is none.
 func (m *repairer) wrap(sp *spot) ([]byte, bool) {
 	t := &tape{}
+	if text := sp.t.text(sp.i); strings.HasPrefix(text, "[") {
+		m.spend(len(text) / 4)
+		if _, doubt, err := loosejson.Read(text); err == nil && doubt != loosejson.Sure {
+			return nil, false
+		}
+	}
 	if !m.may(Wrap) || t.read(slices.Concat([]byte("["), sp.t.raw(sp.i), []byte("]"))) != nil {
 		return nil, false
 	}

@@ -207,6 +207,7 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	if err := c.checkOutput(ctx, &s, rec, res.Raw); err != nil {
 		return nil, err
 	}
+	s.took(ctx, res.Raw)
 	res.Raw = c.project(ctx, &s, &req, rec, out.Raw)
 	res.Ref = rec.call.Ref
 	res.Rule = rec.call.Rule

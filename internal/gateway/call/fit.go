@@ -30,6 +30,14 @@ func (c *Caller) fit(ctx context.Context, s *sent, req *Request) (upstream.Call,
 	}, nil
 }
 
+// took notes arguments that the tool accepted though nobody has checked them in full: its schema may
+// list too few values.
+func (s *sent) took(ctx context.Context, raw json.RawMessage) {
+	if s.view.Light() && !isToolError(raw) {
+		s.entry.Took(ctx, s.fitted.Args)
+	}
+}
+
 // checkOutput checks a result against its tool's output schema, if the profile asks for it.
 func (c *Caller) checkOutput(ctx context.Context, s *sent, rec *recording, raw json.RawMessage) error {
 	if s.view.Output == "off" || s.view.Output == "" || isToolError(raw) {

@@ -34,6 +34,7 @@ profiles:
   default: {}
   strict-gpt: {dialect: openai-strict, output: strict}
   warned: {output: warn}
+  light: {validation: light}
 overrides:
   - {tool: s__make, fix: {region: eu}, hide: [debug], name: make_vm}
   - {tool: s__find, retry: 2, fallback: [s__gone, {arguments: {q: other}}, s__search]}
@@ -51,6 +52,7 @@ func newBench(t *testing.T) *bench {
 		`{"name":"find","inputSchema":{"type":"object","properties":{"q":{"type":"string"},"n":{"type":"integer"},"tag":{"type":"string"}},"required":["q"],"additionalProperties":false},
 		  "outputSchema":{"type":"object","properties":{"hits":{"type":"integer"}},"required":["hits"]}}`,
 		`{"name":"search","inputSchema":{"type":"object","properties":{"q":{"type":"string"}}}}`,
+		`{"name":"sort","inputSchema":{"type":"object","properties":{"by":{"type":"string","enum":["name","date"]},"tags":{"type":"array","items":{"type":"string"}},"exact":{"type":"boolean"}}}}`,
 		`{"name":"slow","inputSchema":{"type":"object","properties":{"q":{"type":"string","pattern":"(a?){400}b"}}}}`,
 		`{"name":"make","inputSchema":{"type":"object","properties":{"region":{"type":"string"},"debug":{"type":"boolean"},"size":{"type":"integer"}}}}`,
 	} {
@@ -201,5 +203,44 @@ func TestCallThatMayHaveActedIsNotRepeated(t *testing.T) {
 	b.answer = `{"content":[],"isError":true}`
 	if _, err := b.do(t, "default", "s__find", `{"q":"a"}`); err != nil || len(b.sent) != 1 {
 		t.Errorf("a tool's own error: %v after %d requests", err, len(b.sent))
+	}
+}
+
+func TestTextInAModelsWordsReachesTheServerAsJSON(t *testing.T) {
+	b := newBench(t)
+	for args, want := range map[string]string{
+		`"{'by': 'name', 'tags': ['a', 'b'], 'exact': True,}"`: `{"by":"name","tags":["a","b"],"exact":true}`,
+		`{"tags":"['a', 'b']","exact":"True"}`:                 `{"tags":["a","b"],"exact":true}`,
+	} {
+		if _, err := b.do(t, "default", "s__sort", args); err != nil || string(rawjson.Get(b.sent[0].Params, "arguments")) != want {
+			t.Errorf("%s: %v, %v", args, b.sent, err)
+		}
+	}
+	if _, err := b.do(t, "default", "s__sort", `"{'by': 'name'"`); !fault.Is(err, fault.BadArguments) || len(b.sent) != 0 {
+		t.Errorf("%v, sent %v", err, b.sent)
+	}
+}
+
+// TestAValueThatTheServerTookIsWarnedOf holds that a list which is behind its server does not refuse for
+// ever what calls in another profile have shown to work.
+func TestAValueThatTheServerTookIsWarnedOf(t *testing.T) {
+	b := newBench(t)
+	refused := func(args string) bool {
+		_, err := b.do(t, "default", "s__sort", args)
+		return fault.Is(err, fault.BadArguments)
+	}
+	if !refused(`{"by":"size"}`) {
+		t.Error("nobody has shown that it works")
+	}
+	b.answer = `{"content":[],"isError":true}`
+	if _, err := b.do(t, "light", "s__sort", `{"by":"size"}`); err != nil || !refused(`{"by":"size"}`) {
+		t.Error("it did not work", err)
+	}
+	b.answer = `{"content":[]}`
+	if _, err := b.do(t, "light", "s__sort", `{"by":"size"}`); err != nil || refused(`{"by":"size"}`) || !refused(`{"by":"color"}`) {
+		t.Error("it worked", err)
+	}
+	if _, err := b.do(t, "default", "s__sort", `{"by":"size"}`); err != nil || b.record.Level != "warn" || !strings.Contains(b.record.Message, `does not list string "size"`) {
+		t.Errorf("%v, %+v", err, b.record)
 	}
 }

@@ -57,6 +57,9 @@ func (r *recording) sent(s *sent) {
 		text, _ := json.Marshal(repairs) // strings only
 		r.call.Repairs = string(text)
 	}
+	for _, text := range s.fitted.Warn {
+		r.note(text)
+	}
 	r.call.Arguments = store.NewArguments(r.given, s.fitted.Args)
 }
 

@@ -79,6 +79,7 @@ type known struct {
 	held      map[pin]hold     // the items of offer that are held
 	privateTo string           // digest of the credentials that a private offer belongs to
 	like      *fit.Server      // the known server that it was recognized as; nil: none
+	taken     map[string]taken // by the tool's name
 	listedAt  time.Time
 	checkedAt time.Time
 	reason    string

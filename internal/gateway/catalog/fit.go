@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"strings"
@@ -17,6 +18,7 @@ type fitters struct {
 	own       *fit.Tool
 	byDialect sync.Map // schema.Dialect → *fit.Tool
 	output    *fit.Tool
+	taken     *fit.Taken
 }
 
 // recognized is a known server: one about which more is known than its schemas say.
@@ -36,9 +38,11 @@ func (k *known) recognize(kinds []*fit.Known) {
 
 // addTool adds a tool as the profile's callers see it. If its override cannot be applied it is left
 // out: what it binds or hides must not leak.
-func (v *View) addTool(cfg *config.Config, e *Entry, like *fit.Server) {
+func (v *View) addTool(cfg *config.Config, e *Entry, s *known) {
+	e.fitters.taken = s.takenBy(e.Definition)
 	opts := v.fit
-	opts.Known = like.Tool(e.Definition.Name)
+	opts.Known = s.like.Tool(e.Definition.Name)
+	opts.Taken = e.fitters.taken
 	own, err := fit.Compile(e.Definition.InputSchema(), &opts)
 	if e.Override = cfg.OverrideFor(v.Profile, e.Name); err == nil && e.Override != nil {
 		if e.Override.Hidden {
@@ -133,6 +137,7 @@ func (v *View) fitter(e *Entry, d schema.Dialect) (*fit.Tool, error) {
 		opts := v.fit
 		opts.Known = v.like(e)
 		opts.Override = e.changed
+		opts.Taken = e.fitters.taken
 		opts.Back = shown.Plan
 		if t, err = t.With(&opts); err != nil {
 			return nil, err
@@ -141,6 +146,33 @@ func (v *View) fitter(e *Entry, d schema.Dialect) (*fit.Tool, error) {
 	e.fitters.byDialect.Store(d, t)
 	return t, nil
 }
+
+// takenBy returns what a tool has taken without listing it, which all profiles share. Another schema
+// begins with nothing.
+func (k *known) takenBy(def tool.Definition) *fit.Taken {
+	if k.taken == nil {
+		k.taken = map[string]taken{}
+	}
+	schema := def.InputSchema()
+	t := k.taken[def.Name]
+	if t.Taken == nil || !bytes.Equal(t.schema, schema) {
+		t = taken{schema, &fit.Taken{}}
+		k.taken[def.Name] = t
+	}
+	return t.Taken
+}
+
+// taken is what a tool with the schema has taken without listing it.
+type taken struct {
+	schema json.RawMessage
+	*fit.Taken
+}
+
+// Light tells whether calls are checked for required keys and types only.
+func (v *View) Light() bool { return v.fit.Validation == fit.Light }
+
+// Took notes that the tool has accepted the arguments.
+func (e *Entry) Took(ctx context.Context, args json.RawMessage) { e.fitters.own.Took(ctx, args) }
 
 // like is what is known about a tool apart from its schema.
 func (v *View) like(e *Entry) *fit.KnownTool {
