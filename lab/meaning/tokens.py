@@ -2,6 +2,19 @@
 
 MAX_WORD = 24
 
+# The base letters of U+00C0 to U+017F, as in internal/core/search/words.go.
+UNACCENTED = ("AAAAAAACEEEEIIIIDNOOOOO OUUUUYTsaaaaaaaceeeeiiiidnooooo ouuuuyty"
+              "AaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIiIiJjKkkLlLlLlLlLlNnNnNnnNnOoOoOoOoRrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs")
+
+
+def plain(c):
+    """The ordinary form of a full-width character or accented Latin letter."""
+    if "\u00c0" <= c <= "\u017f":
+        return UNACCENTED[ord(c) - 0xC0]
+    if "\uff01" <= c <= "\uff5e":
+        return chr(ord(c) - 0xFEE0)
+    return c
+
 
 def is_han(c):
     return "\u4e00" <= c <= "\u9fff" or "\u3400" <= c <= "\u4dbf"
@@ -25,7 +38,8 @@ def is_word(c):
 
 def runs(text):
     """Yields (is Han, run) for every longest run of Han characters or of ASCII letters and digits."""
-    text = "".join(chr(ord(c) - 0xFEE0) if "\uff01" <= c <= "\uff5e" else c for c in text)
+    if not text.isascii():
+        text = "".join(map(plain, text))
     start = 0
     while start < len(text):
         kind = is_han if is_han(text[start]) else is_word if is_word(text[start]) else None
@@ -37,16 +51,26 @@ def runs(text):
         start = end
 
 
+def starts_word(run, i):
+    """Whether a new word begins at the upper-case letter run[i]."""
+    if not is_upper(run[i - 1]):
+        return True  # deleteFile, ec2Instance
+    following = run[i + 1:i + 3]
+    if not following or not is_lower(following[0]):
+        return False
+    plural = following[0] == "s" and not (len(following) == 2 and is_lower(following[1]))
+    return not plural  # HTTPServer, but URLs
+
+
 def words(run):
-    """Splits a run of ASCII letters and digits where camelCase does, and lower-cases the parts."""
+    """Splits a run of ASCII letters and digits where camelCase does, and lower-cases the parts.
+
+    A single letter stays with what follows it: OAuth, IPv4, iPhone.
+    """
     parts = []
     start = 0
-    for i in range(1, len(run)):
-        if not is_upper(run[i]):
-            continue
-        after_small = not is_upper(run[i - 1])
-        before_small = is_upper(run[i - 1]) and i + 1 < len(run) and is_lower(run[i + 1])
-        if after_small or before_small:
+    for i in range(2, len(run)):
+        if is_upper(run[i]) and i - start > 1 and starts_word(run, i):
             parts.append(run[start:i].lower())
             start = i
     parts.append(run[start:].lower())

@@ -364,7 +364,7 @@ SAMPLES = [
     "", "delete a file", "deleteFile", "HTTPServerError", "get_user_by_id", "EC2Instance", "describe-instances v2",
     "IPv4Address", "OAuth2 token", "ＡＢＣ１２３", "删除文件", "查询ECS实例的状态", "天气", "给张三发一封邮件 about the report",
     "café naïve", "send e-mail, now!", "x" * 25 + " ok", "repo.issues.listForRepo", "中 文a字母b", "3.14 2024-01-02",
-    "日本語のテキスト", "UserIDs", "A", "㐀𠀀 rare", "emoji 🎉 party",
+    "日本語のテキスト", "UserIDs", "listURLs APIsByName", "A", "㐀𠀀 rare", "emoji 🎉 party", "iPhone xAxis isA",
 ]
 
 
