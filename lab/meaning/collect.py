@@ -6,6 +6,7 @@ collect.py --git FOLDER --npm FOLDER --out FOLDER [--heldout FOLDER] [source ...
 import argparse
 import collections
 import csv
+import functools
 import gzip
 import hashlib
 import html
@@ -441,24 +442,56 @@ def jupyter():
         yield from translated(messages(text))
 
 
+def flat(body, path=()):
+    """key -> message of a catalog, however deep it is."""
+    if isinstance(body, str):
+        return {path: body}
+    if isinstance(body, list):
+        body = {e["id"]: e["translation"] for e in body if isinstance(e, dict) and "translation" in e}
+    found = {}
+    for key, value in body.items() if isinstance(body, dict) else ():
+        found.update(flat(value, path + (key,)))
+    return found
+
+
+# Programs with a catalog of messages in both languages: name, repository, files, how the English and the Chinese file differ.
+CATALOGS = [
+    ("gitea", "go-gitea/gitea", r"^options/locale/locale_(en-US|zh-CN)\.json$", "en-US", "zh-CN"),
+    ("mattermost", "mattermost/mattermost", r"^(server|webapp/channels/src)/i18n/(en|zh-CN)\.json$", "/en.json", "/zh-CN.json"),
+    ("rocketchat", "RocketChat/Rocket.Chat", r"^packages/i18n/src/locales/(en|zh)\.i18n\.json$", "/en.i18n", "/zh.i18n"),
+    ("chatwoot", "chatwoot/chatwoot", r"^app/javascript/dashboard/i18n/locale/(en|zh_CN)/.*\.json$", "locale/en/", "locale/zh_CN/"),
+    ("jitsi", "jitsi/jitsi-meet", r"^lang/main(-zh-CN)?\.json$", "main.json", "main-zh-CN.json"),
+    ("uptimekuma", "louislam/uptime-kuma", r"^src/lang/(en|zh-CN)\.json$", "/en.json", "/zh-CN.json"),
+]
+
+
 def catalogs(repo, pattern, english, chinese):
-    """Pairs of JSON catalogs of messages with the same keys."""
+    """Pairs of catalogs of messages with the same keys."""
     found = dict(git_files(repo, pattern))
     for path in found:
-        if english not in path:
+        other = path.replace(english, chinese)
+        if other == path or other not in found:
             continue
-        left, right = json.loads(found[path]), json.loads(found[path.replace(english, chinese)])
-        if isinstance(left, list):
-            left, right = ({e["id"]: e["translation"] for e in side} for side in (left, right))
-        yield from translated((s, right[k]) for k, s in left.items() if isinstance(s, str) and isinstance(right.get(k), str))
+        left, right = flat(json.loads(found[path])), flat(json.loads(found[other]))
+        yield from translated((message, right[key]) for key, message in left.items() if key in right)
 
 
-def gitea():
-    yield from catalogs("go-gitea/gitea", r"options/locale/locale_(en-US|zh-CN)\.json$", "en-US", "zh-CN")
+def zulip():
+    for _, text in git_files("zulip/zulip", r"^locale/zh_Hans/translations\.json$"):
+        yield from translated(json.loads(text).items())
+    for _, text in git_files("zulip/zulip", r"^locale/zh_Hans/LC_MESSAGES/django\.po$"):
+        yield from translated(messages(text))
 
 
-def mattermost():
-    yield from catalogs("mattermost/mattermost", r"i18n/(en|zh-CN)\.json$", "/en.json", "/zh-CN.json")
+def superset():
+    for _, text in git_files("apache/superset", r"^superset/translations/zh/LC_MESSAGES/messages\.po$"):
+        yield from translated(messages(text))
+
+
+def tatoeba():
+    """Everyday sentences; the repository holds the export of tatoeba.org that manythings.org makes."""
+    for _, text in git_files("DaoChaShao/py-st-dl-translater-2.0", r"^data/cmn\.txt$"):
+        yield from translated(line.split("\t")[:2] for line in text.split("\n") if line.count("\t") == 2)
 
 
 def kubernetes():
@@ -475,18 +508,37 @@ def clinc():
     for _, text in git_files("clinc/oos-eval", r"^data/data_full\.json$"):
         for part, rows in json.loads(text).items():
             if not part.startswith("oos"):
-                yield from ((sentence, intent.replace("_", " ")) for sentence, intent in rows)
+                yield from ((sentence, spaced(intent)) for sentence, intent in rows)
 
 
-SOURCES = [ecdict, wordnet, moby, tldr, openapi, tencent, alibaba, huawei, aws,
-           python_docs, django, jupyter, gitea, mattermost, kubernetes, clinc]
+def banking():
+    for _, text in git_files("PolyAI-LDN/task-specific-datasets", r"^banking_data/(train|test)\.csv$"):
+        yield from ((row["text"], spaced(row["category"])) for row in csv.DictReader(io.StringIO(text)))
 
 
-def collect(source, out, seen):
+def slurp():
+    for _, text in git_files("pswietojanski/slurp", r"^dataset/slurp/(devel|test)\.jsonl$"):
+        for row in map(json.loads, text.splitlines()):
+            yield row["sentence"], spaced(f"{row['scenario']} {row['action']}")
+
+
+INTENTS = [clinc, banking, slurp]
+SOURCES = [ecdict, wordnet, moby, tldr, openapi, tencent, alibaba, huawei, aws, python_docs, django, jupyter, superset, zulip,
+           kubernetes, tatoeba] + INTENTS
+
+
+def all_sources():
+    """name -> the function that yields its pairs."""
+    named = {source.__name__: source for source in SOURCES}
+    named.update((name, functools.partial(catalogs, *rest)) for name, *rest in CATALOGS)
+    return named
+
+
+def collect(name, source, out, seen):
     """Writes one source; a text may stand in at most twelve pairs on a side (an intent: in any number)."""
     counts = [collections.Counter(), collections.Counter()]
     written = 0
-    with gzip.GzipFile(f"{out}/{source.__name__}.tsv.gz", "wb", 9, mtime=0) as raw:
+    with gzip.GzipFile(f"{out}/{name}.tsv.gz", "wb", 9, mtime=0) as raw:
         for left, right in source():
             left, right = (re.sub(r"\s+", " ", t).strip() for t in (left, right))
             key = hash((left.lower(), right.lower()))
@@ -494,14 +546,14 @@ def collect(source, out, seen):
                 continue
             if spaced(left) in ("", spaced(right)) or not spaced(right):
                 continue
-            if counts[0][left.lower()] >= 12 or counts[1][right.lower()] >= 12 and source is not clinc:
+            if counts[0][left.lower()] >= 12 or counts[1][right.lower()] >= 12 and source not in INTENTS:
                 continue
             seen.add(key)
             counts[0][left.lower()] += 1
             counts[1][right.lower()] += 1
-            raw.write(f"{source.__name__}\t{left}\t{right}\n".encode())
+            raw.write(f"{name}\t{left}\t{right}\n".encode())
             written += 1
-    print(source.__name__, written, os.path.getsize(f"{out}/{source.__name__}.tsv.gz"), flush=True)
+    print(name, written, os.path.getsize(f"{out}/{name}.tsv.gz"), flush=True)
 
 
 # Held-out sets, in the form of the project's retrieval sets
@@ -568,9 +620,9 @@ def main():
     GIT, NPM = args.git, args.npm
     os.makedirs(args.out, exist_ok=True)
     seen = set()
-    for source in SOURCES:
-        if not args.sources or source.__name__ in args.sources:
-            collect(source, args.out, seen)
+    for name, source in all_sources().items():
+        if not args.sources or name in args.sources:
+            collect(name, source, args.out, seen)
     if args.heldout:
         os.makedirs(args.heldout, exist_ok=True)
         held_out(args.heldout)
