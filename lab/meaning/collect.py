@@ -207,7 +207,7 @@ def tldr_pages():
     for path, text in git_files("tldr-pages/tldr", r"^pages(\.zh)?/.*\.md$"):
         about = [l[1:].strip() for l in text.split("\n") if l.startswith(">")]
         about = [l for l in about if not re.match(r"(More information|See also|更多信息|另请参阅|另见|参见)", l)]
-        steps = [re.sub(r"\[(\w+)\]", r"\1", plain(s.replace("[", "\0").replace("\0", "["))) for s in re.findall(r"^- (.*)$", text, re.M)]
+        steps = [re.sub(r"\[(\w+)\]", r"\1", plain(s)) for s in re.findall(r"^- (.*)$", text, re.M)]
         yield "zh" if path.startswith("pages.zh") else "en", path.split("/", 1)[1], short(" ".join(about)), steps
 
 
@@ -534,7 +534,7 @@ def all_sources():
     return named
 
 
-def collect(name, source, out, seen):
+def collect(name, source, out, seen, kept_out):
     """Writes one source; a text may stand in at most twelve pairs on a side (an intent: in any number)."""
     counts = [collections.Counter(), collections.Counter()]
     written = 0
@@ -544,7 +544,8 @@ def collect(name, source, out, seen):
             key = hash((left.lower(), right.lower()))
             if not left or not right or key in seen or length(left) > 48 or length(right) > 48:
                 continue
-            if spaced(left) in ("", spaced(right)) or not spaced(right):
+            words_left, words_right = spaced(left), spaced(right)
+            if not words_left or not words_right or words_left == words_right or words_left in kept_out or words_right in kept_out:
                 continue
             if counts[0][left.lower()] >= 12 or counts[1][right.lower()] >= 12 and source not in INTENTS:
                 continue
@@ -575,8 +576,10 @@ def both_ways(folder, name, source, rows):
         if row[3] and row[4] and bilingual(row[3], row[4]):
             once.setdefault(row[3], row)
     rows = random.Random(3).sample(list(once.values()), min(400, len(once)))
-    write_set(folder, f"{name}_zh_en", source, "Apache-2.0", [(i, s, n, en) for i, s, n, _, en in rows], [(zh, i) for i, _, _, zh, _ in rows])
-    write_set(folder, f"{name}_en_zh", source, "Apache-2.0", [(i, s, n, zh) for i, s, n, zh, _ in rows], [(en, i) for i, _, _, _, en in rows])
+    write_set(folder, f"{name}_zh_en", source, "Apache-2.0",
+              [(i, s, n, en) for i, s, n, _, en in rows], [(zh, i) for i, _, _, zh, _ in rows])
+    write_set(folder, f"{name}_en_zh", source, "Apache-2.0",
+              [(i, s, n, zh) for i, s, n, zh, _ in rows], [(en, i) for i, _, _, _, en in rows])
 
 
 def held_out(folder):
@@ -601,11 +604,25 @@ def held_out(folder):
     for language, path, about, steps in tldr_pages():
         if held(os.path.basename(path), 16):
             pages[language].setdefault(os.path.basename(path), (about, steps))
-    tools = [(p, "", p[:-3], about) for p, (about, _) in pages["en"].items()]
+    tools = [(p, "", p[:-3], about) for p, (about, _) in pages["en"].items() if "alias of" not in about]
     draw = random.Random(4)
     for language in pages:
         asked = [(step, p) for p, (_, steps) in pages[language].items() for step in steps[:6]]
+        pages_with = collections.Counter(step for step, _ in asked)
+        general = re.compile("documentation|文档|display help|显示帮助", re.I)
+        asked = [(step, p) for step, p in asked if pages_with[step] == 1 and not general.search(step)]
         write_set(folder, f"tldr_{language}_en", "tldr-pages/tldr", "CC-BY-4.0", tools, draw.sample(asked, min(500, len(asked))))
+
+
+def held_texts(folder):
+    """The words of every question and description of the held-out sets."""
+    found = set()
+    for name in os.listdir(folder):
+        with open(f"{folder}/{name}", encoding="utf-8") as f:
+            body = json.load(f)
+        found.update(spaced(q["text"]) for q in body["queries"])
+        found.update(spaced(t["description"]) for t in body["tools"])
+    return found - {""}
 
 
 def main():
@@ -619,13 +636,15 @@ def main():
     args = parse.parse_args()
     GIT, NPM = args.git, args.npm
     os.makedirs(args.out, exist_ok=True)
-    seen = set()
-    for name, source in all_sources().items():
-        if not args.sources or name in args.sources:
-            collect(name, source, args.out, seen)
+    kept_out = set()
     if args.heldout:
         os.makedirs(args.heldout, exist_ok=True)
         held_out(args.heldout)
+        kept_out = held_texts(args.heldout)
+    seen = set()
+    for name, source in all_sources().items():
+        if not args.sources or name in args.sources:
+            collect(name, source, args.out, seen, kept_out)
 
 
 if __name__ == "__main__":

@@ -142,12 +142,12 @@ class Pairs:
 def prepare(args):
     began = time.time()
     chunks = list(read_chunks(args.pairs))
-    with multiprocessing.Pool(args.cores) as pool:
+    with multiprocessing.get_context("fork").Pool(args.cores) as pool:
         vocabulary, counts = choose_vocabulary(pool, chunks)
     say(f"{sum(len(c[1]) for c in chunks)} pairs, {len(vocabulary)} tokens chosen, {time.time() - began:.0f} s")
     set_ids(vocabulary)
     pairs = Pairs()
-    with multiprocessing.Pool(args.cores) as pool:  # a new one: its processes inherit the ids
+    with multiprocessing.get_context("fork").Pool(args.cores) as pool:  # a new one, which inherits the ids
         for encoded in pool.imap(encode_chunk, chunks):
             pairs.add(*encoded)
     say(f"{len(pairs.lengths) // 2} pairs encoded, {len(pairs.flat) / max(1, len(pairs.lengths)):.1f} tokens a text, "
