@@ -12,7 +12,6 @@ while read -r repo branch; do
 done <<LIST
 APIs-guru/openapi-directory
 DaoChaShao/py-st-dl-translater-2.0
-PolyAI-LDN/task-specific-datasets
 RocketChat/Rocket.Chat
 TencentCloud/tencentcloud-sdk-python
 TencentCloud/tencentcloud-sdk-python-intl-en
@@ -30,7 +29,6 @@ jupyterlab/language-packs
 kubernetes/website
 louislam/uptime-kuma
 mattermost/mattermost
-pswietojanski/slurp
 python/python-docs-zh-cn 3.13
 tldr-pages/tldr
 zulip/zulip

@@ -511,18 +511,7 @@ def clinc():
                 yield from ((sentence, spaced(intent)) for sentence, intent in rows)
 
 
-def banking():
-    for _, text in git_files("PolyAI-LDN/task-specific-datasets", r"^banking_data/(train|test)\.csv$"):
-        yield from ((row["text"], spaced(row["category"])) for row in csv.DictReader(io.StringIO(text)))
-
-
-def slurp():
-    for _, text in git_files("pswietojanski/slurp", r"^dataset/slurp/(devel|test)\.jsonl$"):
-        for row in map(json.loads, text.splitlines()):
-            yield row["sentence"], spaced(f"{row['scenario']} {row['action']}")
-
-
-INTENTS = [clinc, banking, slurp]
+INTENTS = [clinc]
 SOURCES = [ecdict, wordnet, moby, tldr, openapi, tencent, alibaba, huawei, aws, python_docs, django, jupyter, superset, zulip,
            kubernetes, tatoeba] + INTENTS
 
