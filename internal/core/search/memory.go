@@ -18,7 +18,9 @@ type Credit struct {
 func NewCredit(tool, query string, at time.Time) Credit {
 	var terms []string
 	for _, t := range count(clip(query, maxText)) {
-		terms = append(terms, t.term)
+		if !vague[t.term] {
+			terms = append(terms, t.term)
+		}
 	}
 	terms = terms[:min(len(terms), maxTerms)]
 	slices.Sort(terms)
