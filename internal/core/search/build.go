@@ -59,8 +59,9 @@ func newBuilder(docs int) *builder {
 	}
 }
 
-// read adds the words of the next tool.
-func (b *builder) read(d *Doc) {
+// read adds the words of the next tool. It returns its schema, which is valid until the next
+// call, or nil.
+func (b *builder) read(d *Doc) *jsonschema.Node {
 	clear(b.last)
 	b.length = append(b.length, [fields]uint32{})
 	in := func(field int) func(string) {
@@ -82,9 +83,12 @@ func (b *builder) read(d *Doc) {
 	}
 	in(inServerText)(d.ServerDescription)
 	b.tree.Reset()
-	if schema, err := b.tree.Parse(d.Schema); err == nil {
-		schemaText(schema, 0, in(inParams), in(inParamText))
+	schema, err := b.tree.Parse(d.Schema)
+	if err != nil {
+		return nil
 	}
+	schemaText(schema, 0, in(inParams), in(inParamText))
+	return schema
 }
 
 // readName records the terms of the name, which are all that has been read of the tool.

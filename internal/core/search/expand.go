@@ -1,7 +1,6 @@
 package search
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -40,39 +39,6 @@ func count(text string) []counted {
 		})
 	})
 	return list
-}
-
-// values are quoted texts, addresses, paths and words with digits: what a tool is to be given,
-// rather than what it does.
-var values = regexp.MustCompile("\"[^\"]+\"|“[^”]+”|「[^」]+」|\\B'[^']+'\\B|https?://\\S+|\\S+@\\S+\\.\\w+|[~.]?/[\\w./-]+|\\w*\\d\\w*")
-
-// pieces splits a text into values and what is between them.
-func pieces(text string, emit func(piece string, value bool)) {
-	start := 0
-	for _, at := range values.FindAllStringIndex(text, -1) {
-		emit(text[start:at[0]], false)
-		emit(text[at[0]:at[1]], true)
-		start = at[1]
-	}
-	emit(text[start:], false)
-}
-
-var capital = regexp.MustCompile(`\p{Lu}\p{Ll}+`)
-
-// capitalized returns the words that are capitalized inside a sentence, in lower case.
-func capitalized(text string) map[string]bool {
-	var set map[string]bool
-	for _, at := range capital.FindAllStringIndex(text, -1) {
-		before := strings.TrimRight(text[:at[0]], " -")
-		if before == "" || strings.HasSuffix(before, "\n") || strings.ContainsRune(".?!:\"'(", rune(before[len(before)-1])) {
-			continue
-		}
-		if set == nil {
-			set = map[string]bool{}
-		}
-		set[strings.ToLower(text[at[0]:at[1]])] = true
-	}
-	return set
 }
 
 // expand returns the terms to search for: the given ones, similar ones for those that no tool

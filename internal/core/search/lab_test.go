@@ -111,11 +111,13 @@ func (s *labSet) split(most int) (past []Credit, now []labQuery) {
 			now = append(now, q)
 			continue
 		}
+		var before []string
 		for _, same := range q.Gold {
 			kept[same[0]]++
 			if kept[same[0]] <= most {
-				past = append(past, NewCredit(same[0], q.Text, labTime))
+				past = append(past, NewCredit(same[0], q.Text, before, labTime))
 			}
+			before = append(before, same[0])
 		}
 	}
 	return past, now

@@ -22,9 +22,12 @@ type Query struct {
 // Result is a found tool.
 type Result struct {
 	Index  int     // index in the list of tools
-	Score  float32 // about 1 for the best match by words, plus memory
+	Score  float32 // 1 for the best match by words, plus meaning and memory
 	Memory float32 // the part of Score that comes from memory
 }
+
+// withHelpers is the number of the best tools that bring those they were called with.
+const withHelpers = 3
 
 // maxText limits the text of a query, maxClauses the clauses that are searched separately.
 const (
@@ -41,8 +44,9 @@ const (
 	perSimilar  = .6  // a term similar to one that no tool has
 	perValue    = .6  // a term that occurs only in values
 	perVague    = .2  // a vague term
-	perGeneral  = .3  // a tool that finds what the query is about
-	perMeaning  = .25 // the tool closest in meaning
+	perGeneral  = .4  // a tool that finds what the query is about
+	perHelper   = .8  // a tool that was called together with one of the best
+	perMeaning  = .4  // the tool closest in meaning
 	exactlyThis = 1   // the tool whose name is the query
 )
 
@@ -63,19 +67,19 @@ func (x *Index) Search(q Query) []Result {
 	}
 	terms := count(text)
 	sure := s.add(x.translate(x.expand(terms), text), 1, 0)
-	if list := clauses(text); len(list) > 1 {
-		for _, c := range list {
-			if own := count(c); x.hasVerb(own) {
-				s.add(x.translate(x.expand(own), c), 0, perClause)
-			}
-		}
+	for _, c := range x.clauses(text) {
+		s.add(x.translate(x.expand(c.terms), c.text), 0, perClause)
 	}
 	s.scale()
 	room := max(0, 1-sure/x.ideal(terms))
 	if len(terms) > 0 {
 		s.add(x.expand(general), 0, perGeneral*room)
+		s.addMeaning(s.nearest(&q, text))
 	}
-	s.addMeaning(q.Vector, q.Vectors)
+	if sure == 0 {
+		s.halve()
+	}
+	s.addHelpers(&q)
 	past := s.addMemory(&q, terms, room)
 	for _, i := range x.exact[strings.ToLower(strings.TrimSpace(text))] {
 		if s.allow[i] {
@@ -131,13 +135,27 @@ func (x *Index) ideal(terms []counted) float32 {
 	return max(sum, 1e-6)
 }
 
-// clauses splits a text into parts that may each ask for a different tool.
-func clauses(text string) []string {
-	var list []string
+// clause is a part of a text that may ask for a tool of its own.
+type clause struct {
+	text  string
+	terms []counted
+}
+
+// clauses returns the parts of a text that have a verb; none if the text has one part only.
+func (x *Index) clauses(text string) []clause {
+	var list []clause
+	n := 0
 	for part := range strings.FieldsFuncSeq(text, endsClause) {
-		if width(part) > 12 && len(list) < maxClauses {
-			list = append(list, part)
+		if width(part) <= 12 || n == maxClauses {
+			continue
 		}
+		n++
+		if terms := count(part); x.hasVerb(terms) {
+			list = append(list, clause{part, terms})
+		}
+	}
+	if n < 2 {
+		return nil
 	}
 	return list
 }
@@ -236,6 +254,13 @@ func (s *scores) scale() {
 		for i := range s.total {
 			s.total[i] /= best
 		}
+	}
+}
+
+// halve makes all scores less than Sure.
+func (s *scores) halve() {
+	for i := range s.total {
+		s.total[i] /= 2
 	}
 }
 

@@ -9,7 +9,11 @@
 //	}
 package search
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/core/search/static"
+)
 
 // Doc is the searchable text of one tool.
 type Doc struct {
@@ -38,9 +42,11 @@ type Index struct {
 
 	server  []int32          // index of a tool's server
 	servers []float32        // number of tools, by server
+	id      []string         // of each tool
 	ids     map[string]int32 // index of a tool, by ID
 	exact   map[string][]int32
 	names   []squeezed
+	vectors []static.Vector // by tool
 }
 
 // postings lists the tools of each term, in order, with a number for each.
@@ -70,7 +76,7 @@ func New(docs []Doc) *Index {
 	servers := map[string]int32{}
 	for i := range docs {
 		d := &docs[i]
-		b.read(d)
+		x.vectors = append(x.vectors, vectorOf(d, b.read(d)))
 		server, ok := servers[d.Server]
 		if !ok {
 			server = int32(len(servers))
@@ -83,6 +89,7 @@ func New(docs []Doc) *Index {
 		if id == "" {
 			id = d.Name
 		}
+		x.id = append(x.id, id)
 		place := int32(i)
 		if _, taken := x.ids[id]; !taken {
 			x.ids[id] = place
