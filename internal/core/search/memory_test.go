@@ -111,7 +111,8 @@ func TestMemoryIsForManyGoroutines(t *testing.T) {
 
 func TestHelpersComeWithTheToolTheyWereCalledFor(t *testing.T) {
 	x := New(small)
-	m := NewMemory([]Credit{NewCredit("mail__send", "write to Ann", []string{"weather__forecast", "mail__send", "gone"}, labTime)})
+	before := []string{"weather__forecast", "mail__send", "gone"}
+	m := NewMemory([]Credit{NewCredit("mail__send", "write to Ann", before, labTime)})
 	places := func(text string, allow func(int) bool) map[string]int {
 		at := map[string]int{}
 		for i, r := range x.Search(Query{Text: text, Limit: 9, Memory: m, Now: labTime, Allow: allow}) {
@@ -119,6 +120,10 @@ func TestHelpersComeWithTheToolTheyWereCalledFor(t *testing.T) {
 		}
 		return at
 	}
+	if at := places("send an email", nil); at["weather__forecast"] == 2 {
+		t.Errorf("once is enough: %v", at)
+	}
+	m.Add(NewCredit("mail__send", "wish Bob a good journey", before, labTime))
 	if at := places("send an email", nil); at["mail__send"] != 1 || at["weather__forecast"] != 2 {
 		t.Errorf("the helper of a tool is not next to it: %v", at)
 	}

@@ -46,7 +46,7 @@ const (
 	perVague    = .2  // a vague term
 	perGeneral  = .4  // a tool that finds what the query is about
 	perHelper   = .8  // a tool that was called together with one of the best
-	perMeaning  = .4  // the tool closest in meaning
+	perMeaning  = .3  // the tool closest in meaning
 	exactlyThis = 1   // the tool whose name is the query
 )
 

@@ -111,6 +111,18 @@ func TestWhatIsNotAllowedIsNeitherFoundNorAMeasure(t *testing.T) {
 	}
 }
 
+func TestValuesAreTold(t *testing.T) {
+	var got []string
+	pieces(`send "hello world" and /etc/hosts to ann@example.com, it's v2 of 'x y'`, func(piece string, value bool) {
+		if value {
+			got = append(got, piece)
+		}
+	})
+	if s := strings.Join(got, "|"); s != `"hello world"|/etc/hosts|ann@example.com,|v2|'x y'` {
+		t.Error(s)
+	}
+}
+
 func TestSearchIsDeterministic(t *testing.T) {
 	docs := slices.Clone(small)
 	for i := range 200 {
@@ -249,6 +261,22 @@ func FuzzSearch(f *testing.F) {
 			}
 		}
 		x.Near(text, 3, nil)
+	})
+}
+
+func FuzzPieces(f *testing.F) {
+	for _, s := range []string{`say "hi there" to Ann's "x`, "open /etc/hosts and https://a.b/c?d=1", "把「你好」发给 a@b.cn，编号 A-12", "'a' ‘b’ `c` \xff\"", "~/x ./y / ."} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var all strings.Builder
+		pieces(text, func(piece string, _ bool) { all.WriteString(piece) })
+		if all.String() != text {
+			t.Fatalf("the pieces of %q are %q", text, all.String())
+		}
+		if same := eachName(text, func(word string) string { return word }); same != text {
+			t.Fatalf("%q became %q", text, same)
+		}
 	})
 }
 

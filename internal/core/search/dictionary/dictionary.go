@@ -34,14 +34,10 @@ var words = sync.OnceValue(func() string {
 // words have two to four characters, English ones are in lower case.
 func Translate(word string) []string {
 	text := words()
-	// The first position whose line is not before the word.
-	at := sort.Search(len(text), func(i int) bool {
-		return line(text, i) >= word+"\t"
-	})
-	// Any position in a line gives that line.
-	found := line(text, min(at, len(text)-1))
-	rest, ok := strings.CutPrefix(found, word+"\t")
-	if !ok {
+	key := word + "\t"
+	at := sort.Search(len(text)-1, func(i int) bool { return line(text, i) >= key })
+	rest, ok := strings.CutPrefix(line(text, at), key)
+	if !ok || word == "" || strings.Contains(word, "\t") {
 		return nil
 	}
 	return strings.Split(rest, "\t")

@@ -1,12 +1,22 @@
 package static
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"slices"
 	"testing"
 )
+
+// TestIsTheOneThatWasTrained fails if model.bin is not what lab/meaning made last.
+func TestIsTheOneThatWasTrained(t *testing.T) {
+	const want = "304e586008d60604725b2d155ca292859fd769da615bda15db82c4f586187fc9"
+	if got := fmt.Sprintf("%x", sha256.Sum256([]byte(packed))); got != want {
+		t.Errorf("the hash is %s", got)
+	}
+}
 
 // TestSamples checks that tokens and vectors are those of the training script.
 func TestSamples(t *testing.T) {
@@ -39,6 +49,18 @@ func TestSamples(t *testing.T) {
 	if len(samples) < 20 {
 		t.Errorf("%d samples", len(samples))
 	}
+}
+
+func FuzzOf(f *testing.F) {
+	for _, s := range []string{"", "deleteFile", "删除 file", "ＡＢ\xff", "iPhoneXs"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		v := Of(text)
+		if size := v.Dot(&v); size != 0 && math.Abs(float64(size)-1) > 1e-3 {
+			t.Fatalf("the vector of %q has the length %v", text, size)
+		}
+	})
 }
 
 func BenchmarkOf(b *testing.B) {
