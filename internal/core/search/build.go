@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
@@ -24,7 +26,7 @@ const (
 // weight is the weight of a word in each field; even is how strongly it is normalized by the
 // field's length. They were set by hand, not tuned to any set of queries.
 var (
-	weight = [fields]float64{2, 1, .6, .3, .5, .3}
+	weight = [fields]float64{2, 1, 1, .3, .5, .3}
 	even   = [fields]float64{.3, .6, .3, .5, .6, .7}
 )
 
@@ -37,6 +39,9 @@ type builder struct {
 	found  []occurrence
 	length [][fields]uint32 // in words, by tool
 	named  []occurrence     // terms of names, without duplicates
+	vague  map[int32]bool   // terms
+	begin  map[int32]int    // number of tools whose name begins with the term
+	forms  map[string]bool  // words as they are written, in lower case
 	last   map[int32]int    // index in found, for the current tool
 	tree   jsonschema.Tree
 }
@@ -48,21 +53,28 @@ type occurrence struct {
 }
 
 func newBuilder(docs int) *builder {
-	return &builder{terms: map[string]int32{}, length: make([][fields]uint32, 0, docs), last: map[int32]int{}}
+	return &builder{
+		terms: map[string]int32{}, length: make([][fields]uint32, 0, docs), last: map[int32]int{},
+		vague: map[int32]bool{}, begin: map[int32]int{}, forms: map[string]bool{},
+	}
 }
 
-// read adds the words of the next tool.
-func (b *builder) read(d *Doc) {
+// read adds the words of the next tool. It returns its schema, which is valid until the next
+// call, or nil.
+func (b *builder) read(d *Doc) *jsonschema.Node {
 	clear(b.last)
 	b.length = append(b.length, [fields]uint32{})
 	in := func(field int) func(string) {
-		add := func(term string) { b.add(field, term) }
-		return func(text string) { words(text, add) }
+		isName := field == inName || field == inParams
+		add := func(term, word string, joined bool) {
+			if !joined || !isName {
+				b.add(field, term, word, joined)
+			}
+		}
+		return func(text string) { read(text, add) }
 	}
 	in(inName)(d.Name)
-	for _, at := range b.last {
-		b.named = append(b.named, b.found[at])
-	}
+	b.readName()
 	in(inName)(d.Path)
 	in(inDescription)(d.Description)
 	in(inServer)(d.Server)
@@ -71,19 +83,42 @@ func (b *builder) read(d *Doc) {
 	}
 	in(inServerText)(d.ServerDescription)
 	b.tree.Reset()
-	if schema, err := b.tree.Parse(d.Schema); err == nil {
-		schemaText(schema, 0, in(inParams), in(inParamText))
+	schema, err := b.tree.Parse(d.Schema)
+	if err != nil {
+		return nil
 	}
+	schemaText(schema, 0, in(inParams), in(inParamText))
+	return schema
 }
 
-func (b *builder) add(field int, term string) {
+// readName records the terms of the name, which are all that has been read of the tool.
+func (b *builder) readName() {
+	first := int32(-1)
+	for id, at := range b.last {
+		if first < 0 || at < b.last[first] {
+			first = id
+		}
+		if !b.vague[id] {
+			b.named = append(b.named, b.found[at])
+		}
+	}
+	b.begin[first]++
+}
+
+func (b *builder) add(field int, term, word string, joined bool) {
 	id, ok := b.terms[term]
 	if !ok {
 		id = int32(len(b.terms))
 		b.terms[strings.Clone(term)] = id // a copy, because it may be part of a long text
+		b.vague[id] = vague[term]
+	}
+	if word != "" && !b.forms[word] {
+		b.forms[strings.Clone(word)] = true
 	}
 	doc := len(b.length) - 1
-	b.length[doc][field]++
+	if !joined && !b.vague[id] {
+		b.length[doc][field]++
+	}
 	at, ok := b.last[id]
 	if !ok {
 		at = len(b.found)
@@ -98,7 +133,10 @@ func (b *builder) add(field int, term string) {
 // finish computes the weights and fills the index.
 func (b *builder) finish(x *Index) {
 	x.terms = b.terms
+	x.begin = b.begin
+	x.forms = b.forms
 	x.sorted = slices.Sorted(maps.Keys(b.terms))
+	x.chinese = slices.ContainsFunc(x.sorted, isChinese)
 	all := float64(len(b.length))
 	x.unknown = idf(all, 0)
 	x.idf = make([]float32, len(b.terms))
@@ -118,14 +156,12 @@ func (b *builder) finish(x *Index) {
 		}
 		return x.idf[o.term] * float32(sum/(saturation+sum))
 	})
-	x.nameSize = make([]float32, len(b.length))
-	whole := make([]float32, len(b.length))
+	x.nameIDF = make([]float32, len(b.length))
 	slices.SortFunc(b.named, func(a, b occurrence) int { return cmp.Or(cmp.Compare(a.doc, b.doc), cmp.Compare(a.term, b.term)) })
 	for _, o := range b.named {
-		x.nameSize[o.doc]++
-		whole[o.doc] += x.idf[o.term]
+		x.nameIDF[o.doc] += x.idf[o.term]
 	}
-	x.naming = gather(b.named, len(b.terms), func(o occurrence) float32 { return x.idf[o.term] / whole[o.doc] })
+	x.naming = gather(b.named, len(b.terms), func(o occurrence) float32 { return x.idf[o.term] / x.nameIDF[o.doc] })
 }
 
 // meanLength is the average length of each field.
@@ -160,4 +196,10 @@ func gather(list []occurrence, terms int, value func(occurrence) float32) postin
 		p.value[at] = value(o)
 	}
 	return p
+}
+
+// isChinese reports whether a term is a pair of Han characters.
+func isChinese(term string) bool {
+	first, size := utf8.DecodeRuneInString(term)
+	return unicode.Is(unicode.Han, first) && len(term) > size
 }

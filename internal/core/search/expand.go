@@ -11,24 +11,32 @@ type weighted struct {
 	weight float32
 }
 
-// counted is a term of a text with its count.
+// counted is a term of a query.
 type counted struct {
-	term string
-	n    float32
+	term   string
+	word   string  // as it is written, in lower case
+	n      float32 // how often it occurs
+	value  bool    // it occurs only in values
+	name   bool    // it is written like a name
+	joined bool
 }
 
 // count returns the distinct terms of a text, in order.
 func count(text string) []counted {
 	var list []counted
 	places := map[string]int{}
-	words(text, func(term string) {
-		at, ok := places[term]
-		if !ok {
-			at = len(list)
-			places[term] = at
-			list = append(list, counted{term: term})
-		}
-		list[at].n++
+	names := capitalized(text)
+	pieces(text, func(piece string, value bool) {
+		read(piece, func(term, word string, joined bool) {
+			at, ok := places[term]
+			if !ok {
+				at = len(list)
+				places[term] = at
+				list = append(list, counted{term: term, word: word, value: true, name: names[word], joined: joined})
+			}
+			list[at].n++
+			list[at].value = list[at].value && value
+		})
 	})
 	return list
 }
@@ -36,21 +44,45 @@ func count(text string) []counted {
 // expand returns the terms to search for: the given ones, similar ones for those that no tool
 // has, and synonyms, which count less.
 func (x *Index) expand(own []counted) []weighted {
+	clear := slices.ContainsFunc(own, func(t counted) bool {
+		_, ok := x.terms[t.term]
+		return ok && !vague[t.term]
+	})
 	var list []weighted
 	for _, t := range own {
-		if id, ok := x.terms[t.term]; ok {
-			list = append(list, weighted{id, 9 * t.n / (8 + t.n)})
+		if id, ok := x.terms[t.term]; ok && !x.isOtherName(t) {
+			list = append(list, weighted{id, x.importance(t, clear) * 9 * t.n / (8 + t.n)})
 		}
 	}
 	for _, t := range own {
-		if _, ok := x.terms[t.term]; !ok {
+		if _, ok := x.terms[t.term]; !ok && !t.name {
 			list = x.similar(list, t.term)
 		}
 	}
 	for _, t := range own {
-		list = x.synonyms(list, t.term)
+		if !t.value && !x.isOtherName(t) {
+			list = x.synonyms(list, t.term, x.importance(t, clear))
+		}
 	}
 	return list
+}
+
+// importance is how much a term counts: a vague one counts fully only if there is no clear one.
+func (x *Index) importance(t counted, clear bool) float32 {
+	weight := float32(1)
+	if t.value {
+		weight = perValue
+	}
+	if clear && vague[t.term] {
+		weight *= perVague
+	}
+	return weight
+}
+
+// isOtherName reports whether the term is a name that no tool uses, such as Park: its stem may
+// still be that of another word, such as parking.
+func (x *Index) isOtherName(t counted) bool {
+	return t.name && !x.forms[t.word] && !x.forms[strings.TrimSuffix(t.word, "s")]
 }
 
 // maxSimilar limits the similar words for an unknown one.
@@ -83,7 +115,7 @@ func (x *Index) similar(list []weighted, term string) []weighted {
 
 // synonyms adds synonyms of a term. A synonym that is rarer than the term counts no more than
 // the term.
-func (x *Index) synonyms(list []weighted, term string) []weighted {
+func (x *Index) synonyms(list []weighted, term string, importance float32) []weighted {
 	own := float32(0)
 	if id, ok := x.terms[term]; ok {
 		own = x.idf[id]
@@ -93,7 +125,7 @@ func (x *Index) synonyms(list []weighted, term string) []weighted {
 		if !ok {
 			continue
 		}
-		weight := float32(perSynonym)
+		weight := perSynonym * importance
 		if own > 0 {
 			weight *= min(1, own/x.idf[id])
 		}

@@ -1,10 +1,14 @@
 package search
 
 import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
 	"encoding/json"
 	"flag"
 	"hash/fnv"
 	"io/fs"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -55,6 +59,33 @@ func readSet(t testing.TB, name string) (*labSet, *Index) {
 	return &s, New(s.docs())
 }
 
+//go:embed testdata/written.json.gz
+var writtenSets []byte
+
+// written are the names of the sets in writtenSets.
+var written = []string{"written_en", "written_multi", "written_zh", "written_en_zh"}
+
+// readWritten reads the sets that are written for this package; they share one index.
+func readWritten(t testing.TB) (map[string]*labSet, *Index) {
+	t.Helper()
+	r, err := gzip.NewReader(bytes.NewReader(writtenSets))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		labSet
+		Sets map[string][]labQuery
+	}
+	if err := json.NewDecoder(r).Decode(&all); err != nil {
+		t.Fatal(err)
+	}
+	sets := map[string]*labSet{}
+	for name, queries := range all.Sets {
+		sets[name] = &labSet{all.Tools, queries}
+	}
+	return sets, New(all.docs())
+}
+
 func (s *labSet) docs() []Doc {
 	var docs []Doc
 	for _, d := range s.Tools {
@@ -67,10 +98,37 @@ func (s *labSet) docs() []Doc {
 // and how often the first result is a needed one.
 type recall struct{ r1, r5, r10, hit float64 }
 
-func (s *labSet) measure(x *Index, m *Memory, queries []labQuery) (sum recall) {
+func (s *labSet) measure(x *Index, m *Memory, queries []labQuery) recall {
+	return s.measureWith(queries, func(text string) []Result {
+		return x.Search(Query{Text: text, Limit: 10, Memory: m, Now: labTime})
+	})
+}
+
+// oneOfSixty is one question of the smaller sets, which is chance.
+const oneOfSixty = .017
+
+// withoutModel searches by words alone.
+func withoutModel(x *Index) func(string) []Result {
+	return func(text string) []Result { return x.Search(Query{Text: text, Limit: 10, Vector: []float32{0}}) }
+}
+
+// plain25 is BM25F with the same terms and field weights, and nothing else.
+func plain25(x *Index) func(string) []Result {
+	return func(text string) []Result {
+		s := &scores{x: x, total: make([]float32, x.Len())}
+		for _, t := range count(text) {
+			if id, ok := x.terms[t.term]; ok && !t.joined && !vague[t.term] {
+				x.words.addTo(s.total, id, t.n)
+			}
+		}
+		return s.best(10)
+	}
+}
+
+func (s *labSet) measureWith(queries []labQuery, search func(text string) []Result) (sum recall) {
 	for _, q := range queries {
 		rank := map[string]int{}
-		for i, r := range x.Search(Query{Text: q.Text, Limit: 10, Memory: m, Now: labTime}) {
+		for i, r := range search(q.Text) {
 			rank[s.Tools[r.Index].ID] = i + 1
 		}
 		share := 1 / float64(len(q.Gold)) / float64(len(queries))
@@ -111,11 +169,13 @@ func (s *labSet) split(most int) (past []Credit, now []labQuery) {
 			now = append(now, q)
 			continue
 		}
+		var before []string
 		for _, same := range q.Gold {
 			kept[same[0]]++
 			if kept[same[0]] <= most {
-				past = append(past, NewCredit(same[0], q.Text, labTime))
+				past = append(past, NewCredit(same[0], q.Text, before, labTime))
 			}
+			before = append(before, same[0])
 		}
 	}
 	return past, now
@@ -143,6 +203,46 @@ func TestLab(t *testing.T) {
 		}
 		if most.hit < b.pastHit || most.r10 < b.pastR10 || most.r10 < none.r10 {
 			t.Errorf("%s: memory gains too little", name)
+		}
+	}
+}
+
+// TestLabLeaveOneOut prints, for every set, what plain BM25F, the words and all together find, and
+// what all gain over plain on the average of the other sets: a change counts only if that rises.
+func TestLabLeaveOneOut(t *testing.T) {
+	if !*lab {
+		t.Skip("only with -lab")
+	}
+	type row struct {
+		name              string
+		plain, words, all recall
+	}
+	var rows []row
+	add := func(name string, s *labSet, x *Index) {
+		rows = append(rows, row{
+			name, s.measureWith(s.Queries, plain25(x)), s.measureWith(s.Queries, withoutModel(x)), s.measure(x, nil, s.Queries),
+		})
+	}
+	for _, name := range slices.Sorted(maps.Keys(bars)) {
+		s, x := readSet(t, name)
+		add(name, s, x)
+	}
+	sets, x := readWritten(t)
+	for _, name := range written {
+		add(name, sets[name], x)
+	}
+	t.Logf("%-18s %-13s %-13s %-13s %s", "R@10 hit@1", "plain BM25F", "words", "with model", "R@10 gained on the other sets: words, with model")
+	for i, r := range rows {
+		var words, all float64
+		for k, o := range rows {
+			if k != i {
+				words += (o.words.r10 - o.plain.r10) / float64(len(rows)-1)
+				all += (o.all.r10 - o.plain.r10) / float64(len(rows)-1)
+			}
+		}
+		t.Logf("%-18s %.3f %.3f   %.3f %.3f   %.3f %.3f   %+.3f %+.3f", r.name, r.plain.r10, r.plain.hit, r.words.r10, r.words.hit, r.all.r10, r.all.hit, words, all)
+		if r.all.r10 <= r.plain.r10 || r.all.hit < r.plain.hit-oneOfSixty {
+			t.Errorf("%s: below plain BM25F", r.name)
 		}
 	}
 }
@@ -179,6 +279,17 @@ func TestLabOfTenThousandTools(t *testing.T) {
 	t.Logf("10,000 tools: built in %v, %d MB; search %v in the median, %v at most", build, size, median, times[len(times)-1])
 	if median > time.Millisecond || build > 2*time.Second || size > 100 {
 		t.Error("too slow or too large")
+	}
+}
+
+func TestSearchIsBetterThanPlainOnWrittenSets(t *testing.T) {
+	sets, x := readWritten(t)
+	for _, name := range written {
+		s := sets[name]
+		got := s.measure(x, nil, s.Queries)
+		if want := s.measureWith(s.Queries, plain25(x)); got.r10 < want.r10+.03 || got.hit < want.hit-oneOfSixty {
+			t.Errorf("%s: R@10 %.3f, hit@1 %.3f; plain BM25F has %.3f, %.3f", name, got.r10, got.hit, want.r10, want.hit)
+		}
 	}
 }
 

@@ -3,25 +3,38 @@ package search
 import (
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
 
-// Credit records that a query led to a tool. It has the query's terms, not its text.
+// Credit records that a query led to a tool. It has the query's terms, not its text, and the
+// tools that were called before it for the same query, each as a term of its own.
 type Credit struct {
 	Tool  string    `json:"tool"` // its ID
 	Terms []string  `json:"terms"`
 	At    time.Time `json:"at"`
 }
 
-// NewCredit credits a tool with a query.
-func NewCredit(tool, query string, at time.Time) Credit {
+// helperTerm is the beginning of a term that stands for a tool. No word has it.
+const helperTerm = "@"
+
+// NewCredit credits a tool with a query and the tools that were called before it.
+func NewCredit(tool, query string, before []string, at time.Time) Credit {
 	var terms []string
 	for _, t := range count(clip(query, maxText)) {
-		terms = append(terms, t.term)
+		if !vague[t.term] {
+			terms = append(terms, t.term)
+		}
 	}
 	terms = terms[:min(len(terms), maxTerms)]
+	for _, helper := range before {
+		if helper != tool {
+			terms = append(terms, helperTerm+helper)
+		}
+	}
 	slices.Sort(terms)
+	terms = slices.Compact(terms)
 	return Credit{Tool: tool, Terms: terms, At: at}
 }
 
@@ -167,6 +180,48 @@ func (s *scores) addMemory(q *Query, terms []counted, room float32) []float32 {
 		s.total[i] += added[i]
 	}
 	return added
+}
+
+// usedTogether returns how often other tools were called with this one for the same query.
+func (m *Memory) usedTogether(tool string) map[string]float32 {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	count := map[string]float32{}
+	for _, t := range m.terms[helperTerm+tool] {
+		count[m.byTool[t.tool].id]++
+	}
+	if id, ok := m.tools[tool]; ok {
+		for _, c := range m.byTool[id].credits {
+			for _, term := range c.Terms {
+				if helper, ok := strings.CutPrefix(term, helperTerm); ok {
+					count[helper]++
+				}
+			}
+		}
+	}
+	return count
+}
+
+// addHelpers adds the tools that were called together with the best ones: a job may need a tool
+// that it does not name, such as the clock for "next Wednesday".
+func (s *scores) addHelpers(q *Query) {
+	if q.Memory == nil {
+		return
+	}
+	added := map[int32]float32{}
+	for _, r := range s.best(withHelpers) {
+		if r.Score < Sure {
+			continue
+		}
+		for tool, n := range q.Memory.usedTogether(s.x.id[r.Index]) {
+			if i, ok := s.x.ids[tool]; ok && s.allow[i] {
+				added[i] = max(added[i], perHelper*r.Score*(n-1)/n) // once may be chance
+			}
+		}
+	}
+	for i, v := range added {
+		s.total[i] += v
+	}
 }
 
 // recalled is a tool and how strongly the terms are associated with it.

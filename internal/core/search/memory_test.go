@@ -3,6 +3,7 @@ package search
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -16,12 +17,12 @@ func TestMemoryFindsWhatTheWordsDoNot(t *testing.T) {
 	x := New(small)
 	m := NewMemory(nil)
 	const text = "ping Ann"
-	if got := x.Search(Query{Text: text, Memory: m, Now: labTime}); len(got) > 0 {
-		t.Fatalf("an empty memory finds %v", got)
+	if got := x.Search(Query{Text: text, Memory: m, Now: labTime}); len(got) == 0 || got[0].Score >= Sure {
+		t.Fatalf("an empty memory is sure of %v", got)
 	}
-	m.Add(NewCredit("mail__send", "ping Bob", labTime))
+	m.Add(NewCredit("mail__send", "ping Bob", nil, labTime))
 	got := x.Search(Query{Text: text, Memory: m, Now: labTime})
-	if len(got) != 1 || small[got[0].Index].ID != "mail__send" || got[0].Memory != got[0].Score {
+	if small[got[0].Index].ID != "mail__send" || got[0].Memory < 1 {
 		t.Fatalf("got %v", got)
 	}
 	if later := x.Search(Query{Text: text, Memory: m, Now: labTime.Add(90 * day)}); later[0].Score >= got[0].Score {
@@ -47,8 +48,8 @@ func TestMemoryIsBoundedAndAgreementCounts(t *testing.T) {
 	}
 	var many, shared []Credit
 	for i := range 30 {
-		many = append(many, NewCredit("mail__send", fmt.Sprintf("ping somebody%d", i), labTime))
-		shared = append(shared, many[i], NewCredit("shop__orders", fmt.Sprintf("ping something%d", i), labTime))
+		many = append(many, NewCredit("mail__send", fmt.Sprintf("ping somebody%d", i), nil, labTime))
+		shared = append(shared, many[i], NewCredit("shop__orders", fmt.Sprintf("ping something%d", i), nil, labTime))
 	}
 	one := score(many[0])
 	all := score(many...)
@@ -61,11 +62,11 @@ func TestMemoryIsBoundedAndAgreementCounts(t *testing.T) {
 func TestMemoryKeepsTheLastCreditsOfATool(t *testing.T) {
 	m := NewMemory(nil)
 	for i := range 100 {
-		m.Add(NewCredit("a", fmt.Sprintf("query number%d", i), labTime.Add(time.Duration(i)*day)))
+		m.Add(NewCredit("a", fmt.Sprintf("query number%d", i), nil, labTime.Add(time.Duration(i)*day)))
 	}
-	m.Add(NewCredit("a", "an older query", labTime.Add(-day)))
-	m.Add(NewCredit("a", "number90 query", labTime.Add(300*day))) // the same words: the same query
-	m.Add(NewCredit("a", "the", labTime))                         // no words: nothing to remember
+	m.Add(NewCredit("a", "an older query", nil, labTime.Add(-day)))
+	m.Add(NewCredit("a", "number90 query", nil, labTime.Add(300*day))) // the same words: the same query
+	m.Add(NewCredit("a", "the", nil, labTime))                         // no words: nothing to remember
 	kept := m.Credits("a")
 	if len(kept) != maxCredits || !kept[len(kept)-1].At.Equal(labTime.Add(300*day)) || kept[0].At.Before(labTime.Add(70*day)) {
 		t.Fatalf("%d are kept, from %v to %v", len(kept), kept[0].At, kept[len(kept)-1].At)
@@ -74,7 +75,7 @@ func TestMemoryKeepsTheLastCreditsOfATool(t *testing.T) {
 	for _, list := range m.terms {
 		traces += len(list)
 	}
-	if want := 3 * maxCredits; traces != want { // query, number, and its digits
+	if want := 4 * maxCredits; traces != want { // query, number, its digits, and both
 		t.Errorf("%d traces, want %d", traces, want)
 	}
 	raw, err := json.Marshal(kept)
@@ -100,7 +101,7 @@ func TestMemoryIsForManyGoroutines(t *testing.T) {
 	for g := range 4 {
 		all.Go(func() {
 			for i := range 100 {
-				m.Add(NewCredit(small[i%len(small)].ID, fmt.Sprintf("word%d ping %d", g, i), labTime))
+				m.Add(NewCredit(small[i%len(small)].ID, fmt.Sprintf("word%d ping %d", g, i), nil, labTime))
 				x.Search(Query{Text: "ping word1", Memory: m, Now: labTime})
 			}
 		})
@@ -108,10 +109,36 @@ func TestMemoryIsForManyGoroutines(t *testing.T) {
 	all.Wait()
 }
 
+func TestHelpersComeWithTheToolTheyWereCalledFor(t *testing.T) {
+	x := New(small)
+	before := []string{"weather__forecast", "mail__send", "gone"}
+	m := NewMemory([]Credit{NewCredit("mail__send", "write to Ann", before, labTime)})
+	places := func(text string, allow func(int) bool) map[string]int {
+		at := map[string]int{}
+		for i, r := range x.Search(Query{Text: text, Limit: 9, Memory: m, Now: labTime, Allow: allow}) {
+			at[small[r.Index].ID] = i + 1
+		}
+		return at
+	}
+	if at := places("send an email", nil); at["weather__forecast"] == 2 {
+		t.Errorf("once is enough: %v", at)
+	}
+	m.Add(NewCredit("mail__send", "wish Bob a good journey", before, labTime))
+	if at := places("send an email", nil); at["mail__send"] != 1 || at["weather__forecast"] != 2 {
+		t.Errorf("the helper of a tool is not next to it: %v", at)
+	}
+	if at := places("weather forecast", nil); at["weather__forecast"] != 1 || at["mail__send"] != 2 {
+		t.Errorf("a tool is not next to its helper: %v", at)
+	}
+	if at := places("send an email", func(i int) bool { return small[i].ID != "weather__forecast" }); at["weather__forecast"] > 0 {
+		t.Error("a helper that is not allowed is found")
+	}
+}
+
 func TestTrailCreditsOnlyWhatASearchLedTo(t *testing.T) {
 	var trail Trail
 	called := func(tool string, good bool) string {
-		query, ok := trail.Called(tool, good)
+		query, _, ok := trail.Called(tool, good)
 		if ok != (query != "") {
 			t.Fatalf("query %q and credit %v", query, ok)
 		}
@@ -129,6 +156,9 @@ func TestTrailCreditsOnlyWhatASearchLedTo(t *testing.T) {
 	}
 	if called("a", true) != "first" || called("a", true) != "" {
 		t.Error("a tool is not credited exactly once")
+	}
+	if _, before, ok := trail.Called("b", true); !ok || !slices.Equal(before, []string{"c", "a", "a"}) {
+		t.Errorf("b was called after %v", before)
 	}
 	trail.Found("second", []string{"b"})
 	if called("b", true) != "second" {

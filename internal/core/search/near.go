@@ -12,7 +12,7 @@ import (
 func (x *Index) Near(name string, limit int, allow func(i int) bool) []int {
 	out := x.Alike(name, limit, allow)
 	for _, r := range x.Search(Query{Text: name, Limit: limit, Allow: allow}) {
-		if len(out) < limit && !slices.Contains(out, r.Index) {
+		if r.Score >= Sure && len(out) < limit && !slices.Contains(out, r.Index) {
 			out = append(out, r.Index)
 		}
 	}

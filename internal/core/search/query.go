@@ -22,9 +22,12 @@ type Query struct {
 // Result is a found tool.
 type Result struct {
 	Index  int     // index in the list of tools
-	Score  float32 // about 1 for the best match by words, plus memory
+	Score  float32 // 1 for the best match by words, plus meaning and memory
 	Memory float32 // the part of Score that comes from memory
 }
+
+// withHelpers is the number of the best tools that bring those they were called with.
+const withHelpers = 3
 
 // maxText limits the text of a query, maxClauses the clauses that are searched separately.
 const (
@@ -35,14 +38,24 @@ const (
 // The weights of the parts of a score, relative to the best match by words.
 const (
 	perClause   = .3  // best tool of each clause: a long task needs several tools
-	wholeName   = 1.5 // a tool whose whole name is in the query
+	wholeName   = 1.5 // a tool whose whole name is in the query, if its words are rare
+	perServer   = .4  // what the tools of the same server score on average
 	perSynonym  = .3  // a synonym
 	perSimilar  = .6  // a term similar to one that no tool has
-	perMeaning  = .25 // the tool closest in meaning
+	perValue    = .6  // a term that occurs only in values
+	perVague    = .2  // a vague term
+	perGeneral  = .4  // a tool that finds what the query is about
+	perHelper   = .8  // a tool that was called together with one of the best
+	perMeaning  = .3  // the tool closest in meaning
 	exactlyThis = 1   // the tool whose name is the query
 )
 
-// Search returns the best tools for the query, best first. Ties keep the order of the list.
+// general are the terms of tools that help when no other one fits, or before another one is
+// called: who asks about a person by name needs a search first.
+var general = count("search web internet")
+
+// Search returns the best tools for the query, best first. Ties keep the order of the list. If
+// no word of the query is known, the scores are below Sure.
 func (x *Index) Search(q Query) []Result {
 	text := clip(q.Text, maxText)
 	s := &scores{
@@ -53,21 +66,30 @@ func (x *Index) Search(q Query) []Result {
 		allow: x.allowed(q.Allow),
 	}
 	terms := count(text)
-	sure := s.add(x.expand(terms), 1, 0)
-	if list := clauses(text); len(list) > 1 {
-		for _, c := range list {
-			s.add(x.expand(count(c)), 0, perClause)
-		}
+	sure := s.add(x.translate(x.expand(terms), text), 1, 0)
+	for _, c := range x.clauses(text) {
+		s.add(x.translate(x.expand(c.terms), c.text), 0, perClause)
 	}
 	s.scale()
-	s.addMeaning(q.Vector, q.Vectors)
-	past := s.addMemory(&q, terms, 1-sure/x.ideal(terms))
+	room := max(0, 1-sure/x.ideal(terms))
+	if len(terms) > 0 {
+		s.add(x.expand(general), 0, perGeneral*room)
+		s.addMeaning(s.nearest(&q, text))
+	}
+	if sure == 0 {
+		s.halve()
+	}
+	s.addHelpers(&q)
+	past := s.addMemory(&q, terms, room)
 	for _, i := range x.exact[strings.ToLower(strings.TrimSpace(text))] {
 		if s.allow[i] {
 			s.total[i] += exactlyThis
 		}
 	}
 	list := s.best(cmp.Or(max(q.Limit, 0), 5))
+	if len(list) == 0 && len(terms) > 0 {
+		list = s.first(cmp.Or(max(q.Limit, 0), 5))
+	}
 	for i := range list {
 		if past != nil {
 			list[i].Memory = past[list[i].Index]
@@ -75,6 +97,9 @@ func (x *Index) Search(q Query) []Result {
 	}
 	return list
 }
+
+// Sure is the least score of a match; what scores less is a guess.
+const Sure = .5
 
 // clip truncates a text to size bytes.
 func clip(text string, size int) string {
@@ -98,24 +123,50 @@ func (x *Index) allowed(allow func(int) bool) []bool {
 func (x *Index) ideal(terms []counted) float32 {
 	var sum float32
 	for _, t := range terms {
-		if id, ok := x.terms[t.term]; ok {
+		id, ok := x.terms[t.term]
+		switch {
+		case vague[t.term], t.joined:
+		case ok:
 			sum += x.idf[id]
-		} else {
+		default:
 			sum += x.unknown / 2
 		}
 	}
 	return max(sum, 1e-6)
 }
 
-// clauses splits a text into parts that may each ask for a different tool.
-func clauses(text string) []string {
-	var list []string
+// clause is a part of a text that may ask for a tool of its own.
+type clause struct {
+	text  string
+	terms []counted
+}
+
+// clauses returns the parts of a text that have a verb; none if the text has one part only.
+func (x *Index) clauses(text string) []clause {
+	var list []clause
+	n := 0
 	for part := range strings.FieldsFuncSeq(text, endsClause) {
-		if width(part) > 12 && len(list) < maxClauses {
-			list = append(list, part)
+		if width(part) <= 12 || n == maxClauses {
+			continue
+		}
+		n++
+		if terms := count(part); x.hasVerb(terms) {
+			list = append(list, clause{part, terms})
 		}
 	}
+	if n < 2 {
+		return nil
+	}
 	return list
+}
+
+// hasVerb reports whether a clause asks for something to be done: it has a word with which the
+// names of tools begin, or one that means the same.
+func (x *Index) hasVerb(clause []counted) bool {
+	return slices.ContainsFunc(clause, func(t counted) bool {
+		id, ok := x.terms[t.term]
+		return vague[t.term] || actions()[t.term] || ok && x.begin[id] > 1
+	})
 }
 
 func endsClause(r rune) bool { return strings.ContainsRune(".?!;,\n。？！；，、", r) }
@@ -142,23 +193,26 @@ type scores struct {
 // add scores the tools by the terms. It adds the share of the best score times even, and the
 // square of that share times steep, and returns the best score.
 func (s *scores) add(terms []weighted, even, steep float32) float32 {
+	if len(terms) == 0 || len(s.part) == 0 {
+		return 0
+	}
 	clear(s.part)
 	clear(s.cover)
 	for _, t := range terms {
 		s.x.words.addTo(s.part, t.term, t.weight)
 		s.x.naming.addTo(s.cover, t.term, min(1, t.weight))
 	}
-	var best float32
 	for i, c := range s.cover {
 		switch {
 		case !s.allow[i]:
 			s.part[i] = 0 // excluded tools must not affect the others
 		case c > 0:
-			n := s.x.nameSize[i] // a match of a long name means more
-			s.part[i] *= 1 + wholeName*c*c*n/(n+1)
+			rarity := c * s.x.nameIDF[i] / s.x.unknown // a match of a long name of rare words means more
+			s.part[i] *= 1 + wholeName*c*rarity/(rarity+.6)
 		}
-		best = max(best, s.part[i])
 	}
+	s.addServers()
+	best := slices.Max(s.part)
 	if best == 0 {
 		return 0
 	}
@@ -167,6 +221,28 @@ func (s *scores) add(terms []weighted, even, steep float32) float32 {
 		s.total[i] += even*share + steep*share*share
 	}
 	return best
+}
+
+// someTools is how many tools without a score a server's average includes, so that servers with
+// one tool have no advantage.
+const someTools = 3
+
+// addServers adds to each tool with a score what the tools of its server score on average: they
+// are about the same things.
+func (s *scores) addServers() {
+	if len(s.x.servers) < 2 {
+		return
+	}
+	mean := make([]float32, len(s.x.servers))
+	for i, v := range s.part {
+		server := s.x.server[i]
+		mean[server] += v / (s.x.servers[server] + someTools)
+	}
+	for i, v := range s.part {
+		if v > 0 {
+			s.part[i] += perServer * mean[s.x.server[i]]
+		}
+	}
 }
 
 // scale divides by the best score.
@@ -178,6 +254,13 @@ func (s *scores) scale() {
 		for i := range s.total {
 			s.total[i] /= best
 		}
+	}
+}
+
+// halve makes all scores less than Sure.
+func (s *scores) halve() {
+	for i := range s.total {
+		s.total[i] /= 2
 	}
 }
 
@@ -197,6 +280,17 @@ func (s *scores) best(limit int) []Result {
 		list = slices.Insert(list, at, Result{Index: i, Score: v})
 		if len(list) > limit {
 			list = list[:limit]
+		}
+	}
+	return list
+}
+
+// first returns the first tools of the list.
+func (s *scores) first(limit int) []Result {
+	var list []Result
+	for i, ok := range s.allow {
+		if ok && len(list) < limit {
+			list = append(list, Result{Index: i})
 		}
 	}
 	return list

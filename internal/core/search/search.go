@@ -9,7 +9,11 @@
 //	}
 package search
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/core/search/static"
+)
 
 // Doc is the searchable text of one tool.
 type Doc struct {
@@ -25,17 +29,24 @@ type Doc struct {
 
 // Index is a searchable list of tools. It is immutable.
 type Index struct {
-	terms    map[string]int32
-	sorted   []string  // terms, sorted
-	idf      []float32 // inverse document frequency, by term
-	unknown  float32   // idf of a term that no tool has
-	words    postings  // score of a term for a tool
-	naming   postings  // share of a tool's name that a term covers
-	nameSize []float32 // number of terms in the tool's name
+	terms   map[string]int32
+	sorted  []string        // terms, sorted
+	idf     []float32       // inverse document frequency, by term
+	unknown float32         // idf of a term that no tool has
+	words   postings        // score of a term for a tool
+	naming  postings        // share of a tool's name that a term covers
+	nameIDF []float32       // sum of the idf of a name's terms, by tool
+	begin   map[int32]int   // number of tools whose name begins with a term
+	forms   map[string]bool // words as the tools write them, in lower case
+	chinese bool            // some tools are described in Chinese
 
-	ids   map[string]int32 // index of a tool, by ID
-	exact map[string][]int32
-	names []squeezed
+	server  []int32          // index of a tool's server
+	servers []float32        // number of tools, by server
+	id      []string         // of each tool
+	ids     map[string]int32 // index of a tool, by ID
+	exact   map[string][]int32
+	names   []squeezed
+	vectors []static.Vector // by tool
 }
 
 // postings lists the tools of each term, in order, with a number for each.
@@ -62,13 +73,23 @@ type squeezed struct{ id, name string }
 func New(docs []Doc) *Index {
 	b := newBuilder(len(docs))
 	x := &Index{ids: make(map[string]int32, len(docs)), exact: make(map[string][]int32, len(docs)), names: make([]squeezed, len(docs))}
+	servers := map[string]int32{}
 	for i := range docs {
 		d := &docs[i]
-		b.read(d)
+		x.vectors = append(x.vectors, vectorOf(d, b.read(d)))
+		server, ok := servers[d.Server]
+		if !ok {
+			server = int32(len(servers))
+			servers[d.Server] = server
+			x.servers = append(x.servers, 0)
+		}
+		x.servers[server]++
+		x.server = append(x.server, server)
 		id := d.ID
 		if id == "" {
 			id = d.Name
 		}
+		x.id = append(x.id, id)
 		place := int32(i)
 		if _, taken := x.ids[id]; !taken {
 			x.ids[id] = place

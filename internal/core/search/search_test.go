@@ -12,10 +12,10 @@ import (
 
 func TestWords(t *testing.T) {
 	cases := []struct{ name, text, want string }{
-		{"identifiers are cut at humps and acronyms", "getHTTPServerStatus2", "http server status 2"},
+		{"identifiers are cut at humps and acronyms", "getHTTPServerStatus2", "get http server status 2"},
 		{"and at every other sign", "browser_take-screenshot.v3", "brows tak screenshot v 3"},
 		{"endings do not count", "searches searching searched query queries", "search search search query query"},
-		{"words that say nothing are left out", "Please show me what I can do with the files", "fil"},
+		{"words that say nothing are left out", "Please show me what I can do with the files", "show fil"},
 		{"Han characters stand alone and in pairs", "读取文件", "读 取 读取 文 取文 件 文件"},
 		{"fillers stand in pairs only", "我的文件", "文 的文 件 文件"},
 		{"two fillers say nothing", "请帮我", ""},
@@ -87,7 +87,7 @@ func TestSearchFinds(t *testing.T) {
 			}
 		})
 	}
-	for _, text := range []string{"", "   ", "the of and", "请帮我", "zzzzqqqq", "\xff\xfe"} {
+	for _, text := range []string{"", "   ", "the of and", "请帮我", "\xff\xfe"} {
 		if got := find(x, text); got != nil {
 			t.Errorf("%q found %v, want nothing", text, got)
 		}
@@ -96,10 +96,10 @@ func TestSearchFinds(t *testing.T) {
 
 func TestWhatIsNotAllowedIsNeitherFoundNorAMeasure(t *testing.T) {
 	x := New(small)
-	q := Query{Text: "files__read_file", Allow: func(i int) bool { return i != 0 }, Memory: NewMemory([]Credit{NewCredit("files__read_file", "files__read_file", labTime)})}
+	q := Query{Text: "files__read_file", Allow: func(i int) bool { return i != 0 }, Memory: NewMemory([]Credit{NewCredit("files__read_file", "files__read_file", nil, labTime)})}
 	got := x.Search(q)
-	if len(got) == 0 || got[0].Score != 1 {
-		t.Fatalf("the best of the allowed has the score %v, want 1", got)
+	if len(got) == 0 || got[0].Score < 1 {
+		t.Fatalf("the best of the allowed has the score %v, want at least 1", got)
 	}
 	for _, r := range got {
 		if r.Index == 0 {
@@ -108,6 +108,18 @@ func TestWhatIsNotAllowedIsNeitherFoundNorAMeasure(t *testing.T) {
 	}
 	if near := x.Near("read_fil", 3, q.Allow); slices.Contains(near, 0) {
 		t.Error("what is not allowed is near")
+	}
+}
+
+func TestValuesAreTold(t *testing.T) {
+	var got []string
+	pieces(`send "hello world" and /etc/hosts to ann@example.com, it's v2 of 'x y'`, func(piece string, value bool) {
+		if value {
+			got = append(got, piece)
+		}
+	})
+	if s := strings.Join(got, "|"); s != `"hello world"|/etc/hosts|ann@example.com,|v2|'x y'` {
+		t.Error(s)
 	}
 }
 
@@ -164,25 +176,76 @@ func TestOddSchemasAreRead(t *testing.T) {
 	}
 }
 
-func TestMeaningIsMixedIn(t *testing.T) {
+func TestAnOutsideModelWins(t *testing.T) {
 	x := New(small)
 	vectors := [][]float32{{1, 0}, nil, {0, 1}, {1}, {.6, .8}}
-	got := x.Search(Query{Text: "zzzz", Vector: []float32{0, 2}, Vectors: vectors})
-	if len(got) != 2 || got[0].Index != 2 || got[1].Index != 4 || got[0].Score != perMeaning {
+	score := func(v []float32) map[int]float32 {
+		all := map[int]float32{}
+		for _, r := range x.Search(Query{Text: "zzzz", Limit: 9, Vector: v, Vectors: vectors}) {
+			all[r.Index] = r.Score
+		}
+		return all
+	}
+	if got := score([]float32{0, 2}); got[2] != perMeaning/2 || got[4] <= got[0] || got[1] > 0 || got[3] > 0 {
 		t.Errorf("got %v", got)
 	}
 	nan := float32(0)
 	nan /= nan
 	for _, v := range [][]float32{{0, 0}, {nan, 1}} {
-		if got := x.Search(Query{Text: "zzzz", Vector: v, Vectors: vectors}); len(got) > 0 {
+		if got := score(v); got[2] > 0 {
 			t.Errorf("the vector %v finds %v", v, got)
 		}
 	}
 }
 
+func TestTheBuiltInModelFindsWhatWordsDoNot(t *testing.T) {
+	x := New(small)
+	for text, want := range map[string]string{"rain and sunshine": "weather__forecast", "电子信箱": "mail__send"} {
+		got := x.Search(Query{Text: text, Limit: 1, Allow: func(i int) bool { return small[i].Server != "cloud" }})
+		if len(got) == 0 || small[got[0].Index].ID != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+func TestThereIsAlwaysAnAnswer(t *testing.T) {
+	x := New([]Doc{{Name: "alpha"}, {Name: "beta"}})
+	got := x.Search(Query{Text: "zzzzqqqq", Allow: func(i int) bool { return i == 1 }})
+	if len(got) != 1 || got[0].Index != 1 || got[0].Score >= Sure {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestWordsCountForWhatTheyAre(t *testing.T) {
+	x := New([]Doc{
+		{Name: "parking", Description: "Parking lots near an address"},
+		{Name: "web_search", Description: "Search the web"},
+		{Name: "github_issues", Description: "List issues of a GitHub repository"},
+		{Name: "send_message", Server: "whatsapp", Description: "Send a message to a chat"},
+		{Name: "translate", Description: "Translate a text"},
+		{Name: "uv_index", Description: "UV index of a place"},
+	})
+	cases := []struct{ name, text, want string }{
+		{"a name is not another word with its stem", "who is Park Ji-sung", "web_search"},
+		{"a vague word alone is all there is", "Find the best restaurants in Miami", "web_search"},
+		{"a brand is one word, however it is written", "write to Ann on WhatsApp", "send_message"},
+		{"and the other way round", "open bugs on github", "github_issues"},
+		{"a quoted text is a value", `translate "where can I find parking"`, "translate"},
+		{"an address is a value", "search for https://docs.example.com/uv/index", "web_search"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got := x.Search(Query{Text: c.text})
+			if len(got) == 0 || x.id[got[0].Index] != c.want {
+				t.Errorf("%s found %v", c.text, got)
+			}
+		})
+	}
+}
+
 func FuzzSearch(f *testing.F) {
 	x := New(small)
-	m := NewMemory([]Credit{NewCredit("mail__send", "write to Ann", labTime), NewCredit("gone", "write", labTime)})
+	m := NewMemory([]Credit{NewCredit("mail__send", "write to Ann", nil, labTime), NewCredit("gone", "write", nil, labTime)})
 	for _, s := range []string{"read a file", "读取文件，然后发送邮件。", "a.b;c,d?e!f", "getHTTPServer", "\xff\xfe", "’s", "İstanbul ß"} {
 		f.Add(s, 3)
 	}
@@ -198,6 +261,22 @@ func FuzzSearch(f *testing.F) {
 			}
 		}
 		x.Near(text, 3, nil)
+	})
+}
+
+func FuzzPieces(f *testing.F) {
+	for _, s := range []string{`say "hi there" to Ann's "x`, "open /etc/hosts and https://a.b/c?d=1", "把「你好」发给 a@b.cn，编号 A-12", "'a' ‘b’ `c` \xff\"", "~/x ./y / ."} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var all strings.Builder
+		pieces(text, func(piece string, _ bool) { all.WriteString(piece) })
+		if all.String() != text {
+			t.Fatalf("the pieces of %q are %q", text, all.String())
+		}
+		if same := eachName(text, func(word string) string { return word }); same != text {
+			t.Fatalf("%q became %q", text, same)
+		}
 	})
 }
 
@@ -229,6 +308,15 @@ func BenchmarkBuild10000(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		New(docs)
+	}
+}
+
+func BenchmarkSearch500(b *testing.B) {
+	docs, queries := wide(b)
+	x := New(docs[:500])
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		x.Search(Query{Text: queries[i%len(queries)].Text, Limit: 10})
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // thesaurus maps a term to its synonyms.
 var thesaurus = sync.OnceValue(func() map[string][]string {
 	all := map[string][]string{}
-	for line := range strings.Lines(groups) {
+	for line := range strings.Lines(verbs + nouns) {
 		var forms [][]string
 		for _, word := range strings.Fields(line) {
 			if f := termsOf(word); len(f) > 0 {
@@ -28,6 +28,17 @@ var thesaurus = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
+// actions are the terms of the synonyms that are verbs.
+var actions = sync.OnceValue(func() map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(verbs) {
+		for _, term := range termsOf(word) {
+			set[term] = true
+		}
+	}
+	return set
+})
+
 // termsOf returns the terms of a word; of a Han word only the pairs, because single characters
 // mean too little.
 func termsOf(word string) []string {
@@ -40,18 +51,18 @@ func termsOf(word string) []string {
 	return list
 }
 
-// groups are synonyms in the context of tools, one group per line. They also let a Chinese
-// sentence find an English tool and vice versa.
-const groups = `
+// verbs and nouns are synonyms in the context of tools, one group per line. They also let a
+// Chinese sentence find an English tool and vice versa.
+const verbs = `
 create new make build generate 创建 新建 生成
 add append insert 添加 新增 增加 插入
 delete remove erase drop discard 删除 移除 去掉
 clear reset empty 清空 清除 重置
 update edit modify change alter adjust 更新 修改 编辑 更改 变更 调整
 set configure setting config option preference 设置 配置 设定 选项
-list browse enumerate 列出 列表 浏览
-read fetch retrieve obtain load view open 读取 获取 查看 打开
-search query lookup 搜索 查询 查找 检索
+list browse enumerate show 列出 列表 浏览
+read fetch retrieve obtain load view open get 读取 获取 查看 打开
+search query lookup find 搜索 查询 查找 检索
 send deliver submit post 发送 提交 发布
 write save store persist 写入 保存 存储
 run execute invoke launch 运行 执行
@@ -72,8 +83,18 @@ analyze analysis evaluate assess 分析 评估
 summarize summary overview 总结 摘要 概述
 book reserve reservation booking 预订 预定 预约
 buy purchase shop shopping order 购买 下单 购物
-order 订单
 pay payment 支付 付款
+click press tap 点击 单击
+type input enter fill 输入 填写
+screenshot capture 截图 截屏
+recommend suggest suggestion recommendation 推荐 建议
+deploy release publish 部署 发布
+monitor alert alarm 监控 告警
+plan planning 计划 规划
+`
+
+const nouns = `
+order 订单
 price cost rate quote 价格 费用 报价
 cheap discount deal coupon 便宜 折扣 优惠
 product item goods merchandise 商品 产品
@@ -93,9 +114,6 @@ row record entry 记录
 field column attribute property 字段 属性
 page website site web webpage url 网页 网站 页面 网址
 browser 浏览器
-click press tap 点击 单击
-type input enter fill 输入 填写
-screenshot capture 截图 截屏
 weather forecast temperature climate 天气 气温 预报
 map location place address 地图 位置 地点 地址
 route direction navigation navigate 路线 导航
@@ -129,11 +147,9 @@ commit 提交
 branch 分支
 server host machine instance 服务器 主机 实例
 environment 环境
-deploy release publish 部署 发布
 log 日志
 error failure exception 错误 异常 失败
 status state 状态
-monitor alert alarm 监控 告警
 permission access role 权限 角色
 function method 函数 方法
 container docker 容器
@@ -146,7 +162,6 @@ number amount quantity 数量 金额
 name title 名称 标题
 description detail information 描述 详情 信息
 comment review feedback 评论 评价 反馈
-recommend suggest suggestion recommendation 推荐 建议
 popular trending top hot 热门 流行
 latest recent current 最新 最近 当前
 actor cast credit 演员
@@ -158,5 +173,4 @@ house property estate apartment rent 房屋 房产 租房
 law legal 法律
 tax 税务
 art artwork draw 绘画
-plan planning 计划 规划
 `

@@ -8,6 +8,7 @@ import "slices"
 type Trail struct {
 	query string
 	found []string // IDs without credit so far
+	good  []string // IDs of successful calls
 	left  int      // calls that may still count
 }
 
@@ -18,19 +19,26 @@ const soon = 5
 func (t *Trail) Found(query string, tools []string) {
 	t.query = query
 	t.found = slices.Clone(tools)
+	t.good = nil
 	t.left = soon
 }
 
-// Called records a call. It returns the query that led to it, if any.
-func (t *Trail) Called(tool string, good bool) (query string, credit bool) {
+// Called records a call. It returns the query that led to it, if any, and the successful calls
+// between the two.
+func (t *Trail) Called(tool string, good bool) (query string, before []string, credit bool) {
 	if t.left == 0 {
-		return "", false
+		return "", nil, false
 	}
 	t.left--
+	if !good {
+		return "", nil, false
+	}
+	before = t.good
+	t.good = append(slices.Clip(before), tool)
 	at := slices.Index(t.found, tool)
-	if at < 0 || !good {
-		return "", false
+	if at < 0 {
+		return "", nil, false
 	}
 	t.found = slices.Delete(t.found, at, at+1)
-	return t.query, true
+	return t.query, before, true
 }

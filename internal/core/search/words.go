@@ -13,6 +13,16 @@ const maxWord = 64
 // words emits the terms of a text: parts of identifiers in lower case, stemmed; in scripts
 // without spaces every character and every pair.
 func words(text string, emit func(term string)) {
+	read(text, func(term, _ string, joined bool) {
+		if !joined {
+			emit(term)
+		}
+	})
+}
+
+// read emits the terms of a text, each with the word it comes from. A word that is cut is also
+// emitted as a whole, joined: some write GitHub, others github.
+func read(text string, emit func(term, word string, joined bool)) {
 	var cut cutter
 	var prev rune // previous character, in a script without spaces
 	for i := 0; i < len(text); {
@@ -23,15 +33,15 @@ func words(text string, emit func(term string)) {
 		case withoutSpaces(r):
 			cut.end(emit)
 			if !filler(r) {
-				emit(string(r))
+				emit(string(r), "", false)
 			}
 			if prev != 0 && !(filler(prev) && filler(r)) {
-				emit(string([]rune{prev, r}))
+				emit(string([]rune{prev, r}), "", false)
 			}
 			prev = r
 			continue
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
-			cut.add(r, emit)
+			cut.add(r)
 		case unicode.IsMark(r): // a combining accent does not end a word
 		case (r == '\'' || r == '’') && isPossessive(text[i:]):
 			i += len("s")
@@ -100,24 +110,25 @@ func kindOf(r rune) kind {
 // cutter splits a run of letters and digits into words: at case changes, between letters and
 // digits, and before the last capital of an acronym (HTTPServer).
 type cutter struct {
-	word []byte
-	caps int // trailing capitals of the word
-	last kind
+	run   []byte // in lower case
+	ends  []int  // of the words in run
+	caps  int    // trailing capitals
+	turns int    // changes between letters and digits
+	last  kind
 }
 
-func (c *cutter) add(r rune, emit func(string)) {
+func (c *cutter) add(r rune) {
 	k := kindOf(r)
 	switch {
+	case c.last == other:
 	case k == digit != (c.last == digit):
-		c.end(emit)
+		c.turns++
+		c.cut(len(c.run))
 	case k == upper && c.last == lower:
-		c.end(emit)
+		c.cut(len(c.run))
 	case k == lower && c.last == upper && c.caps > 1:
-		_, size := utf8.DecodeLastRune(c.word)
-		head := string(c.word[len(c.word)-size:])
-		c.word = c.word[:len(c.word)-size]
-		c.end(emit)
-		c.word = append(c.word, head...)
+		_, size := utf8.DecodeLastRune(c.run)
+		c.cut(len(c.run) - size)
 	}
 	c.last = k
 	if k == upper {
@@ -125,27 +136,59 @@ func (c *cutter) add(r rune, emit func(string)) {
 	} else {
 		c.caps = 0
 	}
-	c.word = utf8.AppendRune(c.word, unicode.ToLower(r))
+	c.run = utf8.AppendRune(c.run, unicode.ToLower(r))
 }
 
-func (c *cutter) end(emit func(string)) {
-	if len(c.word) > 0 && len(c.word) <= maxWord && !stop[string(c.word)] {
-		emit(stem(string(c.word)))
+func (c *cutter) cut(at int) { c.ends = append(c.ends, at) }
+
+// maxTurns is how often a word may change between letters and digits; keys and hashes do it
+// more often.
+const maxTurns = 3
+
+// end emits the words of the run.
+func (c *cutter) end(emit func(term, word string, joined bool)) {
+	if len(c.run) == 0 {
+		return
 	}
-	c.word = c.word[:0]
-	c.caps = 0
-	c.last = other
+	if c.turns <= maxTurns {
+		c.cut(len(c.run))
+		run := string(c.run)
+		start := 0
+		for _, end := range c.ends {
+			emitWord(run[start:end], false, emit)
+			start = end
+		}
+		if len(c.ends) > 1 {
+			emitWord(run, true, emit)
+		}
+	}
+	*c = cutter{run: c.run[:0], ends: c.ends[:0]}
+}
+
+func emitWord(word string, joined bool, emit func(term, word string, joined bool)) {
+	if len(word) <= maxWord && !stop[word] {
+		emit(stem(word), word, joined)
+	}
 }
 
 // stop are words that do not help to find a tool.
 var stop = func() map[string]bool {
 	list := `a an the of to in on for and or is are was were be been i me my we our you your it its this that these those
-		with from by as at can could would should will do does did please help need want know how what which who where when
-		tell give get let find provide show also any some if so about into up out have has had not no just there their them
-		then than using use used im ive whats like id`
+		with from by as at can could would should will do does did please how what which who where when let also any some if so
+		about into up out have has had not no just there their them then than im ive whats like id`
 	set := map[string]bool{}
 	for _, w := range strings.Fields(list) {
 		set[w] = true
+	}
+	return set
+}()
+
+// vague are terms that ask for something without saying what. They count little, and nothing in
+// a tool's name.
+var vague = func() map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields("find get show give tell provide help need want know use using used") {
+		set[stem(w)] = true
 	}
 	return set
 }()

@@ -105,8 +105,11 @@ func (c *Caller) Search(ctx context.Context, who access.Principal, profile strin
 		score := math.Round(1000*float64(r.Score)) / 1000
 		found.Tools = append(found.Tools, FoundTool{Name: e.Shown, Server: e.Server, Text: text, Score: score, entry: e})
 	}
-	if len(found.Tools) == 0 {
+	switch {
+	case len(found.Tools) == 0:
 		found.Note = "no tool fits; try other words. " + among(view)
+	case found.Tools[0].Score < search.Sure:
+		found.Note = "no tool matches these words; those listed are guesses. " + among(view)
 	}
 	return found, nil
 }

@@ -26,16 +26,17 @@ func (c *Caller) follow(ctx context.Context, rec *recording) {
 	name := rec.call.Tool
 	good := rec.call.Outcome == outcomeOK
 	var query string
+	var before []string
 	var credit bool
 	c.followed.do(rec.session, func(s *followed) {
-		query, credit = s.trail.Called(string(name), good)
+		query, before, credit = s.trail.Called(string(name), good)
 		if good {
 			s.recent = slices.DeleteFunc(s.recent, func(n string) bool { return n == string(name) })
 			s.recent = slices.Insert(s.recent, 0, string(name))[:min(len(s.recent)+1, maxRecent)]
 		}
 	})
 	if credit {
-		c.memories.learn(ctx, rec.call.Principal, name, query)
+		c.memories.learn(ctx, rec.call.Principal, name, query, before)
 	}
 }
 

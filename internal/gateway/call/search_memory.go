@@ -90,13 +90,13 @@ func (m *memories) load(ctx context.Context, owner string) *search.Memory {
 	return search.NewMemory(credits)
 }
 
-// learn remembers that a query led to a tool. It is only a hint: it is stored in the background, and not too often.
-func (m *memories) learn(ctx context.Context, owner string, name tool.Name, query string) {
+// learn remembers that a query led to a tool, after others. It is only a hint: it is stored in the background, and not too often.
+func (m *memories) learn(ctx context.Context, owner string, name tool.Name, query string, before []string) {
 	memory := m.of(ctx, owner)
 	if memory == nil {
 		return
 	}
-	credit := search.NewCredit(string(name), query, m.now())
+	credit := search.NewCredit(string(name), query, before, m.now())
 	known := slices.ContainsFunc(memory.Credits(string(name)), func(c search.Credit) bool {
 		return slices.Equal(c.Terms, credit.Terms) && credit.At.Sub(c.At) < seldom
 	})

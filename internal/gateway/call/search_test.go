@@ -15,6 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/search"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
@@ -159,7 +160,7 @@ func TestSearchWithoutAHitNamesTheServers(t *testing.T) {
 	var found Found
 	res, err := h.do(t, "default", "m", "find_tools", `{"query":"zzz"}`)
 	structured(t, res, err, &found)
-	if len(found.Tools) != 0 || !strings.Contains(found.Note, "There are tools of: files (") || !strings.Contains(string(res.Raw), `"tools":[]`) {
+	if len(found.Tools) == 0 || found.Tools[0].Score >= search.Sure || !strings.Contains(found.Note, "are guesses. There are tools of: files (") {
 		t.Errorf("got %s", res.Raw)
 	}
 }
@@ -324,17 +325,20 @@ func TestSearchGetsCreditForTheCallThatFollows(t *testing.T) {
 		t.Fatalf("credited too early: %+v", uses.uses)
 	}
 	h.do(t, "default", "m", "call_tool", `{"name":"mail__send_message","arguments":{"to":"x"}}`)
-	if len(uses.uses) != 1 || uses.uses[0].Tool != "mail__send_message" || uses.uses[0].Owner != "local" || strings.Contains(string(uses.uses[0].Terms), "message to") {
+	if len(uses.uses) != 1 || uses.uses[0].Tool != "mail__send_message" || uses.uses[0].Owner != "local" || string(uses.uses[0].Terms) != `["@files__tree","aunt","messag"]` {
 		t.Fatalf("got %+v", uses.uses)
 	}
-	find("m", "message to my aunt")
-	h.do(t, "default", "m", "mail__send_message", `{"to":"x"}`)
+	again := func() {
+		find("m", "message to my aunt")
+		h.do(t, "default", "m", "files__tree", `{}`)
+		h.do(t, "default", "m", "mail__send_message", `{"to":"x"}`)
+	}
+	again()
 	if len(uses.uses) != 1 {
 		t.Errorf("the same words were kept twice in a day: %+v", uses.uses)
 	}
 	h.now = h.now.Add(25 * time.Hour)
-	find("m", "message to my aunt")
-	h.do(t, "default", "m", "mail__send_message", `{"to":"x"}`)
+	again()
 	if len(uses.uses) != 2 {
 		t.Errorf("they are not kept again after a day: %+v", uses.uses)
 	}
