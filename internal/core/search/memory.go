@@ -202,25 +202,25 @@ func (m *Memory) usedTogether(tool string) map[string]float32 {
 	return count
 }
 
-// addHelpers adds the tools that were called together with the best ones: a job may need a tool
-// that it does not name, such as the clock for "next Wednesday".
+// addHelpers lifts the tools that were called together with the best ones, to a place below them: a
+// job may need a tool that it does not name, such as the clock for "next Wednesday".
 func (s *scores) addHelpers(q *Query) {
 	if q.Memory == nil {
 		return
 	}
-	added := map[int32]float32{}
+	reached := map[int32]float32{}
 	for _, r := range s.best(withHelpers) {
 		if r.Score < Sure {
 			continue
 		}
 		for tool, n := range q.Memory.usedTogether(s.x.id[r.Index]) {
 			if i, ok := s.x.ids[tool]; ok && s.allow[i] {
-				added[i] = max(added[i], perHelper*r.Score*(n-1)/n) // once may be chance
+				reached[i] = max(reached[i], perHelper*r.Score*(n-1)/n) // once may be chance
 			}
 		}
 	}
-	for i, v := range added {
-		s.total[i] += v
+	for i, v := range reached {
+		s.total[i] = max(s.total[i], v)
 	}
 }
 

@@ -45,7 +45,7 @@ const (
 	perValue    = .6  // a term that occurs only in values
 	perVague    = .2  // a vague term
 	perGeneral  = .4  // a tool that finds what the query is about
-	perHelper   = .8  // a tool that was called together with one of the best
+	perHelper   = .9  // a tool that was called together with one of the best, relative to it
 	perMeaning  = .3  // the tool closest in meaning
 	exactlyThis = 1   // the tool whose name is the query
 )
