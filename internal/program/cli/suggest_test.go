@@ -27,7 +27,8 @@ func remember(t *testing.T, path string, n int) {
 			tool        tool.Name
 			args, value string
 		}{
-			{"shop__things", `{}`, fmt.Sprintf(`{"things":[{"key":"key-%05d","notes":%q}]}`, i, strings.Repeat("many words ", 30))},
+			{"shop__things", `{}`, fmt.Sprintf(`{"things":[{"key":"key-%05d","notes":%[2]q},{"key":"other-%[1]d","notes":%[2]q}]}`, i,
+				strings.Repeat("many words ", 30))},
 			{"shop__open", fmt.Sprintf(`{"key":"key-%05d"}`, i), `{"ok":true}`},
 		} {
 			at = at.Add(time.Second)

@@ -9,9 +9,11 @@
 package suggest
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -50,7 +52,7 @@ const leastSaved = .2
 
 // Options change what is proposed. The zero value is usable.
 type Options struct {
-	Inputs []string // names of arguments that tools of the same server take; fields of such names are kept
+	Inputs []string // names of arguments that tools of the same server take; ids of such names are kept
 }
 
 // Proposal is a rule supported by the recorded calls.
@@ -65,6 +67,7 @@ type Proposal struct {
 	Missed        int // conversations in which that would have happened
 	HeldOut       int // the same, with each half judged by what was learned from the other
 	Fields        []Field
+	DropsText     string // the longest text that the mask drops, which may be what the results are about; "": none
 }
 
 // Field says why a part of the results is kept or dropped.
@@ -101,65 +104,136 @@ type sample struct {
 	conversation int
 	body         []byte
 	args         []byte
-	later        map[string]bool // values in arguments of later calls that were in none before
+	call         int    // its place in the conversation
+	given        *given // of the conversation
 	fetched      []*mask.Mask
+	parts        []string // values given soon after that are only found inside of its texts
+}
+
+// uses visits what of a leaf the arguments of later calls have, and none before had.
+func (s *sample) uses(leaf []byte, visit func(value string)) {
+	v := valueOf(leaf)
+	if first, ok := s.given.first[v]; ok && first > s.call {
+		visit(v)
+	}
+	if len(s.parts) == 0 || leaf[0] != '"' {
+		return
+	}
+	text, _ := rawjson.String(leaf)
+	for _, part := range s.parts {
+		if strings.Contains(text, part) {
+			visit(part)
+		}
+	}
+}
+
+// findParts finds the values that are given soon after and are in the result only as parts of texts.
+func (s *sample) findParts() {
+	var open []string
+	for _, marks := range s.given.marks[s.call+1 : min(len(s.given.marks), s.call+1+soon)] {
+		for _, v := range marks {
+			quoted := rawjson.AppendString(nil, v)
+			if bytes.Contains(s.body, quoted[1:len(quoted)-1]) {
+				open = append(open, v)
+			}
+		}
+	}
+	if len(open) == 0 {
+		return
+	}
+	whole := map[string]bool{}
+	leaves(s.body, nil, func(_ [][]byte, leaf []byte) { whole[valueOf(leaf)] = true })
+	s.parts = slices.DeleteFunc(open, func(v string) bool { return whole[v] })
+}
+
+// None says why there is no proposal for calls of a tool.
+type None struct {
+	Tool tool.Name
+	When map[string]any // the argument that distinguishes these calls; nil: all calls
+	Why  string
 }
 
 // Propose finds masks for a tool's results: one, or one per value of an argument that decides their
-// form.
-func Propose(name tool.Name, all []Conversation, opts *Options) (proposals []Proposal) {
+// form. Where there is none, it says why.
+func Propose(name tool.Name, all []Conversation, opts *Options) (proposals []Proposal, none []None) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	samples := collect(name, all)
+	samples, why := collect(name, all)
+	if len(samples) == 0 {
+		return nil, []None{{name, nil, why}}
+	}
 	argument, groups := split(samples)
 	for _, g := range groups {
 		p := Proposal{Tool: name, Conversations: conversations(g.samples)}
 		if argument != "" {
 			p.When = map[string]any{argument: g.value}
 		}
-		var m *mask.Mask
-		p.Keep, p.Fields, m = learn(g.samples, opts)
-		if m == nil {
-			continue
+		l, why := learn(g.samples, opts)
+		if why == "" {
+			p.replay(l, g.samples, opts)
+			if p.Saved() >= leastSaved {
+				proposals = append(proposals, p)
+				continue
+			}
+			why = fmt.Sprintf("a rule would save only %.0f %%", 100*max(0, p.Saved()))
 		}
-		r := replay(m, g.samples)
-		p.Full = r.full
-		p.Sent = r.sent
-		p.Hidden = r.hidden
-		p.Missed = r.missed
-		p.HeldOut = heldOut(g.samples, opts)
-		if p.Saved() < leastSaved {
-			continue
-		}
-		p.Stage = stage(p)
-		proposals = append(proposals, p)
+		none = append(none, None{name, p.When, why})
 	}
-	return proposals
+	return proposals, none
+}
+
+// replay tries what was learned on the samples.
+func (p *Proposal) replay(l learned, samples []sample, opts *Options) {
+	p.Keep = l.keep
+	p.Fields = l.fields
+	p.DropsText = l.text
+	r := replay(l.mask, samples)
+	p.Full = r.full
+	p.Sent = r.sent
+	p.Hidden = r.hidden
+	p.Missed = r.missed
+	p.HeldOut = heldOut(samples, opts)
+	p.Stage = stage(*p)
 }
 
 func stage(p Proposal) Stage {
 	switch {
 	case p.Conversations < LeastPropose || p.Missed > 0:
 		return Watch
-	case p.Conversations < leastOffer || p.HeldOut > 0:
+	case p.Conversations < leastOffer || p.HeldOut > 0 || p.DropsText != "": // what a model reads of a text leaves no trace
 		return Shadow
 	}
 	return OfferOn
 }
 
-// collect collects the tool's results from the conversations.
-func collect(name tool.Name, all []Conversation) (samples []sample) {
+const noResult = "none of its results is stored"
+
+// collect collects the tool's results from the conversations. If there are none, why says so.
+func collect(name tool.Name, all []Conversation) (samples []sample, why string) {
+	why = noResult
 	for i, c := range all {
+		var g *given
 		for k, call := range c {
-			if call.Tool != name || string(rawjson.Get(call.Result, "isError")) == "true" {
+			switch {
+			case call.Tool != name || len(call.Result) == 0:
+				continue
+			case string(rawjson.Get(call.Result, "isError")) == "true":
+				if why == noResult {
+					why = "all its stored results are errors"
+				}
 				continue
 			}
 			body := together(project.Values(call.Result)) // what a rule would cut
 			if len(body) == 0 || body[0] != '{' && body[0] != '[' {
+				why = "its results are not JSON: only a budget can cut them"
 				continue
 			}
-			s := sample{conversation: i, body: body, args: call.Args, later: laterValues(c, k)}
+			if g == nil {
+				g = givenIn(c)
+			}
+			s := sample{conversation: i, body: body, args: call.Args, call: k, given: g}
+			s.findParts()
 			for _, src := range call.Fetched {
 				if m, err := mask.Parse(src); err == nil {
 					s.fetched = append(s.fetched, m)
@@ -168,7 +242,7 @@ func collect(name tool.Name, all []Conversation) (samples []sample) {
 			samples = append(samples, s)
 		}
 	}
-	return samples
+	return samples, why
 }
 
 // together merges values into one array: a list is often written as one text per row.
