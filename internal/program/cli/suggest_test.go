@@ -97,4 +97,17 @@ func TestWhatTheRecordDoesNotCarryIsNotStored(t *testing.T) {
 		!strings.HasPrefix(out, "learned-shop__things is shadow") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
 	}
+	const why = "shop__open: no field can go: each was used, is likely to be asked for, or costs little"
+	if code, out, _ := w.run(t, "suggest", "shop__open"); code != 0 || out != "nothing to suggest from 25 conversations\n  "+why+"\n" {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if code, _, errs := w.run(t, "suggest", "shop__open", "--shadow"); code != 1 || !strings.Contains(errs, "→ "+why) {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if _, out, _ := w.run(t, "suggest"); !strings.Contains(out, "keep: things(key)") || !strings.HasSuffix(out, "no suggestion for\n  "+why+"\n") {
+		t.Errorf("%s", out)
+	}
+	if _, out, _ := w.run(t, "suggest", "shop__gone"); !strings.Contains(out, "shop__gone: none of its results is stored") {
+		t.Errorf("%s", out)
+	}
 }

@@ -12,7 +12,8 @@ import (
 const (
 	maxPaths   = 2000
 	cheapShare = .02 // of the bytes: cheaper fields are kept, unless there is a reason not to
-	longText   = 200 // bytes on average
+	longText   = 200 // bytes in one object, on average
+	textShare  = .25 // of the bytes
 	leastTwins = 10  // values of two ids that are compared
 )
 
@@ -41,8 +42,8 @@ func newStudy(samples []sample, opts *Options) *study {
 
 func (st *study) add(s *sample, opts *Options) {
 	found := map[string]int{} // the value's place in uses
-	here := map[*evidence]int{}
-	leaves(s.body, nil, func(path [][]byte, leaf []byte) {
+	here := map[*evidence]bool{}
+	members(s.body, nil, func(path [][]byte, leaf []byte, more bool) {
 		e := st.find(path, opts)
 		if e == nil {
 			return
@@ -50,8 +51,8 @@ func (st *study) add(s *sample, opts *Options) {
 		size := len(leaf) + 1 + len(path[len(path)-1])
 		st.total += size
 		e.bytes += size
-		e.see(leaf)
-		here[e]++
+		e.see(leaf, more)
+		here[e] = true
 		s.uses(leaf, func(v string) {
 			at, known := found[v]
 			if !known {
@@ -62,8 +63,8 @@ func (st *study) add(s *sample, opts *Options) {
 			st.uses[at].places = append(st.uses[at].places, e)
 		})
 	})
-	for e, n := range here {
-		e.endResult(n)
+	for e := range here {
+		e.endResult()
 		if last, ok := s.given.last[e.name]; ok && last > s.call {
 			e.asked++
 		}
@@ -176,7 +177,7 @@ func learn(samples []sample, opts *Options) (l learned, why string) {
 		dropped = dropped || !e.kept
 		root.add(e.path, e.kept)
 		l.fields = append(l.fields, Field{Path: mask.Path(e.path), Kept: e.kept, Share: e.share(st), Why: e.why})
-		if !e.kept && e.varies && e.isText() && e.bytes > longest {
+		if !e.kept && e.varies && e.isText(st) && e.bytes > longest {
 			longest = e.bytes
 			l.text = mask.Path(e.path)
 		}
@@ -184,7 +185,7 @@ func learn(samples []sample, opts *Options) (l learned, why string) {
 	l.keep = string(root.write(nil))
 	switch {
 	case !dropped:
-		return l, "every field was used, is likely to be asked for, or costs little"
+		return l, "no field can go: each was used, is likely to be asked for, or costs little"
 	case l.keep == "":
 		return l, "a rule would leave nothing of its results"
 	}

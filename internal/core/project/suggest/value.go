@@ -118,25 +118,30 @@ const maxDepth = 16
 // leaves visits the scalars and empty containers of a value with their paths. Too deep a value is one
 // leaf.
 func leaves(raw []byte, path [][]byte, visit func(path [][]byte, leaf []byte)) {
+	members(raw, path, func(path [][]byte, leaf []byte, _ bool) { visit(path, leaf) })
+}
+
+// members is leaves that tells which are the second and later values of a member, in an array.
+func members(raw []byte, path [][]byte, visit func(path [][]byte, leaf []byte, more bool)) {
 	raw = bytes.TrimSpace(raw)
 	some := false
 	if len(path) < maxDepth {
 		switch raw[0] {
 		case '{':
 			for w := rawjson.Object(raw); w.Next(); some = true {
-				leaves(w.Value, append(path, rawjson.AppendString(nil, string(w.Key))), visit)
+				members(w.Value, append(path, rawjson.AppendString(nil, string(w.Key))), visit)
 			}
 		case '[':
 			for w := rawjson.Array(raw); w.Next(); some = true {
-				if w.Value[0] == '[' { // rows of rows: no deeper way, so it must not be endless
-					visit(path, w.Value)
-					continue
+				if w.Value[0] == '{' {
+					members(w.Value, path, visit)
+				} else { // rows of rows too: no deeper way, so it must not be endless
+					visit(path, w.Value, some)
 				}
-				leaves(w.Value, path, visit)
 			}
 		}
 	}
 	if !some {
-		visit(path, raw)
+		visit(path, raw, false)
 	}
 }
