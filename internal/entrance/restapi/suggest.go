@@ -46,10 +46,10 @@ type Suggestion struct {
 	Saved         float64         `json:"saved"`
 	TokensFull    int             `json:"tokens_full"`
 	TokensSent    int             `json:"tokens_sent"`
-	Conversations int             `json:"conversations"` // replayed
-	Hidden        int             `json:"hidden"`        // values that were used later and would have been hidden
-	Missed        int             `json:"missed"`        // conversations in which that would have happened
-	HeldOut       int             `json:"held_out"`      // such conversations, each half judged by what was learned from the other
+	Conversations int             `json:"conversations"`        // replayed
+	Hidden        int             `json:"hidden"`               // values that were used later and would have been hidden
+	Missed        int             `json:"missed"`               // conversations in which that would have happened
+	HeldOut       int             `json:"held_out"`             // such conversations, each half judged by what was learned from the other
 	DropsText     string          `json:"drops_text,omitempty"` // the longest text that is left out: such a rule is not offered to be on
 	Fields        []SuggestedPath `json:"fields"`
 }

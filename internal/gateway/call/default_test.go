@@ -36,8 +36,11 @@ func TestTheDefaultBudgetCutsTextAlone(t *testing.T) {
 	w.answer = rows(900)
 	res := w.must("ann", "cloud__env", `{}`)
 	sent := text(t, res.Raw)
-	if n := tokens.Estimate(sent); n > config.DefaultBudget+100 || n < config.DefaultBudget*9/10 || !strings.Contains(sent, res.Ref) || res.Ref == "" {
-		t.Errorf("%d tokens, ref %s: %.200s", n, res.Ref, sent[len(sent)-200:])
+	if n := tokens.Estimate(sent); n > config.DefaultBudget+100 || n < config.DefaultBudget/2 {
+		t.Errorf("%d tokens", n)
+	}
+	if res.Ref == "" || !strings.Contains(sent, res.Ref) {
+		t.Errorf("ref %q: %s", res.Ref, sent[len(sent)-200:])
 	}
 	whole := rawjson.Get(json.RawMessage(w.answer), "structuredContent")
 	if got := rawjson.Get(res.Raw, "structuredContent"); string(got) != string(whole) {
@@ -77,10 +80,11 @@ func TestWhatTheDefaultBudgetLeavesWhole(t *testing.T) {
 	long := costing(t, config.DefaultBudget+1)
 	image := `{"type":"image","mimeType":"image/png","data":"` + strings.Repeat("iVBORw0KGgoAAAA", 20_000) + `"}`
 	for name, answer := range map[string]string{
-		"as many tokens as it has":      texts("", costing(t, config.DefaultBudget)),
-		"an image":                      `{"content":[{"type":"text","text":"a picture"},` + image + `]}`,
-		"audio":                         `{"content":[` + strings.NewReplacer("image/png", "audio/wav", "image", "audio").Replace(image) + `]}`,
-		"a blob":                        `{"content":[{"type":"resource","resource":{"uri":"a://b","blob":"` + strings.Repeat("QUJD", 90_000) + `"}}]}`,
+		"as many tokens as it has": texts("", costing(t, config.DefaultBudget)),
+		"an image":                 `{"content":[{"type":"text","text":"a picture"},` + image + `]}`,
+		"audio":                    `{"content":[` + strings.NewReplacer("image/png", "audio/wav", "image", "audio").Replace(image) + `]}`,
+		"a blob": `{"content":[{"type":"resource","resource":{"uri":"a://b","blob":"` +
+			strings.Repeat("QUJD", 90_000) + `"}}]}`,
 		"an error":                      texts(`,"isError":true`, long),
 		"structuredContent alone":       `{"content":[],"structuredContent":{"text":"` + strings.Repeat("word ", 90_000) + `"}}`,
 		"structuredContent, short text": texts(`,"structuredContent":{"text":"`+strings.Repeat("word ", 90_000)+`"}`, "see there"),

@@ -14,6 +14,7 @@ import (
 // evidence is what the recorded calls say about one path.
 type evidence struct {
 	path     [][]byte
+	parent   string // path of the object that has it
 	name     string // in lower case
 	expected bool   // by its name
 	input    bool   // a tool of the same server takes an argument of its name
@@ -56,6 +57,7 @@ const (
 func newEvidence(path [][]byte, opts *Options) *evidence {
 	name, _ := rawjson.String(path[len(path)-1])
 	e := &evidence{path: slices.Clone(path), name: strings.ToLower(name), expected: isExpected(name)}
+	e.parent = string(bytes.Join(path[:len(path)-1], []byte{'/'}))
 	e.values = map[uint64]struct{}{}
 	e.now.different = map[uint64]struct{}{}
 	e.input = slices.ContainsFunc(opts.Inputs, func(in string) bool { return strings.EqualFold(in, name) })
@@ -181,9 +183,6 @@ func (e *evidence) isOpaque() bool { return e.opaque*2 > e.count }
 
 func (e *evidence) isURL() bool { return e.urls*2 > e.count }
 
-// parent is the object that the field is in.
-func (e *evidence) parent() string { return string(bytes.Join(e.path[:len(e.path)-1], []byte{'/'})) }
-
 // isLong reports whether what an object has of it is long.
 func (e *evidence) isLong() bool { return e.length/e.objects >= longText }
 
@@ -214,7 +213,7 @@ func (e *evidence) decide(st *study) (keep bool, why string) {
 		return false, "always the same"
 	case e.times*2 > e.count:
 		return true, "a time"
-	case e.isURL() && st.addresses[e.parent()] > 1:
+	case e.isURL() && st.addresses[e.parent] > 1:
 		return false, "one of several addresses, and nobody used it"
 	case e.isURL():
 		return true, "its only address"

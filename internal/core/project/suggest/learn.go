@@ -60,7 +60,9 @@ func (st *study) add(s *sample, opts *Options) {
 				found[v] = at
 				st.uses = append(st.uses, use{})
 			}
-			st.uses[at].places = append(st.uses[at].places, e)
+			if !slices.Contains(st.uses[at].places, e) {
+				st.uses[at].places = append(st.uses[at].places, e)
+			}
 		})
 	})
 	for e := range here {
@@ -97,7 +99,7 @@ func (st *study) decide() {
 	all := slices.SortedFunc(maps.Values(st.paths), (*evidence).compare)
 	for _, e := range all {
 		if e.isURL() {
-			st.addresses[e.parent()]++
+			st.addresses[e.parent]++
 		}
 	}
 	for _, e := range all {
@@ -120,9 +122,9 @@ func (e *evidence) isRepeatedBy(o *evidence) bool {
 		return false
 	}
 	if e.expected {
-		return o.expected && o.parent() == e.parent() && o.count == e.count && len(o.values) == len(e.values) && len(e.values) >= leastTwins
+		return o.expected && o.parent == e.parent && o.count == e.count && len(o.values) == len(e.values) && len(e.values) >= leastTwins
 	}
-	within := o.parent() == e.parent() || o.parent() == "" || strings.HasPrefix(e.parent(), o.parent()+"/")
+	within := o.parent == e.parent || o.parent == "" || strings.HasPrefix(e.parent, o.parent+"/")
 	return e.most > 1 && o.repeats == 0 && within
 }
 
@@ -133,8 +135,7 @@ func (st *study) keepUsed() {
 	for len(open) > 0 {
 		count := map[*evidence]int{}
 		for _, u := range open {
-			slices.SortFunc(u.places, (*evidence).compare)
-			for _, e := range slices.Compact(u.places) {
+			for _, e := range u.places {
 				count[e]++
 			}
 		}

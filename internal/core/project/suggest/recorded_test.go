@@ -216,6 +216,25 @@ func TestWhatWasUsedInAnotherFormIsKept(t *testing.T) {
 	has(t, "dropped", dropped, "hash", "more")
 }
 
+// A value in several places is needed once, where it costs least.
+func TestOnePlaceOfAUsedValueIsEnough(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 9))
+	var all []suggest.Conversation
+	for i := range 30 {
+		var rows []object
+		for range 6 {
+			rows = append(rows, object{"id": i, "a": prose(r, 300), "b": []string{fmt.Sprint("zone ", i), fmt.Sprint("zone ", i), prose(r, 90)},
+				"c": object{"zone": fmt.Sprint("zone ", i), "text": prose(r, 100)}, "d": fmt.Sprint("zone ", i)})
+		}
+		all = append(all, suggest.Conversation{{Tool: "s__t", Args: []byte(`{}`), Result: asText(rows)},
+			{Tool: "s__u", Args: fmt.Appendf(nil, `{"in":"zone %d"}`, i), Result: asText(object{})}})
+	}
+	list := propose("s__t", all, nil)
+	if len(list) != 1 || list[0].Keep != "d,id" || list[0].Hidden != 0 {
+		t.Errorf("%+v", list)
+	}
+}
+
 // An id of something else is no duplicate of the id.
 func TestIDsOfOtherThingsStay(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
