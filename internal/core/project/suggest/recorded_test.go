@@ -309,3 +309,24 @@ func TestNothingThatWasUsedIsHidden(t *testing.T) {
 		}
 	}
 }
+
+func FuzzPropose(f *testing.F) {
+	f.Add([]byte(`{"a":"x"}`), []byte(`{"structuredContent":{"a":[{"id":1,"İd":"2024-01-02","b":[[1]]},{"id":2,"b":[]}]}}`),
+		[]byte(`{"b":["/x/1234"]}`), "a/b")
+	f.Add([]byte(`[`), []byte(`{"content":[{"type":"text","text":"[1,{\"a\":\"Mon, x\"}]"}]}`), []byte(`"\ud800"`), "*")
+	f.Fuzz(func(t *testing.T, args, result, next []byte, fetched string) {
+		var all []suggest.Conversation
+		for range 21 {
+			all = append(all, suggest.Conversation{{Tool: "t", Args: args, Result: result, Fetched: []string{fetched}}, {Tool: "u", Args: next}})
+		}
+		list, none := suggest.Propose("t", all, &suggest.Options{Inputs: []string{"a", "b"}})
+		if len(list)+len(none) == 0 {
+			t.Error("nothing is said")
+		}
+		for _, p := range list {
+			if p.Hidden != 0 {
+				t.Errorf("%s by %s", p, p.Keep)
+			}
+		}
+	})
+}
