@@ -10,7 +10,7 @@ import (
 // texts are dropped.
 const leastShare = 100
 
-// fit cuts structuredContent to the budget, and all text together. Text for the user takes what the
+// fit cuts structuredContent to its budget, and all text together. Text for the user takes what the
 // model's leaves.
 func (r *result) fit(how How) {
 	r.readResources()
@@ -18,14 +18,16 @@ func (r *result) fit(how How) {
 	for _, p := range r.parts {
 		switch {
 		case p.structured:
-			p.trim(how, how.Budget)
+			if how.Budget > 0 {
+				p.trim(how, how.Budget)
+			}
 		case p.user:
 			user = append(user, p)
 		default:
 			model = append(model, p)
 		}
 	}
-	left := fitTogether(model, how, how.Budget)
+	left := fitTogether(model, how, how.limit())
 	fitTogether(user, how, left)
 }
 

@@ -2,6 +2,7 @@ package project
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -22,7 +23,21 @@ type How struct {
 	Filled bool       // text loses members without a value: null, "", [] and {}
 	Offset int        // of the first row that is sent, where a value has rows (see PageOf)
 	Limit  int        // of rows; 0: all
+
+	TextBudget int // without a Budget: estimated tokens of content alone; 0: any number
 }
+
+// Passes reports whether a result stays whole, with no more to do than to look at its length: there is at most a TextBudget. Its
+// bytes are not decoded; escapes cost no less than what they stand for.
+func (h *How) Passes(raw []byte) bool {
+	if *h != (How{TextBudget: h.TextBudget}) {
+		return false
+	}
+	return h.TextBudget == 0 || len(raw) <= h.TextBudget || tokens.Estimate(raw) <= h.TextBudget
+}
+
+// limit is the estimated tokens that content may have; 0: any number.
+func (h *How) limit() int { return cmp.Or(h.Budget, h.TextBudget) }
 
 // Outcome says what happened to a result. It is also used in metrics.
 type Outcome string
@@ -59,6 +74,9 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 	if r == nil {
 		return c
 	}
+	if how.Budget == 0 && how.JQ == nil && r.textBytes() <= how.TextBudget { // only a program makes more of it
+		how.TextBudget = 0
+	}
 	r.find()
 	for _, p := range r.parts {
 		if p.user || !p.json {
@@ -79,7 +97,7 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 		if how.Filled {
 			p.dropEmpty()
 		}
-		if !p.isHopeless(how.Budget) {
+		if !p.isHopeless(how.limit()) {
 			p.reshape(how.Shape)
 		}
 	}
@@ -90,7 +108,7 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 		}
 		c.Unseen = how.Mask.Unseen(&seen)
 	}
-	if how.Budget > 0 {
+	if how.limit() > 0 {
 		r.fit(how)
 	}
 	if r.changed() {
@@ -107,12 +125,15 @@ func (h *How) leavesAlone(raw []byte) bool {
 	if h.Budget >= len(raw) { // no byte costs more than one token
 		h.Budget = 0
 	}
+	if h.TextBudget >= len(raw) {
+		h.TextBudget = 0
+	}
 	return h.Mask == nil && h.JQ == nil && !h.beyondMask()
 }
 
 // beyondMask reports whether there is more to do than to apply the mask.
 func (h *How) beyondMask() bool {
-	return h.Budget > 0 || h.Filled || h.Offset > 0 || h.Limit > 0 || h.Shape != "" && h.Shape != shape.Off
+	return h.limit() > 0 || h.Filled || h.Offset > 0 || h.Limit > 0 || h.Shape != "" && h.Shape != shape.Off
 }
 
 // apply cuts a part by the mask or the program.

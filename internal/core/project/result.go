@@ -117,6 +117,22 @@ const (
 	outside
 )
 
+// textBytes is at least the bytes of all texts, and so at least their tokens.
+func (r *result) textBytes() (n int) {
+	for _, list := range [...][]*part{r.parts, r.resources} {
+		for _, p := range list {
+			switch {
+			case p.structured:
+			case p.out != nil:
+				n += len(p.out)
+			default:
+				n += p.end - p.start
+			}
+		}
+	}
+	return n
+}
+
 // changed reports whether any part was changed.
 func (r *result) changed() bool {
 	return slices.ContainsFunc(r.parts, func(p *part) bool { return p.dropped || p.out != nil || p.shaped != nil })

@@ -121,8 +121,10 @@ func talk(t testing.TB, w *world, n int) {
 	}
 	for i := range n {
 		session := fmt.Sprint("ses_", i)
-		add(session, "things", `{}`, fmt.Sprintf(`{"things":[{"id":%d,"key":"key-%05d","digest":"%040d","</td><script>":"%s"}]}`, i, i, i,
-			strings.Repeat("many words ", 20)))
+		row := func(i int) string {
+			return fmt.Sprintf(`{"id":%d,"key":"key-%05d","digest":"%040d","</td><script>":"%s"}`, i, i, i, strings.Repeat("many words ", 20))
+		}
+		add(session, "things", `{}`, `{"things":[`+row(i)+`,`+row(i+1000)+`]}`)
 		add(session, "things", fmt.Sprintf(`{"key":"key-%05d"}`, i), `{"done":true}`)
 	}
 	if err := w.app.Store.AppendCalls(t.Context(), calls); err != nil {

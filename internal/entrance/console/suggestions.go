@@ -16,8 +16,15 @@ type Suggestions interface {
 
 type learned struct {
 	restapi.SuggestionList
-	Looked bool // false: not searched yet, because that takes a while
-	Rows   []learnedRow
+	Looked  bool // false: not searched yet, because that takes a while
+	Rows    []learnedRow
+	Nothing []learnedNone
+}
+
+// learnedNone is a tool for which nothing is suggested.
+type learnedNone struct {
+	restapi.NotLearned
+	When string // JSON; "": all calls
 }
 
 // learnedRow is a suggestion and the rule that a click stores.
@@ -52,6 +59,9 @@ func (c *Console) suggestions(v *visit) (resultsPage, error) {
 		slices.SortStableFunc(row.Fields, func(a, b restapi.SuggestedPath) int { return int(1e6*b.Share) - int(1e6*a.Share) })
 		row.Fields = row.Fields[:min(maxLearned, len(row.Fields))]
 		list.Rows = append(list.Rows, row)
+	}
+	for _, n := range list.SuggestionList.None {
+		list.Nothing = append(list.Nothing, learnedNone{n, compact(n.When)})
 	}
 	p := resultsTab(v, "suggestions")
 	p.Learned = &list

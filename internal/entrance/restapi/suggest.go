@@ -26,6 +26,14 @@ type SuggestionList struct {
 	Blind         int          `json:"blind"`         // of these, such with calls whose arguments were not kept
 	Count         tokens.Label `json:"count"`
 	Suggestions   []Suggestion `json:"suggestions"`
+	None          []NotLearned `json:"none"`
+}
+
+// NotLearned says why nothing is suggested for calls of a tool.
+type NotLearned struct {
+	Tool tool.Name      `json:"tool"`
+	When map[string]any `json:"when,omitempty"`
+	Why  string         `json:"why"`
 }
 
 // Suggestion is a suggested rule, for a person to decide on.
@@ -38,10 +46,11 @@ type Suggestion struct {
 	Saved         float64         `json:"saved"`
 	TokensFull    int             `json:"tokens_full"`
 	TokensSent    int             `json:"tokens_sent"`
-	Conversations int             `json:"conversations"` // replayed
-	Hidden        int             `json:"hidden"`        // values that were used later and would have been hidden
-	Missed        int             `json:"missed"`        // conversations in which that would have happened
-	HeldOut       int             `json:"held_out"`      // such conversations, each half judged by what was learned from the other
+	Conversations int             `json:"conversations"`        // replayed
+	Hidden        int             `json:"hidden"`               // values that were used later and would have been hidden
+	Missed        int             `json:"missed"`               // conversations in which that would have happened
+	HeldOut       int             `json:"held_out"`             // such conversations, each half judged by what was learned from the other
+	DropsText     string          `json:"drops_text,omitempty"` // the longest text that is left out: such a rule is not offered to be on
 	Fields        []SuggestedPath `json:"fields"`
 }
 
@@ -80,13 +89,19 @@ func (a *API) Suggest(ctx context.Context, who access.Principal, in SuggestQuery
 	if err != nil {
 		return SuggestionList{}, err
 	}
-	list := SuggestionList{Conversations: len(past.conversations), Blind: past.blind, Count: tokens.Estimated, Suggestions: []Suggestion{}}
+	list := SuggestionList{
+		Conversations: len(past.conversations), Blind: past.blind, Count: tokens.Estimated, Suggestions: []Suggestion{}, None: []NotLearned{},
+	}
 	names := past.tools
 	if in.Tool != "" {
 		names = []tool.Name{in.Tool}
 	}
 	for _, name := range names {
-		for _, p := range suggest.Propose(name, past.conversations, &suggest.Options{Inputs: a.inputs(name)}) {
+		proposals, none := suggest.Propose(name, past.conversations, &suggest.Options{Inputs: a.inputs(name)})
+		for _, n := range none {
+			list.None = append(list.None, NotLearned(n))
+		}
+		for _, p := range proposals {
 			if p.Stage == suggest.OfferOn && past.blind*10 > len(past.conversations) {
 				p.Stage = suggest.Shadow // what was not seen may have used what would be hidden
 			}
@@ -103,7 +118,8 @@ func showSuggestion(p suggest.Proposal) Suggestion {
 	s := Suggestion{
 		Tool: p.Tool, When: p.When, Keep: p.Keep, Stage: p.Stage, Text: p.String(), Saved: p.Saved(), TokensFull: p.Full,
 		TokensSent:    p.Sent,
-		Conversations: p.Conversations, Hidden: p.Hidden, Missed: p.Missed, HeldOut: p.HeldOut, Fields: []SuggestedPath{},
+		Conversations: p.Conversations, Hidden: p.Hidden, Missed: p.Missed, HeldOut: p.HeldOut, DropsText: p.DropsText,
+		Fields: []SuggestedPath{},
 	}
 	for _, f := range p.Fields {
 		s.Fields = append(s.Fields, SuggestedPath(f))

@@ -111,8 +111,9 @@ func TestSuggestionsComeFromTheRecord(t *testing.T) {
 	if all := g.suggestions(t, ""); len(all.Suggestions) != 1 {
 		t.Errorf("%+v", all.Suggestions)
 	}
-	if none := g.suggestions(t, "?tool=nope"); len(none.Suggestions) != 0 {
-		t.Errorf("%+v", none.Suggestions)
+	if none := g.suggestions(t, "?tool=nope"); len(none.Suggestions) != 0 || len(none.None) != 1 ||
+		none.None[0].Why != "none of its results is stored" {
+		t.Errorf("%+v", none)
 	}
 	if status, _ := g.ask(t, "ann", "GET", "/api/v1/suggestions", ""); status != 403 {
 		t.Errorf("a caller reads what others called: HTTP %d", status)

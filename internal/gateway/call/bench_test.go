@@ -22,15 +22,15 @@ func fiftyKB() string {
 	return string(rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), `{"EnvList":[`+strings.Join(rows, ",")+`]}`)) + `}]}`
 }
 
-// BenchmarkDo is the spine without a network: 50 KB passed through, cut, and cut and kept.
+// BenchmarkDo is the spine without a network: a little and 50 KB passed through, 50 KB cut, and cut and kept.
 func BenchmarkDo(b *testing.B) {
 	const rule = "results: [{tool: cloud__env, keep: 'EnvList(EnvId,Alias,Status)'}]\n"
-	for _, c := range []struct{ name, config string }{
-		{"whole", ""}, {"cut", rule + "resultStore: none\n"}, {"cut and kept", rule},
+	for _, c := range []struct{ name, config, answer string }{
+		{"small", "", rows(3)}, {"whole", "", fiftyKB()}, {"cut", rule + "resultStore: none\n", fiftyKB()}, {"cut and kept", rule, fiftyKB()},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			w := newWorld(b, c.config, nil)
-			w.answer = fiftyKB()
+			w.answer = c.answer
 			params, err := NewParams("cloud__env", json.RawMessage(`{}`))
 			if err != nil {
 				b.Fatal(err)

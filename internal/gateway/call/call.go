@@ -140,6 +140,7 @@ type Request struct {
 	AsListed   bool           // the arguments are for the schemas that the profile's list shows
 	Dialect    schema.Dialect // otherwise: the dialect the arguments are written for; "": the tool's own schema
 	Budget     int            // limit of a result in estimated tokens; 0: the profile's
+	AsRuled    bool           // the result is cut only as somebody configured, not by the default budget
 	MaxChars   int            // limit of a result's text in characters; the rest is stored; 0: no limit
 	Whole      bool           // the result is neither cut nor stored, whatever the profile says
 	Found      bool           // page elements are already resolved to refs

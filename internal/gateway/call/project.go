@@ -32,6 +32,9 @@ func (c *Caller) project(ctx context.Context, s *sent, req *Request, rec *record
 	if req.Budget > 0 {
 		usual.Budget = req.Budget
 	}
+	if req.AsRuled {
+		usual.TextBudget = 0
+	}
 	shown := full
 	var how project.How
 	var choice project.Choice
@@ -42,6 +45,9 @@ func (c *Caller) project(ctx context.Context, s *sent, req *Request, rec *record
 	s.page.applyTo(&how)
 	if req.MaxChars > 0 {
 		how.Budget = project.BudgetFor(shown, req.MaxChars, how.Budget)
+		if how.TextBudget > 0 {
+			how.Budget = min(how.Budget, how.TextBudget)
+		}
 	}
 	if choice.Shadow != nil {
 		cut := project.Plan(ctx, shown, choice.Shadow.How(usual))
@@ -52,7 +58,7 @@ func (c *Caller) project(ctx context.Context, s *sent, req *Request, rec *record
 		}
 		cut.Release()
 	}
-	if how == (project.How{}) {
+	if how.Passes(shown) {
 		return c.storeUncut(ctx, s, req, rec, full, shown)
 	}
 	cut := project.Plan(ctx, shown, how)

@@ -22,7 +22,7 @@ type Results struct {
 
 // resultsOf makes a profile's Results.
 func resultsOf(cfg *config.Config, p config.Profile, rules *project.Rules) Results {
-	how := project.How{Budget: p.Budget, Shape: shape.Mode(p.Shape), Filled: p.DropEmpty}
+	how := project.How{Budget: p.Budget, TextBudget: p.TextBudget, Shape: shape.Mode(p.Shape), Filled: p.DropEmpty}
 	if how.Shape == shape.Off {
 		how.Shape = ""
 	}
@@ -43,6 +43,9 @@ func (v *View) cuts() bool {
 		return false
 	}
 	if v.Results.How.Budget > 0 || v.Results.How.Filled || v.paging {
+		return true
+	}
+	if v.Results.How.TextBudget > 0 && len(v.Entries) > 0 {
 		return true
 	}
 	for _, e := range v.Entries {

@@ -207,7 +207,7 @@ func TestTagsAndLanguagesAreSearched(t *testing.T) {
 			t.Errorf("%s: %v", query, hits)
 		}
 	}
-	if e := viewOf(t, c).PromptTools(); len(e) != 6 || e[0].Tags[0] != "weather" || len(e[0].Tags) != 1 {
+	if e := viewOf(t, c).PromptTools(); len(e) != 7 || e[0].Tags[0] != "weather" || len(e[0].Tags) != 1 {
 		t.Errorf("got %+v", e)
 	}
 }

@@ -196,8 +196,8 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 	for _, e := range v.Entries {
 		v.byName[e.Name] = e
 	}
-	if v.cuts() {
-		v.addOwn(p, made.own.Fetch)
+	if !v.cuts() || v.addOwn(p, made.own.Fetch) == nil {
+		v.Results.How.TextBudget = 0 // what nobody asked to cut can always be fetched
 	}
 	v.environment.tools = made.own.Env
 	v.environment.of = p

@@ -97,6 +97,7 @@ func (s *Service) callOwn(ctx context.Context, who caller, entry *catalog.Entry,
 	req := call.Request{Principal: who.Principal, Profile: who.profile, Reader: call.Person, Params: params}
 	if s.recall.Project {
 		req.Reader = call.Model
+		req.AsRuled = true
 	}
 	res, err := s.Caller.Do(ctx, req)
 	if err != nil {

@@ -77,7 +77,7 @@ func TestServerThatDoesNotAnswerHoldsUpNoEnd(t *testing.T) {
 	t.Cleanup(srv.Close)
 	for i := range 3 {
 		session := initialize(t, srv.URL)
-		if n := countTools(t, srv.URL, session); n != 1 {
+		if n := countTools(t, srv.URL, session); n != 2 { // and fetch_result
 			t.Fatalf("%d tools", n)
 		}
 		resp := post(t, srv.URL, session, fmt.Sprintf(`{"jsonrpc":"2.0","id":3,"method":"resources/subscribe","params":{"uri":"x://%d"}}`, i))

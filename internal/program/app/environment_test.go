@@ -62,13 +62,13 @@ func TestEnvironmentToolsAreListedWhereTheyAreAskedFor(t *testing.T) {
 		who, path                string
 		underscore, slash, other int // how many of each
 	}{
-		{"root", "/mcp/default", 0, 0, 8},
-		{"root", "/mcp/default/env", 11, 0, 8},
-		{"root", "/mcp/old", 0, 0, 8},
-		{"root", "/mcp/old/env", 0, 10, 8},
+		{"root", "/mcp/default", 0, 0, 9},
+		{"root", "/mcp/default/env", 11, 0, 9},
+		{"root", "/mcp/old", 0, 0, 9},
+		{"root", "/mcp/old/env", 0, 10, 9},
 		{"root", "/mcp/open", 11, 11, 4},
 		{"root", "/mcp/open/env", 11, 11, 4},
-		{"root", "/mcp/strict", 11, 0, 8},
+		{"root", "/mcp/strict", 11, 0, 9},
 		{"eye", "/mcp/default/env", 8, 0, 0},
 	} {
 		names := listed(t, h.modern(t, tt.who, tt.path, "tools/list", `{}`))
@@ -170,7 +170,7 @@ func TestAnAgentInAnEnvironmentHasItsToolsAlone(t *testing.T) {
 	h := host(t, environmentFile)
 	const clerk = `"_meta":{"toolfit/agent":"clerk"}`
 	names := listed(t, h.modern(t, "ann", "/mcp/default/env", "tools/list", `{`+clerk+`}`))
-	if len(names) != 12 || !slices.Contains(names, "shop__list_orders") {
+	if len(names) != 13 || !slices.Contains(names, "shop__list_orders") {
 		t.Errorf("%q", names)
 	}
 	if got := h.modern(t, "ann", "/mcp/default/env", "tools/call", `{"name":"shop__list_orders",`+clerk+`}`); strings.Contains(got,

@@ -73,11 +73,29 @@ func (c *command) printSuggestions(list restapi.SuggestionList) error {
 		}
 		fmt.Fprintf(out, "  %s\n", stageText(s))
 	}
+	for i, text := range noneTexts(list.None) {
+		if i == 0 && len(list.Suggestions) > 0 {
+			fmt.Fprintln(out, "\nno suggestion for")
+		}
+		fmt.Fprintf(out, "  %s\n", line(text))
+	}
 	if list.Blind > 0 {
 		fmt.Fprintf(out, "\nin %d of %s the arguments of some calls were not stored; with resultStore: all no use is missed\n",
 			list.Blind, count(list.Conversations, "conversation"))
 	}
 	return nil
+}
+
+// noneTexts says why there are no suggestions, for as many tools as are read at a glance.
+func noneTexts(none []restapi.NotLearned) (texts []string) {
+	const most = 20
+	for _, n := range none[:min(most, len(none))] {
+		texts = append(texts, fmt.Sprintf("%s%s: %s", n.Tool, whenText(n.When), n.Why))
+	}
+	if more := len(none) - len(texts); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
+	}
+	return texts
 }
 
 func whenText(when map[string]any) string {
@@ -110,6 +128,9 @@ func stageText(s restapi.Suggestion) string {
 	switch {
 	case s.Stage == suggest.OfferOn:
 		return fmt.Sprintf("turn it on with: toolfit suggest %s --on", s.Tool)
+	case s.Stage == suggest.Shadow && s.DropsText != "":
+		return fmt.Sprintf("it leaves out a text, %s, which may be what the tool is for; see what is fetched again in shadow mode: "+
+			"toolfit suggest %s --shadow", line(s.DropsText), s.Tool)
 	case s.Stage == suggest.Shadow:
 		return fmt.Sprintf("try it in shadow mode with: toolfit suggest %s --shadow", s.Tool)
 	case s.Missed > 0:
@@ -122,7 +143,8 @@ func stageText(s restapi.Suggestion) string {
 // without enough evidence are listed; it is an error if there are no others.
 func (c *command) storeSuggestions(cmd *cobra.Command, g *gateway, list restapi.SuggestionList, do suggestFlags) error {
 	if len(list.Suggestions) == 0 {
-		return fault.New(fault.NotFound, "nothing to suggest from %s", count(list.Conversations, "conversation"))
+		return fault.New(fault.NotFound, "nothing to suggest from %s", count(list.Conversations, "conversation")).
+			WithHint("%s", strings.Join(noneTexts(list.None), "; "))
 	}
 	mode := project.Shadow
 	if do.on {

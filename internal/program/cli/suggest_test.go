@@ -27,7 +27,8 @@ func remember(t *testing.T, path string, n int) {
 			tool        tool.Name
 			args, value string
 		}{
-			{"shop__things", `{}`, fmt.Sprintf(`{"things":[{"key":"key-%05d","notes":%q}]}`, i, strings.Repeat("many words ", 30))},
+			{"shop__things", `{}`, fmt.Sprintf(`{"things":[{"key":"key-%05d","notes":%[2]q},{"key":"other-%[1]d","notes":%[2]q}]}`, i,
+				strings.Repeat("many words ", 30))},
 			{"shop__open", fmt.Sprintf(`{"key":"key-%05d"}`, i), `{"ok":true}`},
 		} {
 			at = at.Add(time.Second)
@@ -95,5 +96,18 @@ func TestWhatTheRecordDoesNotCarryIsNotStored(t *testing.T) {
 	if code, out, errs := w.run(t, "suggest", "shop__things", "--shadow"); code != 0 ||
 		!strings.HasPrefix(out, "learned-shop__things is shadow") {
 		t.Errorf("exit %d: %s%s", code, out, errs)
+	}
+	const why = "shop__open: no field can go: each was used, is likely to be asked for, or costs little"
+	if code, out, _ := w.run(t, "suggest", "shop__open"); code != 0 || out != "nothing to suggest from 25 conversations\n  "+why+"\n" {
+		t.Errorf("exit %d: %s", code, out)
+	}
+	if code, _, errs := w.run(t, "suggest", "shop__open", "--shadow"); code != 1 || !strings.Contains(errs, "→ "+why) {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	if _, out, _ := w.run(t, "suggest"); !strings.Contains(out, "keep: things(key)") || !strings.HasSuffix(out, "no suggestion for\n  "+why+"\n") {
+		t.Errorf("%s", out)
+	}
+	if _, out, _ := w.run(t, "suggest", "shop__gone"); !strings.Contains(out, "shop__gone: none of its results is stored") {
+		t.Errorf("%s", out)
 	}
 }

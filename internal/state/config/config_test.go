@@ -123,7 +123,7 @@ func wantWhole() *Config {
 		Hosts: []string{"tools.example.com"}, BasePath: "/gate", Servers: []Server{files, cloud, tcb},
 		Profiles: []Profile{
 			{Name: "default", Servers: []tool.ServerID{"files", "云"}, Names: "prefixed", Validation: "strict", Output: "off",
-				Search: Search{Mode: "off"}, Environment: Environment{Names: "underscore"}},
+				TextBudget: DefaultBudget, Search: Search{Mode: "off"}, Environment: Environment{Names: "underscore"}},
 			{Name: "ops", All: true, Allow: []string{"云__*"}, Deny: []string{"*delete*"}, Names: "bare", Dialect: "gemini", Validation: "light",
 				Without: []fit.Kind{fit.Rename}, Output: "warn",
 				Budget: 6500, Shape: "auto", DropEmpty: true, Paging: true, Safety: Safety{true, true, true}, Search: Search{"auto", 100_000,
@@ -189,6 +189,8 @@ func TestOverridesThatCannotBe(t *testing.T) {
 		"overrides: [{tool: a, example: 1}]":             "overrides[0].example: expected a mapping",
 		"overrides: [{tool: a, descriptions: {x_y: z}}]": `"x_y" is not a language`,
 		"profiles: {p: {search: yes}}":                   "profiles.p.search",
+		"profiles: {p: {budget: 99}}":                    "profiles.p.budget: expected a whole number from 100 to 10000000, or 0 for no limit",
+		"profiles: {p: {budget: -1}}":                    "profiles.p.budget: expected a whole number",
 		"profiles: {p: {context: 5}}":                    "profiles.p.context: expected a whole number",
 		"profiles: {p: {pinned: ['[a]']}}":               "profiles.p.pinned[0]: is not a glob",
 		"embeddings: {url: 'http://h'}":                  "embeddings: needs url and model",
@@ -271,5 +273,17 @@ func TestLoad(t *testing.T) {
 	cfg, err := Load(path, nil)
 	if err != nil || cfg.Store != filepath.Join(dir, "x.db") {
 		t.Errorf("got %+v, %v", cfg, err)
+	}
+}
+
+func TestOnlyAProfileWithoutABudgetHasTheDefault(t *testing.T) {
+	for text, want := range map[string][2]int{"{}": {0, DefaultBudget}, "{budget: 0}": {0, 0}, "{budget: 100}": {100, 0}} {
+		c, err := Parse("toolfit.yaml", []byte("profiles: {default: "+text+"}\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := c.Profiles[0]; p.Budget != want[0] || p.TextBudget != want[1] {
+			t.Errorf("%s: %d, %d", text, p.Budget, p.TextBudget)
+		}
 	}
 }

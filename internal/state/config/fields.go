@@ -147,7 +147,7 @@ func (c *draft) serversInto(read func(*decoder, place, entry) Server, other stri
 // newProfile returns a profile with the defaults.
 func newProfile(name string) Profile {
 	return Profile{
-		Name: name, Names: "prefixed", All: true, Validation: "strict", Output: "off",
+		Name: name, Names: "prefixed", All: true, Validation: "strict", Output: "off", TextBudget: DefaultBudget,
 		Search: Search{Mode: "off"}, Environment: Environment{Names: "underscore"},
 	}
 }
@@ -173,7 +173,7 @@ func (c *draft) profileFields(p *Profile) []field {
 		{"dialect", oneOf(&p.Dialect, dialects()...)},
 		{"validation", oneOf(&p.Validation, "strict", "light")},
 		{"repairs", p.readRepairs},
-		{"budget", countInto(&p.Budget, minBudget, maxBudget)},
+		{"budget", p.readBudget},
 		{"shape", oneOf(&p.Shape, shapes...)},
 		{"dropEmpty", boolInto(&p.DropEmpty)},
 		{"paging", boolInto(&p.Paging)},

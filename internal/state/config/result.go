@@ -3,6 +3,8 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"strconv"
 
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/core/project/shape"
@@ -70,6 +72,21 @@ func (c *draft) resultFields(r *project.Rule) []field {
 		{"mode", oneOf((*string)(&r.Mode), "on", "shadow", "off")},
 		{"profile", c.profileInto(&r.Profile)},
 	}
+}
+
+// DefaultBudget limits the text of results in profiles that set no budget: common clients refuse more tokens.
+const DefaultBudget = 25_000
+
+// readBudget reads a profile's budget, which replaces the default; 0 means none.
+func (p *Profile) readBudget(d *decoder, at place, n *node) {
+	p.TextBudget = 0
+	parsedInto(&p.Budget, func(s string) (int, string) {
+		v, err := strconv.Atoi(s)
+		if err != nil || v != 0 && (v < minBudget || v > maxBudget) {
+			return 0, fmt.Sprintf("expected a whole number from %d to %d, or 0 for no limit", minBudget, maxBudget)
+		}
+		return v, ""
+	})(d, at, n)
 }
 
 // The range of useful budgets.

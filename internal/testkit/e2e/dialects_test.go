@@ -54,7 +54,7 @@ func TestRealCloudbaseServer(t *testing.T) {
 		"HOME", home, "CLOUDBASE_MCP_TELEMETRY_DISABLED", "true")))
 	g := serve(t, path)
 	for d := range schema.Dialects() {
-		if list := getFitted(t, g.url, d); len(list.Tools) != 40 || len(list.SetAside) > 0 {
+		if list := getFitted(t, g.url, d); len(list.Tools) != 41 || len(list.SetAside) > 0 {
 			t.Errorf("%s: %d tools, set aside %v", d, len(list.Tools), list.SetAside)
 		}
 	}

@@ -60,7 +60,7 @@ func TestTypeScriptClientsCallEveryToolOfTheGatewaysEnvironment(t *testing.T) {
 					t.Errorf("%s: %v", name, got)
 				}
 			}
-			if n := len(said["tools"].([]any)); tt.path == "/mcp/default/env" && n != 8+11 || tt.path == "/mcp/old/env" && n != 8+22 {
+			if n := len(said["tools"].([]any)); tt.path == "/mcp/default/env" && n != 9+11 || tt.path == "/mcp/old/env" && n != 9+22 {
 				t.Errorf("%d tools", n)
 			}
 		})

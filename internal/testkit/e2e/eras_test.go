@@ -62,7 +62,7 @@ func TestTypeScriptServerOfTheModernEra(t *testing.T) {
 				if got := s.InitializeResult().ProtocolVersion; got != revision {
 					t.Errorf("revision %s", got)
 				}
-				if all := names(t, s); len(all) != 4 {
+				if all := names(t, s); len(all) != 5 { // and fetch_result
 					t.Fatalf("listed: %v", all)
 				}
 				for _, server := range []string{"pipe", "web"} {

@@ -62,7 +62,7 @@ func TestNothingIsLostOnTheWay(t *testing.T) {
 	}
 }
 
-// checkLossless compares bytes on both sides. Only the tool's name may differ.
+// checkLossless compares bytes on both sides. Only the tool's name may differ, and there is a tool of ours.
 func checkLossless(t *testing.T, c rawClient) {
 	t.Helper()
 	list, err := c.request("tools/list", "{}")
@@ -71,7 +71,8 @@ func checkLossless(t *testing.T, c rawClient) {
 	}
 	// tasky needs a task, which no client of this era can start: it is hidden. What else
 	// stands in execution goes through.
-	if want := `{"tools":[` + strings.Replace(oddTool, `"name":"odd"`, `"name":"raw__odd"`, 1) + `]}`; list != want {
+	want := `{"tools":[` + strings.Replace(oddTool, `"name":"odd"`, `"name":"raw__odd"`, 1) + `,{"name":"fetch_result",`
+	if !strings.HasPrefix(list, want) || strings.Count(list, `"inputSchema"`) != 2 {
 		t.Errorf("the list differs:\n got %s\nwant %s", list, want)
 	}
 	const params = `{"later":{"b":1,"a":1.0},"arguments":` + oddArguments +

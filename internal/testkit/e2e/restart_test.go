@@ -16,7 +16,7 @@ func TestToolsAreListedAfterARestartBeforeAnyServerIsUp(t *testing.T) {
 	path := write(t, lines("mcpServers:", "  raw: "+fake("odd")))
 	first := serve(t, path)
 	before := names(t, connect(t, overHTTP(first), nil))
-	if !slices.Equal(before, []string{"raw__odd"}) {
+	if !slices.Equal(before, []string{"raw__odd", "fetch_result"}) {
 		t.Fatalf("listed %v", before)
 	}
 	first.stop()
@@ -39,7 +39,7 @@ func TestADeadServerHidesNoOtherAndIsShownAsDownWithItsReason(t *testing.T) {
 		"  broken: "+entry([]string{os.Args[0], "-test.run=^$"}), // ends at once
 		"  raw: "+fake("odd"),
 	)))
-	if all := names(t, connect(t, overHTTP(g), nil)); !slices.Equal(all, []string{"raw__odd"}) {
+	if all := names(t, connect(t, overHTTP(g), nil)); !slices.Equal(all, []string{"raw__odd", "fetch_result"}) {
 		t.Errorf("listed %v", all)
 	}
 	all := servers(t, g.url)
@@ -65,11 +65,11 @@ func TestAChangeOfAServersListReachesConnectedClients(t *testing.T) {
 			s := connect(t, transport(t, path), &mcp.ClientOptions{
 				ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} },
 			})
-			if all := names(t, s); !slices.Equal(all, []string{"raw__grow"}) {
+			if all := names(t, s); !slices.Equal(all, []string{"raw__grow", "fetch_result"}) {
 				t.Fatalf("listed %v", all)
 			}
 			callText(t, s, "raw__grow", map[string]any{})
-			awaitList(t, s, changed, "raw__grow", "raw__grown")
+			awaitList(t, s, changed, "raw__grow", "raw__grown", "fetch_result")
 		})
 	}
 }
@@ -80,11 +80,11 @@ func TestAChangeOfAnHTTPServersListReachesConnectedClients(t *testing.T) {
 	s := connect(t, overHTTP(serve(t, write(t, lines("mcpServers:", `  sdk: {"url":"`+url+`"}`)))), &mcp.ClientOptions{
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} },
 	})
-	if all := names(t, s); !slices.Equal(all, []string{"sdk__first"}) {
+	if all := names(t, s); !slices.Equal(all, []string{"sdk__first", "fetch_result"}) {
 		t.Fatalf("listed %v", all)
 	}
 	add(up, "second")
-	awaitList(t, s, changed, "sdk__first", "sdk__second")
+	awaitList(t, s, changed, "sdk__first", "sdk__second", "fetch_result")
 }
 
 // awaitList lists each time the client is told of a change, until the list is the one

@@ -62,7 +62,7 @@ func TestAgentsGetAListOrASearch(t *testing.T) {
 	}
 	for profile, want := range map[string]string{
 		"found": "shop__list_orders fetch_result find_tools describe_tool call_tool",
-		"auto":  "find_tools describe_tool call_tool",
+		"auto":  "fetch_result find_tools describe_tool call_tool",
 	} {
 		c := dialProfile(t, g, profile)
 		if got := shownTo(t, c, "tools"); got != want {

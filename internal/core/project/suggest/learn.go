@@ -6,170 +6,196 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/project/mask"
 )
 
 const (
 	maxPaths   = 2000
 	cheapShare = .02 // of the bytes: cheaper fields are kept, unless there is a reason not to
-	longText   = 200 // bytes on average
+	longText   = 200 // bytes in one object, on average
+	textShare  = .25 // of the bytes
+	leastTwins = 10  // values of two ids that are compared
 )
 
-// evidence is what the recorded calls say about one path.
-type evidence struct {
-	path     [][]byte
-	bytes    int
-	count    int
-	empty    int
-	first    string // value
-	varies   bool
-	length   int // of all values
-	noise    int // values that look like hashes, times, addresses
-	used     bool
-	fetched  bool
-	expected bool // by its name
+// study is what the recorded calls say about the fields of a tool's results.
+type study struct {
+	paths map[string]*evidence
+	total int   // bytes
+	uses  []use // values that were given later
+	asked bool  // the calls had different arguments
+
+	addresses map[string]int // by object, how many of its fields are URLs
 }
 
-// study collects the evidence from the samples.
-func study(samples []sample, opts *Options) (byPath map[string]*evidence, total int) {
-	byPath = map[string]*evidence{}
-	for _, s := range samples {
-		leaves(s.body, nil, func(path [][]byte, leaf []byte) {
-			e := find(byPath, path, opts)
-			if e == nil {
-				return
+// use is a value of one result that was given later, and where it is.
+type use struct{ places []*evidence }
+
+// newStudy collects the evidence from the samples.
+func newStudy(samples []sample, opts *Options) *study {
+	st := &study{paths: map[string]*evidence{}, addresses: map[string]int{}}
+	for i := range samples {
+		st.add(&samples[i], opts)
+		st.asked = st.asked || !bytes.Equal(samples[i].args, samples[0].args)
+	}
+	return st
+}
+
+func (st *study) add(s *sample, opts *Options) {
+	found := map[string]int{} // the value's place in uses
+	here := map[*evidence]bool{}
+	members(s.body, nil, func(path [][]byte, leaf []byte, more bool) {
+		e := st.find(path, opts)
+		if e == nil {
+			return
+		}
+		size := len(leaf) + 1 + len(path[len(path)-1])
+		st.total += size
+		e.bytes += size
+		e.see(leaf, more)
+		here[e] = true
+		s.uses(leaf, func(v string) {
+			at, known := found[v]
+			if !known {
+				at = len(st.uses)
+				found[v] = at
+				st.uses = append(st.uses, use{})
 			}
-			size := len(leaf) + 1
-			if len(path) > 0 {
-				size += len(path[len(path)-1])
+			if !slices.Contains(st.uses[at].places, e) {
+				st.uses[at].places = append(st.uses[at].places, e)
 			}
-			total += size
-			e.bytes += size
-			e.see(leaf)
-			v := valueOf(leaf)
-			e.used = e.used || v != "" && s.later[v]
 		})
-		for _, m := range s.fetched {
-			out, err := m.Apply(nil, s.body, &mask.Tally{})
-			if err != nil {
-				continue
-			}
-			leaves(out, nil, func(path [][]byte, _ []byte) {
-				if e := find(byPath, path, opts); e != nil {
-					e.fetched = true
-				}
-			})
+	})
+	for e := range here {
+		e.endResult()
+		if last, ok := s.given.last[e.name]; ok && last > s.call {
+			e.asked++
 		}
 	}
-	return byPath, total
+	for _, m := range s.fetched {
+		out, err := m.Apply(nil, s.body, &mask.Tally{})
+		if err != nil {
+			continue
+		}
+		leaves(out, nil, func(path [][]byte, _ []byte) {
+			if e := st.paths[string(bytes.Join(path, []byte{'/'}))]; e != nil {
+				e.fetched = true
+			}
+		})
+	}
 }
 
-func find(byPath map[string]*evidence, path [][]byte, opts *Options) *evidence {
+func (st *study) find(path [][]byte, opts *Options) *evidence {
 	id := string(bytes.Join(path, []byte{'/'}))
-	e := byPath[id]
-	if e == nil && len(byPath) < maxPaths && len(path) > 0 {
-		e = &evidence{path: slices.Clone(path), expected: isExpected(path[len(path)-1], opts)}
-		byPath[id] = e
+	e := st.paths[id]
+	if e == nil && len(st.paths) < maxPaths && len(path) > 0 {
+		e = newEvidence(path, opts)
+		st.paths[id] = e
 	}
 	return e
 }
 
-func (e *evidence) see(leaf []byte) {
-	text := string(leaf)
-	e.count++
-	if e.count == 1 {
-		e.first = text
-	}
-	e.varies = e.varies || text != e.first
-	e.length += len(text)
-	switch {
-	case text == "null" || text == `""` || text == "[]" || text == "{}":
-		e.empty++
-	case isNoise(text):
-		e.noise++
-	}
-}
-
-// expected are names that people ask for, whether models use them or not.
-var expected = []string{"id", "name", "title", "status", "state", "type", "url", "alias"}
-
-func isExpected(literal []byte, opts *Options) bool {
-	name, _ := rawjson.String(literal)
-	lower := strings.ToLower(name)
-	if slices.Contains(expected, lower) || strings.HasSuffix(name, "Id") || strings.HasSuffix(name, "ID") ||
-		strings.HasSuffix(lower, "_id") || strings.HasSuffix(name, "Name") || strings.HasSuffix(lower, "_name") {
-		return true
-	}
-	return slices.ContainsFunc(opts.Inputs, func(in string) bool { return strings.EqualFold(in, name) })
-}
-
-// isNoise finds values that models rarely need: times, addresses, hashes.
-func isNoise(leaf string) bool {
-	s := strings.Trim(leaf, `"`)
-	if strings.Contains(s, "://") {
-		return true
-	}
-	if len(s) >= 10 && len(s) <= 35 && s[4] == '-' && s[7] == '-' && s[0] >= '1' && s[0] <= '2' {
-		return true // 2006-01-02…
-	}
-	digits := 0
-	for i := range len(s) {
-		if s[i] == ' ' {
-			return false
-		}
-		if s[i] >= '0' && s[i] <= '9' {
-			digits++
+// decide decides which paths are kept, and why.
+func (st *study) decide() {
+	all := slices.SortedFunc(maps.Values(st.paths), (*evidence).compare)
+	for _, e := range all {
+		if e.isURL() {
+			st.addresses[e.parent]++
 		}
 	}
-	return len(s) >= 20 && digits*8 > len(s)
-}
-
-// decide decides whether the path is kept, and why.
-func (e *evidence) decide(total int) (keep bool, why string) {
-	share := float64(e.bytes) / float64(max(1, total))
-	switch {
-	case e.fetched:
-		return true, "fetched again"
-	case e.used:
-		return true, "used in later arguments"
-	case e.empty == e.count:
-		return false, "always empty"
-	case e.expected && e.length/e.count < longText:
-		return true, "a name that is asked for"
-	case !e.varies && e.count > 2:
-		return false, "always the same"
-	case e.noise*2 > e.count:
-		return false, "hashes, times or addresses that nobody used"
-	case e.length/e.count >= longText:
-		return false, "long, and nobody used it"
-	case share > cheapShare:
-		return false, "costs much, and nobody used it"
+	for _, e := range all {
+		e.kept, e.why = e.decide(st)
 	}
-	return true, "costs little"
+	for _, e := range all {
+		if e.kept && !e.fetched && !e.input && e.isOpaque() && slices.ContainsFunc(all, e.isRepeatedBy) {
+			e.kept = false
+			e.why = "hashes or opaque ids that nobody used"
+		}
+	}
+	st.keepUsed()
 }
 
-// learn derives a mask from the samples; nil when nothing is left out, or the mask would be too long.
-func learn(samples []sample, opts *Options) (keep string, fields []Field, m *mask.Mask) {
-	byPath, total := study(samples, opts)
+// isRepeatedBy reports whether the other path tells results apart as an opaque one does. For what is an id by its name it
+// must be in the same object and have exactly as many values, since it might be the id of something else; for another
+// value of rows it is enough that it tells the rows apart.
+func (e *evidence) isRepeatedBy(o *evidence) bool {
+	if !o.kept || o.isOpaque() || !o.isID() {
+		return false
+	}
+	if e.expected {
+		return o.expected && o.parent == e.parent && o.count == e.count && len(o.values) == len(e.values) && len(e.values) >= leastTwins
+	}
+	within := o.parent == e.parent || o.parent == "" || strings.HasPrefix(e.parent, o.parent+"/")
+	return e.most > 1 && o.repeats == 0 && within
+}
+
+// keepUsed keeps as few more paths as are needed for every value that was given later: the same value is often
+// in several places.
+func (st *study) keepUsed() {
+	open := slices.DeleteFunc(slices.Clone(st.uses), use.isKept)
+	for len(open) > 0 {
+		count := map[*evidence]int{}
+		for _, u := range open {
+			for _, e := range u.places {
+				count[e]++
+			}
+		}
+		var best *evidence
+		for e, n := range count {
+			if best == nil || n > count[best] || n == count[best] && e.compare(best) < 0 {
+				best = e
+			}
+		}
+		best.kept = true
+		best.why = "used in later arguments"
+		open = slices.DeleteFunc(open, use.isKept)
+	}
+}
+
+func (u use) isKept() bool {
+	return slices.ContainsFunc(u.places, func(e *evidence) bool { return e.kept })
+}
+
+// learned is a mask and what it is based on.
+type learned struct {
+	keep   string
+	mask   *mask.Mask
+	fields []Field
+	text   string // the longest text that is dropped; "": none
+}
+
+// learn derives a mask from the samples. If there is none, why says so.
+func learn(samples []sample, opts *Options) (l learned, why string) {
+	st := newStudy(samples, opts)
+	if len(st.paths) >= maxPaths {
+		return l, "its results have too many different fields"
+	}
+	st.decide()
 	root := &branch{}
 	dropped := false
-	for _, id := range slices.Sorted(maps.Keys(byPath)) {
-		e := byPath[id]
-		kept, why := e.decide(total)
-		dropped = dropped || !kept
-		root.add(e.path, kept)
-		fields = append(fields, Field{Path: mask.Path(e.path), Kept: kept, Share: float64(e.bytes) / float64(max(1, total)), Why: why})
+	longest := 0
+	for _, id := range slices.Sorted(maps.Keys(st.paths)) {
+		e := st.paths[id]
+		dropped = dropped || !e.kept
+		root.add(e.path, e.kept)
+		l.fields = append(l.fields, Field{Path: mask.Path(e.path), Kept: e.kept, Share: e.share(st), Why: e.why})
+		if !e.kept && e.varies && e.isText(st) && e.bytes > longest {
+			longest = e.bytes
+			l.text = mask.Path(e.path)
+		}
 	}
-	keep = string(root.write(nil))
-	if !dropped || keep == "" || len(byPath) >= maxPaths {
-		return "", nil, nil
+	l.keep = string(root.write(nil))
+	switch {
+	case !dropped:
+		return l, "no field can go: each was used, is likely to be asked for, or costs little"
+	case l.keep == "":
+		return l, "a rule would leave nothing of its results"
 	}
-	m, err := mask.Parse(keep)
+	var err error
+	l.mask, err = mask.Parse(l.keep)
 	if err != nil {
-		return "", nil, nil // too long to be a rule that a person can read
+		return l, "a rule would be too long to read"
 	}
-	return keep, fields, m
+	return l, ""
 }
 
 // branch is a piece of the mask while it is put together.

@@ -30,13 +30,17 @@ func replay(m *mask.Mask, samples []sample) (r replayed) {
 		}
 		r.sent += tokens.Estimate(out) + noteTokens
 		left := map[string]bool{}
-		leaves(out, nil, func(_ [][]byte, leaf []byte) { left[valueOf(leaf)] = true })
+		leaves(out, nil, func(_ [][]byte, leaf []byte) {
+			s.uses(leaf, func(v string) { left[v] = true })
+		})
 		leaves(s.body, nil, func(_ [][]byte, leaf []byte) {
-			if v := valueOf(leaf); v != "" && s.later[v] && !left[v] {
-				missed[s.conversation] = true
-				left[v] = true // once is enough
-				r.hidden++
-			}
+			s.uses(leaf, func(v string) {
+				if !left[v] {
+					missed[s.conversation] = true
+					left[v] = true // once is enough
+					r.hidden++
+				}
+			})
 		})
 	}
 	r.missed = len(missed)
@@ -53,8 +57,8 @@ func heldOut(samples []sample, opts *Options) (missed int) {
 		if len(halves[i]) == 0 || len(halves[1-i]) == 0 {
 			continue
 		}
-		if _, _, m := learn(halves[1-i], opts); m != nil {
-			missed += replay(m, halves[i]).missed
+		if l, why := learn(halves[1-i], opts); why == "" {
+			missed += replay(l.mask, halves[i]).missed
 		}
 	}
 	return missed

@@ -16,7 +16,6 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/project"
-	"github.com/toolfit/toolfit/internal/core/project/mask"
 )
 
 // Call is one recorded call.
@@ -50,7 +49,7 @@ const leastSaved = .2
 
 // Options change what is proposed. The zero value is usable.
 type Options struct {
-	Inputs []string // names of arguments that tools of the same server take; fields of such names are kept
+	Inputs []string // names of arguments that tools of the same server take; ids of such names are kept
 }
 
 // Proposal is a rule supported by the recorded calls.
@@ -65,6 +64,7 @@ type Proposal struct {
 	Missed        int // conversations in which that would have happened
 	HeldOut       int // the same, with each half judged by what was learned from the other
 	Fields        []Field
+	DropsText     string // the longest text that the mask drops, which may be what the results are about; "": none
 }
 
 // Field says why a part of the results is kept or dropped.
@@ -96,90 +96,65 @@ func (s Stage) Carries(m project.Mode) bool {
 	return s == OfferOn || s == Shadow && m != project.On
 }
 
-// sample is one result of the tool, in its conversation.
-type sample struct {
-	conversation int
-	body         []byte
-	args         []byte
-	later        map[string]bool // values in arguments of later calls that were in none before
-	fetched      []*mask.Mask
+// None says why there is no proposal for calls of a tool.
+type None struct {
+	Tool tool.Name
+	When map[string]any // the argument that distinguishes these calls; nil: all calls
+	Why  string
 }
 
 // Propose finds masks for a tool's results: one, or one per value of an argument that decides their
-// form.
-func Propose(name tool.Name, all []Conversation, opts *Options) (proposals []Proposal) {
+// form. Where there is none, it says why.
+func Propose(name tool.Name, all []Conversation, opts *Options) (proposals []Proposal, none []None) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	samples := collect(name, all)
+	samples, why := collect(name, all)
+	if len(samples) == 0 {
+		return nil, []None{{name, nil, why}}
+	}
 	argument, groups := split(samples)
 	for _, g := range groups {
 		p := Proposal{Tool: name, Conversations: conversations(g.samples)}
 		if argument != "" {
 			p.When = map[string]any{argument: g.value}
 		}
-		var m *mask.Mask
-		p.Keep, p.Fields, m = learn(g.samples, opts)
-		if m == nil {
-			continue
+		l, why := learn(g.samples, opts)
+		if why == "" {
+			p.replay(l, g.samples, opts)
+			if p.Saved() >= leastSaved {
+				proposals = append(proposals, p)
+				continue
+			}
+			why = fmt.Sprintf("a rule would save only %.0f %%", 100*max(0, p.Saved()))
 		}
-		r := replay(m, g.samples)
-		p.Full = r.full
-		p.Sent = r.sent
-		p.Hidden = r.hidden
-		p.Missed = r.missed
-		p.HeldOut = heldOut(g.samples, opts)
-		if p.Saved() < leastSaved {
-			continue
-		}
-		p.Stage = stage(p)
-		proposals = append(proposals, p)
+		none = append(none, None{name, p.When, why})
 	}
-	return proposals
+	return proposals, none
+}
+
+// replay tries what was learned on the samples.
+func (p *Proposal) replay(l learned, samples []sample, opts *Options) {
+	p.Keep = l.keep
+	p.Fields = l.fields
+	p.DropsText = l.text
+	r := replay(l.mask, samples)
+	p.Full = r.full
+	p.Sent = r.sent
+	p.Hidden = r.hidden
+	p.Missed = r.missed
+	p.HeldOut = heldOut(samples, opts)
+	p.Stage = stage(*p)
 }
 
 func stage(p Proposal) Stage {
 	switch {
 	case p.Conversations < LeastPropose || p.Missed > 0:
 		return Watch
-	case p.Conversations < leastOffer || p.HeldOut > 0:
+	case p.Conversations < leastOffer || p.HeldOut > 0 || p.DropsText != "": // what a model reads of a text leaves no trace
 		return Shadow
 	}
 	return OfferOn
-}
-
-// collect collects the tool's results from the conversations.
-func collect(name tool.Name, all []Conversation) (samples []sample) {
-	for i, c := range all {
-		for k, call := range c {
-			if call.Tool != name || string(rawjson.Get(call.Result, "isError")) == "true" {
-				continue
-			}
-			body := together(project.Values(call.Result)) // what a rule would cut
-			if len(body) == 0 || body[0] != '{' && body[0] != '[' {
-				continue
-			}
-			s := sample{conversation: i, body: body, args: call.Args, later: laterValues(c, k)}
-			for _, src := range call.Fetched {
-				if m, err := mask.Parse(src); err == nil {
-					s.fetched = append(s.fetched, m)
-				}
-			}
-			samples = append(samples, s)
-		}
-	}
-	return samples
-}
-
-// together merges values into one array: a list is often written as one text per row.
-func together(values [][]byte) []byte {
-	switch len(values) {
-	case 0:
-		return nil
-	case 1:
-		return values[0]
-	}
-	return project.Rows(values)
 }
 
 func conversations(samples []sample) int {

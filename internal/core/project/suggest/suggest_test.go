@@ -6,9 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/project/mask"
 	"github.com/toolfit/toolfit/internal/core/project/suggest"
 )
+
+// propose leaves out why there is no proposal.
+func propose(name tool.Name, all []suggest.Conversation, opts *suggest.Options) []suggest.Proposal {
+	list, _ := suggest.Propose(name, all, opts)
+	return list
+}
 
 func result(value string) []byte { return []byte(`{"structuredContent":` + value + `}`) }
 
@@ -44,13 +51,13 @@ func record(n int, quota int) (all []suggest.Conversation) {
 
 func TestProposeLearnsFromWhatARuleWouldCut(t *testing.T) {
 	all := record(20, 0)
-	want := suggest.Propose("cloud__env", all, nil)
+	want := propose("cloud__env", all, nil)
 	for _, c := range all {
 		for i := range c { // text beside the value, as people read it
 			c[i].Result = append([]byte(`{"content":[{"type":"text","text":"see below"}],`), c[i].Result[1:]...)
 		}
 	}
-	got := suggest.Propose("cloud__env", all, nil)
+	got := propose("cloud__env", all, nil)
 	if len(got) != 1 || len(want) != 1 || got[0].Keep != want[0].Keep {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -67,13 +74,13 @@ func TestProposeLearnsFromEveryBlock(t *testing.T) {
 		all = append(all, suggest.Conversation{{Tool: "t", Args: []byte(`{}`), Result: []byte(list)},
 			{Tool: "u", Args: fmt.Appendf(nil, `{"x":"ref-%d-0"}`, i), Result: []byte(`{}`)}})
 	}
-	if p := suggest.Propose("t", all, nil); len(p) != 1 || !strings.Contains(p[0].Keep, "ref") || p[0].Full < 30*3*60 {
+	if p := propose("t", all, nil); len(p) != 1 || !strings.Contains(p[0].Keep, "ref") || p[0].Full < 30*3*60 {
 		t.Errorf("%+v", p)
 	}
 }
 
 func TestProposeKeepsWhatWasUsed(t *testing.T) {
-	got := suggest.Propose("cloud__env", record(80, 0), nil)
+	got := propose("cloud__env", record(80, 0), nil)
 	if len(got) != 1 {
 		t.Fatalf("%d proposals: %v", len(got), got)
 	}
@@ -81,7 +88,7 @@ func TestProposeKeepsWhatWasUsed(t *testing.T) {
 	if p.When["action"] != "list" || p.Stage != suggest.OfferOn || p.Missed != 0 || p.HeldOut != 0 || p.Conversations != 80 {
 		t.Errorf("%+v", p)
 	}
-	if p.Keep != "EnvList(Alias,EnvId,Status)" && p.Keep != "EnvList(Alias,EnvId,Status),RequestId" {
+	if p.Keep != "EnvList(Alias,CreateTime,EnvId,Status),RequestId" {
 		t.Errorf("keeps %s", p.Keep)
 	}
 	if p.Saved() < .7 || !strings.HasPrefix(p.String(), "saves ") ||
@@ -94,7 +101,7 @@ func TestProposeKeepsWhatWasUsed(t *testing.T) {
 }
 
 func TestAValueThatIsUsedOnceInAWhileIsKept(t *testing.T) {
-	p := suggest.Propose("cloud__env", record(60, 10), nil)
+	p := propose("cloud__env", record(60, 10), nil)
 	if len(p) != 1 || !strings.Contains(p[0].Keep, "Quota") || p[0].Missed != 0 {
 		t.Errorf("%+v", p)
 	}
@@ -103,14 +110,14 @@ func TestAValueThatIsUsedOnceInAWhileIsKept(t *testing.T) {
 func TestAFetchedFieldIsKept(t *testing.T) {
 	all := record(60, 0)
 	all[7][0].Fetched = []string{"EnvList/Text", "((wrong"}
-	p := suggest.Propose("cloud__env", all, nil)
+	p := propose("cloud__env", all, nil)
 	if len(p) != 1 || !strings.Contains(p[0].Keep, "Text") {
 		t.Errorf("%+v", p)
 	}
 }
 
 func TestInputsOfSisterToolsAreKept(t *testing.T) {
-	p := suggest.Propose("cloud__env", record(60, 0), &suggest.Options{Inputs: []string{"bucket"}})
+	p := propose("cloud__env", record(60, 0), &suggest.Options{Inputs: []string{"bucket"}})
 	if len(p) != 1 || !strings.Contains(p[0].Keep, "Bucket") {
 		t.Errorf("%+v", p)
 	}
@@ -118,7 +125,7 @@ func TestInputsOfSisterToolsAreKept(t *testing.T) {
 
 func TestFewConversationsAreWatched(t *testing.T) {
 	for n, want := range map[int]suggest.Stage{19: suggest.Watch, 20: suggest.Shadow, 60: suggest.OfferOn} {
-		if p := suggest.Propose("cloud__env", record(n, 0), nil); len(p) != 1 || p[0].Stage != want {
+		if p := propose("cloud__env", record(n, 0), nil); len(p) != 1 || p[0].Stage != want {
 			t.Errorf("%d conversations: %+v", n, p)
 		}
 	}
@@ -143,20 +150,20 @@ func TestNothingIsProposedForWhatIsSmallOrOdd(t *testing.T) {
 		for range 30 {
 			all = append(all, suggest.Conversation{{Tool: "t", Args: []byte(`{`), Result: result(value)}})
 		}
-		if p := suggest.Propose("t", all, nil); len(p) > 0 {
+		if p := propose("t", all, nil); len(p) > 0 {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	if p := suggest.Propose("t", []suggest.Conversation{{{Tool: "t",
+	if p := propose("t", []suggest.Conversation{{{Tool: "t",
 		Result: []byte(`{"isError":true,"structuredContent":` + environments(9, 1) + `}`)}}}, nil); len(p) > 0 {
 		t.Errorf("errors: %+v", p)
 	}
 }
 
 func TestTheSameRecordGivesTheSameProposal(t *testing.T) {
-	first, _ := json.Marshal(suggest.Propose("cloud__env", record(30, 3), nil))
+	first, _ := json.Marshal(propose("cloud__env", record(30, 3), nil))
 	for range 2 {
-		if again, _ := json.Marshal(suggest.Propose("cloud__env", record(30, 3), nil)); string(again) != string(first) {
+		if again, _ := json.Marshal(propose("cloud__env", record(30, 3), nil)); string(again) != string(first) {
 			t.Fatalf("got  %s\nthen %s", first, again)
 		}
 	}
@@ -187,6 +194,6 @@ func BenchmarkPropose(b *testing.B) {
 	all := record(100, 5)
 	b.ReportAllocs()
 	for b.Loop() {
-		suggest.Propose("cloud__env", all, nil)
+		propose("cloud__env", all, nil)
 	}
 }
