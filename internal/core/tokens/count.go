@@ -2,7 +2,10 @@ package tokens
 
 import (
 	"fmt"
+	"sort"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/tiktoken-go/tokenizer"
 )
@@ -15,7 +18,10 @@ var vocabulary = sync.OnceValues(func() (tokenizer.Codec, error) {
 
 // Count returns the number of o200k tokens in text. It takes about a second for 30 megabytes of ordinary
 // text, and for 5 of text without words.
-func Count(text string) (int, error) { return count(text, len(text)) }
+func Count(text string) (int, error) {
+	n, _, err := count(text, len(text))
+	return n, err
+}
 
 // Fits reports whether text has at most n o200k tokens. It counts only where an estimate does not
 // decide.
@@ -30,8 +36,8 @@ func Fits[T string | []byte](text T, n int) bool {
 	if (estimate+1)*mostUnder <= n {
 		return true
 	}
-	exact, err := count(string(text), n)
-	return err == nil && exact <= n
+	_, size, err := count(string(text), n)
+	return err == nil && size == len(text)
 }
 
 // How far an estimate may be off. Rare scripts cost up to five times as much. Long rows of one sign cost
@@ -41,34 +47,67 @@ const (
 	mostOver  = 8
 )
 
-// count is Count up to the limit: beyond it, it stops.
-func count(text string, limit int) (n int, err error) {
+// Prefix returns how many bytes from the start of text, up to the end of a character, have at most n
+// o200k tokens.
+func Prefix[T string | []byte](text T, n int) int {
+	head := string(text[:min(len(text), maxToken*max(0, n))])
+	used, size, err := count(head, n)
+	if err != nil || size == len(head) {
+		return size
+	}
+	rest := head[size:]
+	rest = rest[:min(chunk(rest), maxToken*(n-used))]
+	fits := func(i int) bool {
+		_, done, err := count(rest[:i], n-used)
+		return err == nil && done == i
+	}
+	more := sort.Search(len(rest), func(i int) bool { return !fits(i + 1) })
+	for more > 0 && (size+more < len(text) && !utf8.RuneStart(text[size+more]) || !fits(more)) { // longer texts may cost less
+		more--
+	}
+	return size + more
+}
+
+// maxToken is the length of the longest token of the vocabulary.
+const maxToken = 128
+
+// count counts pieces of text while they stay within the limit, and returns how long these are. What
+// exceeds it is not counted.
+func count(text string, limit int) (n, size int, err error) {
 	codec, err := vocabulary()
 	if err != nil {
-		return 0, fmt.Errorf("load the o200k vocabulary: %w", err)
+		return 0, 0, fmt.Errorf("load the o200k vocabulary: %w", err)
 	}
 	known := memories.Get().(map[string]int)
 	defer memories.Put(known)
-	for len(text) > 0 && n <= limit {
-		size := chunk(text)
-		piece := text[:size]
-		text = text[size:]
+	for size < len(text) {
+		piece := text[size:]
+		piece = piece[:chunk(piece)]
 		cost, ok := known[piece]
 		if !ok {
 			cost, err = codec.Count(piece)
 			if err != nil {
-				return 0, fmt.Errorf("count tokens: %w", err)
+				return 0, 0, fmt.Errorf("count tokens: %w", err)
 			}
-			if size <= maxRemembered {
-				if len(known) >= maxMemory {
-					clear(known)
-				}
-				known[string([]byte(piece))] = cost // a copy, that does not hold on to the text
-			}
+			remember(known, piece, cost)
+		}
+		if n+cost > limit {
+			return n, size, nil
 		}
 		n += cost
+		size += len(piece)
 	}
-	return n, nil
+	return n, size, nil
+}
+
+func remember(known map[string]int, piece string, cost int) {
+	if len(piece) > maxRemembered {
+		return
+	}
+	if len(known) >= maxMemory {
+		clear(known)
+	}
+	known[strings.Clone(piece)] = cost
 }
 
 // memories remember what pieces cost: texts repeat their words, and looking one up is far cheaper than

@@ -154,6 +154,11 @@ func FuzzCount(f *testing.F) {
 		if tokens.Fits(text, max(0, n)) && want > max(0, n) || !tokens.Fits(text, max(want, tokens.Estimate(text))) {
 			t.Fatalf("%q has %d tokens", text, want)
 		}
+		n %= 20
+		size := tokens.Prefix(text, n)
+		if got := whole(t, text[:size]); got > max(0, n) || size < len(text) && utf8.ValidString(text) && !utf8.ValidString(text[:size]) {
+			t.Fatalf("Prefix(%q, %d) = %d, which has %d tokens", text, n, size, got)
+		}
 	})
 }
 

@@ -89,6 +89,13 @@ func (t *Tally) Add(other *Tally) {
 	}
 }
 
+// Clone is a copy that can be counted on by itself.
+func (t *Tally) Clone() *Tally {
+	c := &Tally{seen: t.seen}
+	c.Add(t)
+	return c
+}
+
 // Drop counts a member that was left out of the root object. Its name is given as a literal.
 func (t *Tally) Drop(literal []byte, bytes int) {
 	t.drop(nil, &member{name: literal[1 : len(literal)-1]}, bytes)
@@ -185,6 +192,9 @@ func AppendKey(dst, literal []byte) []byte { return appendName(dst, literal[1:le
 
 // appendName is AppendKey for a name as it is written between quotes.
 func appendName(dst, written []byte) []byte {
+	if string(written) == string(anyName) {
+		return append(dst, '*')
+	}
 	bare := len(written) > 0
 	for i := 0; i < len(written) && bare; {
 		r, n := utf8.DecodeRune(written[i:])

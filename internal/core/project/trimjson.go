@@ -1,0 +1,330 @@
+package project
+
+import (
+	"bytes"
+	"slices"
+	"sort"
+	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/project/columns"
+	"github.com/toolfit/toolfit/internal/core/project/mask"
+	"github.com/toolfit/toolfit/internal/core/tokens"
+)
+
+const (
+	longChars  = 120 // texts are cut to this before columns that may matter go
+	leastChars = 64  // and to this before rows go, so that names stay whole
+	maxRounds  = 64  // of cutting one container; each removes a good part of the excess
+)
+
+// trimmer cuts a JSON value to a budget: what says least about its rows goes first, and rows last.
+type trimmer struct {
+	value  []byte // compact
+	budget int
+	tally  *mask.Tally
+	write  func(value []byte) []byte // the value as it is sent; nil: as it is
+	noted  bool                      // the note counts, and can say more
+	said   said
+
+	table   *columns.Table
+	gone    int  // columns of the table
+	emptied bool // nothing of the value is left
+}
+
+// trimJSON cuts compact JSON to the budget without saying more than t counts.
+func trimJSON(src []byte, budget int, t *mask.Tally) []byte {
+	c := trimmer{value: src, budget: budget, tally: t}
+	return c.trim()
+}
+
+// trim returns what fits of the value.
+func (c *trimmer) trim() []byte {
+	if c.fits(c.value, c.tally, c.said, c.budget) {
+		return c.value
+	}
+	c.said.named = min(c.budget/100, mostNamed)
+	if c.said.named == 0 {
+		c.said.named = unnamed
+	}
+	c.commit(mask.Short(0, true))
+	c.table = columns.Read(c.value)
+	if !c.noted { // nothing could say them
+		c.table.Columns = c.table.Columns[c.table.Until(columns.Constant):]
+	}
+	steps := []func() bool{
+		func() bool { return c.dropUntil(columns.Opaque) },
+		func() bool { return c.shorten(mask.Texts, longChars) },
+		func() bool { return c.dropUntil(columns.Plain) },
+		func() bool { return c.shorten(mask.Texts, leastChars) },
+		c.thin,
+		func() bool { return c.shorten(cutStrings, leastChars) },
+		c.thin,
+		c.dropMembers,
+		func() bool { return c.shorten(cutStrings, 1) },
+	}
+	if !slices.ContainsFunc(steps, func(step func() bool) bool { return step() }) {
+		c.empty()
+	}
+	return c.value
+}
+
+func cutStrings(limit int) *mask.Mask { return mask.Short(limit, false) }
+
+// fits reports whether the value fits, with the note about what is missing.
+func (c *trimmer) fits(value []byte, t *mask.Tally, s said, budget int) bool {
+	text := value
+	if c.write != nil {
+		text = c.write(value)
+	}
+	if !c.noted || !t.Left() {
+		return tokens.Fits(text, budget)
+	}
+	a := absent{fields: t.Fields(), others: t.Others, rows: t.Rows, cut: t.Cut, tokens: mostTokens, said: s}
+	note := appendNote(nil, &a, likeRef)
+	if c.write == nil && value[0] == '{' {
+		return tokens.Fits(appendAll(nil, noted(value, note)), budget-refRoom)
+	}
+	return tokens.Fits(text, budget-refRoom-counted(noteBlock(note)))
+}
+
+// counted is the number of tokens of a text. What no budget would hold is estimated.
+func counted(text []byte) int {
+	if n := tokens.Estimate(text); n > mostCounted {
+		return n
+	}
+	n, err := tokens.Count(string(text))
+	if err != nil {
+		return len(text)
+	}
+	return n
+}
+
+const mostCounted = 100_000
+
+// try applies a mask to the value.
+func (c *trimmer) try(m *mask.Mask) ([]byte, *mask.Tally) {
+	t := c.tally.Clone()
+	out, err := m.Apply(nil, c.value, t)
+	if err != nil { // it was checked before
+		return c.value, c.tally
+	}
+	return out, t
+}
+
+func (c *trimmer) commit(m *mask.Mask) {
+	out, t := c.try(m)
+	c.value = out
+	*c.tally = *t
+}
+
+// dropUntil drops columns up to the class, no more than are needed.
+func (c *trimmer) dropUntil(class columns.Class) bool {
+	fits := func(n int) bool {
+		out, t := c.try(mask.Without(c.table.Without(n)))
+		return c.fits(out, t, c.saying(n), c.budget)
+	}
+	last := c.table.Until(class)
+	if last == c.gone {
+		return false
+	}
+	enough := fits(last)
+	if enough {
+		last = c.gone + 1 + sort.Search(last-c.gone-1, func(i int) bool { return fits(c.gone + 1 + i) })
+	}
+	c.commit(mask.Without(c.table.Without(last)))
+	c.said = c.saying(last)
+	c.gone = last
+	return enough
+}
+
+// saying is what the note says when the first columns are gone: those that are the same everywhere, as
+// far as an eighth of the budget carries.
+func (c *trimmer) saying(n int) said {
+	s := c.said
+	s.same = nil
+	s.paths = nil
+	for _, col := range c.table.Columns[:min(n, c.table.Until(columns.Constant))] {
+		path := pathOf(col.Path)
+		member := append(rawjson.AppendString(nil, path), ':')
+		cut := false
+		if col.First[0] == '"' {
+			member, cut = mask.AppendShort(member, col.First, leastChars)
+		}
+		if !cut {
+			member = append(member, col.First...)
+		}
+		if len(s.same)+len(member) > c.budget/2 { // in bytes, of which a token takes four
+			break
+		}
+		if len(s.same) > 0 {
+			s.same = append(s.same, ',')
+		}
+		s.same = append(s.same, member...)
+		s.paths = append(s.paths, path)
+	}
+	return s
+}
+
+// pathOf is a path as a mask writes it.
+func pathOf(path []string) string {
+	var out []byte
+	for i, name := range path {
+		if i > 0 {
+			out = append(out, '/')
+		}
+		if name == "*" {
+			out = append(out, '*')
+		} else {
+			out = append(out, keyOf(name)...)
+		}
+	}
+	return string(out)
+}
+
+// shorten cuts the longest strings, and no more of them than is needed.
+func (c *trimmer) shorten(cut func(limit int) *mask.Mask, least int) bool {
+	fits := func(limit int) bool {
+		out, t := c.try(cut(limit))
+		return c.fits(out, t, c.said, c.budget)
+	}
+	if !fits(least) {
+		c.commit(cut(least))
+		return false
+	}
+	most := max(least, 8*c.budget)
+	for most-least > max(4, least/32) {
+		middle := (least + most) / 2
+		if fits(middle) {
+			least = middle
+		} else {
+			most = middle
+		}
+	}
+	c.commit(cut(least))
+	return true
+}
+
+// thin shortens the longest lists, and says what the rows are called that are left out of the largest.
+func (c *trimmer) thin() bool {
+	bulk, err := mask.Survey(c.value)
+	if err != nil || bulk.Array.Count < 2 {
+		return false
+	}
+	var names [][]byte
+	list := c.value[bulk.Array.Start:bulk.Array.End]
+	if c.noted {
+		names = c.labels(list)
+	}
+	reserve := min(c.budget/4, 12*len(names))
+	fits := func(rows int) bool {
+		out, t := c.try(mask.First(rows))
+		return c.fits(out, t, c.said, c.budget-reserve)
+	}
+	if !fits(1) {
+		c.commit(mask.First(1))
+		return c.fits(c.value, c.tally, c.said, c.budget)
+	}
+	most := 4 * c.budget
+	rows := sort.Search(most, func(n int) bool { return !fits(n + 1) })
+	c.commit(mask.First(rows))
+	if rows < len(names) {
+		c.sayOthers(names[rows:])
+	}
+	return true
+}
+
+// labels are what the rows of a list are called; none where that takes more than half as much as the
+// rows.
+func (c *trimmer) labels(list []byte) [][]byte {
+	written := list
+	if c.write != nil {
+		written = c.write(list)
+	}
+	names := labels(list)
+	size := 0
+	for _, name := range names {
+		size += len(name) + 1
+	}
+	if 2*size > len(written) {
+		return nil
+	}
+	return names
+}
+
+// sayOthers adds names to the note, as many as fit.
+func (c *trimmer) sayOthers(names [][]byte) {
+	saying := func(n int) said {
+		s := c.said
+		s.others = bytes.Join(names[:n], []byte{','})
+		return s
+	}
+	n := sort.Search(len(names), func(n int) bool { return !c.fits(c.value, c.tally, saying(n+1), c.budget) })
+	c.said = saying(n)
+}
+
+// dropMembers drops members of the largest objects.
+func (c *trimmer) dropMembers() bool {
+	for range maxRounds {
+		bulk, err := mask.Survey(c.value)
+		if err != nil || bulk.Object.Count < 2 {
+			return false
+		}
+		if c.trimMembers(bulk.Object) {
+			return true
+		}
+	}
+	return false
+}
+
+// trimMembers keeps the first members of the object at the place, as many as fit but at least one.
+func (c *trimmer) trimMembers(at mask.Place) bool {
+	var ends []int
+	for w := rawjson.Object(c.value[at.Start:at.End]); w.Next(); {
+		ends = append(ends, w.End)
+	}
+	try := func(n int) ([]byte, *mask.Tally) {
+		t := c.tally.Clone()
+		w := rawjson.Object(c.value[at.Start:at.End])
+		for i := 0; w.Next(); i++ {
+			if i >= n {
+				dropMember(t, &w, at.Start == 0)
+			}
+		}
+		return cutAfter(c.value, at, ends[n-1], '}'), t
+	}
+	fits := func(n int) bool {
+		out, t := try(n)
+		return c.fits(out, t, c.said, c.budget)
+	}
+	n := 1 + sort.Search(len(ends)-2, func(i int) bool { return !fits(i + 2) })
+	out, t := try(n)
+	c.value = out
+	*c.tally = *t
+	return c.fits(c.value, c.tally, c.said, c.budget)
+}
+
+// dropMember counts the member at hand.
+func dropMember(t *mask.Tally, w *rawjson.Walk, root bool) {
+	if !root || !utf8.Valid(w.Key) { // its path is unknown here, or not UTF-8
+		t.Others++
+		return
+	}
+	name := rawjson.AppendString(nil, string(w.Key))
+	t.Drop(name, len(name)+1+len(w.Value))
+}
+
+// empty leaves nothing of the value but what it is.
+func (c *trimmer) empty() {
+	c.emptied = true
+	c.tally.Others++
+	switch c.value[0] {
+	case '{':
+		c.value = []byte("{}")
+	case '[':
+		c.value = []byte("[]")
+	case '"':
+		c.value = []byte(`""`)
+	}
+	c.said = said{named: unnamed}
+}
