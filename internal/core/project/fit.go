@@ -31,8 +31,11 @@ func (r *result) fit(how How) {
 	r.fitTexts(model, user, how)
 }
 
-// leastWhole is the smallest budget that is kept to: a note takes more than half of it.
-const leastWhole = 50
+// A note takes about 35 tokens: a smaller budget counts as leastWhole, and links leave leastRoom of it.
+const (
+	leastWhole = 50
+	leastRoom  = 40
+)
 
 // maxTries is how often texts are cut anew because they do not fit together with their notes.
 const maxTries = 12
@@ -45,7 +48,7 @@ func (r *result) fitTexts(model, user []*part, how How) {
 	if len(all) == 0 || r.fitsTogether(all, how.Budget-r.linkTokens()) {
 		return
 	}
-	room := max(how.Budget-r.linkTokens(), min(how.Budget, leastShare))
+	room := max(how.Budget-r.linkTokens(), leastRoom)
 	saved := make([]part, len(all))
 	for i, p := range all {
 		saved[i] = *p

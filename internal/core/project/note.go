@@ -34,7 +34,7 @@ const (
 type said struct {
 	same   []byte   // members of an object: the columns that are the same in every row, by path
 	paths  []string // of these
-	others []byte   // elements of an array: what rows that are left out are called
+	others []byte   // an object: what the rows are that are left out
 	named  int      // how many fields may be named; 0: as many as usual; unnamed: none
 }
 
@@ -93,10 +93,10 @@ func (p *part) fields() []mask.Field {
 }
 
 // appendNote appends the note for the reader: a few names, the counts, and the ref; after a budget also
-// what is the same in every row, and what the missing rows are called.
+// what is the same in every row, and what the missing rows are.
 //
 //	{"fields":["Databases","Storages","LogServices"],"more":8,"ref":"r_7f3kq2","tokens":17520}
-//	{"fields":["body"],"same":{"items/state":"open"},"rows":2,"others":["12 Crash","9 Typo"],"ref":"r_7f3kq2","tokens":17520}
+//	{"fields":["body"],"same":{"items/state":"open"},"others":{"columns":["number","title"],"rows":[[12,"Crash"],[9,"Typo"]]},"rows":2,"ref":"r_7f3kq2","tokens":17520}
 func appendNote(dst []byte, a *absent, ref string) []byte {
 	names, more := a.names()
 	dst = append(dst, '{')
@@ -115,7 +115,7 @@ func appendNote(dst []byte, a *absent, ref string) []byte {
 		dst = append(append(append(dst, `"same":{`...), a.said.same...), "},"...)
 	}
 	if len(a.said.others) > 0 {
-		dst = append(append(append(dst, `"others":[`...), a.said.others...), "],"...)
+		dst = append(append(append(dst, `"others":`...), a.said.others...), ',')
 	}
 	return a.appendCounts(dst, ref)
 }

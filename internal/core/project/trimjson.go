@@ -1,7 +1,6 @@
 package project
 
 import (
-	"bytes"
 	"slices"
 	"sort"
 	"unicode/utf8"
@@ -30,6 +29,7 @@ type trimmer struct {
 	table   *columns.Table
 	gone    int  // columns of the table
 	emptied bool // nothing of the value is left
+	thinned thinned
 }
 
 // trimJSON cuts compact JSON to the budget without saying more than t counts.
@@ -53,10 +53,13 @@ func (c *trimmer) trim() []byte {
 		c.table.Columns = c.table.Columns[c.table.Until(columns.Constant):]
 	}
 	steps := []func() bool{
+		func() bool { return c.dropUntil(columns.Empty) },
+		c.dropEmpty,
 		func() bool { return c.dropUntil(columns.Opaque) },
 		func() bool { return c.shorten(mask.Texts, longChars) },
 		func() bool { return c.dropUntil(columns.Plain) },
 		func() bool { return c.shorten(mask.Texts, leastChars) },
+		c.thinList,
 		c.thin,
 		func() bool { return c.shorten(cutStrings, leastChars) },
 		c.thin,
@@ -138,8 +141,14 @@ func (c *trimmer) dropUntil(class columns.Class) bool {
 	return enough
 }
 
+// dropEmpty drops members without a value from rows where others have one.
+func (c *trimmer) dropEmpty() bool {
+	c.commit(mask.Filled())
+	return c.fits(c.value, c.tally, c.said, c.budget)
+}
+
 // saying is what the note says when the first columns are gone: those that are the same everywhere, as
-// far as an eighth of the budget carries.
+// far as a tenth of the budget carries.
 func (c *trimmer) saying(n int) said {
 	s := c.said
 	s.same = nil
@@ -154,7 +163,7 @@ func (c *trimmer) saying(n int) said {
 		if !cut {
 			member = append(member, col.First...)
 		}
-		if len(s.same)+len(member) > c.budget/2 { // in bytes, of which a token takes four
+		if len(s.same)+len(member) > c.budget/3 { // in bytes, of which a token takes three or four
 			break
 		}
 		if len(s.same) > 0 {
@@ -205,62 +214,19 @@ func (c *trimmer) shorten(cut func(limit int) *mask.Mask, least int) bool {
 	return true
 }
 
-// thin shortens the longest lists, and says what the rows are called that are left out of the largest.
+// thin shortens all lists to the same length.
 func (c *trimmer) thin() bool {
-	bulk, err := mask.Survey(c.value)
-	if err != nil || bulk.Array.Count < 2 {
-		return false
-	}
-	var names [][]byte
-	list := c.value[bulk.Array.Start:bulk.Array.End]
-	if c.noted {
-		names = c.labels(list)
-	}
-	reserve := min(c.budget/4, 12*len(names))
 	fits := func(rows int) bool {
 		out, t := c.try(mask.First(rows))
-		return c.fits(out, t, c.said, c.budget-reserve)
+		return c.fits(out, t, c.said, c.budget)
 	}
-	if !fits(1) {
-		c.commit(mask.First(1))
-		return c.fits(c.value, c.tally, c.said, c.budget)
+	rows := 1
+	enough := fits(rows)
+	if enough {
+		rows = sort.Search(4*c.budget, func(n int) bool { return !fits(n + 1) })
 	}
-	most := 4 * c.budget
-	rows := sort.Search(most, func(n int) bool { return !fits(n + 1) })
 	c.commit(mask.First(rows))
-	if rows < len(names) {
-		c.sayOthers(names[rows:])
-	}
-	return true
-}
-
-// labels are what the rows of a list are called; none where that takes more than half as much as the
-// rows.
-func (c *trimmer) labels(list []byte) [][]byte {
-	written := list
-	if c.write != nil {
-		written = c.write(list)
-	}
-	names := labels(list)
-	size := 0
-	for _, name := range names {
-		size += len(name) + 1
-	}
-	if 2*size > len(written) {
-		return nil
-	}
-	return names
-}
-
-// sayOthers adds names to the note, as many as fit.
-func (c *trimmer) sayOthers(names [][]byte) {
-	saying := func(n int) said {
-		s := c.said
-		s.others = bytes.Join(names[:n], []byte{','})
-		return s
-	}
-	n := sort.Search(len(names), func(n int) bool { return !c.fits(c.value, c.tally, saying(n+1), c.budget) })
-	c.said = saying(n)
+	return enough
 }
 
 // dropMembers drops members of the largest objects.

@@ -18,10 +18,12 @@ const (
 
 // classify adds the columns below n that may go.
 func (t *Table) classify(n *node, way []string) {
-	o := object{node: n, nested: len(way) > 0 && (!n.rows || n.below), own: n.own(), page: n.page()}
+	o := object{node: n, nested: len(way) > 0 && (!n.rows || n.below), own: n.own(), page: n.page(), depth: len(way)}
+	o.known = o.own != nil || n.known
 	for _, k := range n.kids {
 		path := append(way[:len(way):len(way)], k.name)
 		k.below = n.rows || n.below
+		k.known = o.known
 		if len(k.kids) > 0 || k.more || k.values == 0 {
 			t.classify(k, path)
 			continue
@@ -38,6 +40,7 @@ type object struct {
 	nested bool  // they stand in others
 	own    *node // the column that names them best; nil: none
 	page   *node // the best of their URLs; nil: they have none
+	depth  int
 }
 
 // class says why a column may go, and when within the class; 0 when it should stay.
@@ -46,19 +49,22 @@ func (o *object) class(k *node) (Class, int) {
 	switch {
 	case filled == 0:
 		return Empty, 0
-	case (o.rows || o.below) && o.objects >= leastRows && !k.varies && k.listed == 0 && k.values == o.objects:
-		return Constant, 0
-	case k.listed > 0 && k.strings == 0 && k.bytes > bulkBytes*k.within:
-		return Opaque, 0
 	case mostly(k.urls, filled):
 		return o.classURL(k)
+	case (o.rows || o.below) && o.objects >= leastRows && !k.varies && k.listed == 0 && k.values == o.objects:
+		return Constant, o.depth
+	case k.listed > 0 && k.strings == 0 && k.bytes > bulkBytes*k.within:
+		return Opaque, 0
 	case mostly(k.opaque, filled) && k != o.own && o.own != nil && !isReference(words(k.name)):
 		return Opaque, 0
 	case k == o.own:
 		return 0, 0
 	case o.nested && o.leaves() >= bulkColumns:
-		if o.own != nil && !names(words(k.name)) || k.long() {
+		switch {
+		case o.own != nil && !names(words(k.name)) || k.long():
 			return Nested, 0
+		case o.own != nil && o.own.strings > 0 && isReference(words(k.name)):
+			return Plain, 4 // an ID beside a name
 		}
 		return 0, 0
 	}
@@ -67,7 +73,7 @@ func (o *object) class(k *node) (Class, int) {
 
 func (o *object) classURL(k *node) (Class, int) {
 	switch {
-	case k != o.page, o.nested && o.own != nil:
+	case k != o.page, o.nested && o.known:
 		return Link, 0
 	case o.own != nil && o.repeats(k):
 		return Page, 0

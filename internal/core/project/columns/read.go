@@ -28,6 +28,7 @@ type node struct {
 	objects int      // at this place
 	rows    bool     // they are elements of an array, or members of a map
 	below   bool     // they stand in such rows
+	known   bool     // what they stand in has a name
 	samples [][]byte // the first of them
 
 	within  int // objects that have this member

@@ -48,14 +48,12 @@ var (
 	opened = []string{"html", "web", "permalink", "perma", "public", "canonical", "browser", "page", "share"}
 	// owning are names by which an object is known, the best first.
 	owning = [][]string{
-		{"id"}, {"number", "key", "iid", "no", "编号"}, nil, // nil: an ID by a longer name
-		{"name", "login", "path", "slug", "title", "code", "ref", "file", "filename", "username", "email", "symbol", "名称", "标题"},
+		{"number", "key", "iid", "no", "编号"}, {"name", "login", "path", "title", "subject", "summary", "file", "filename", "名称", "标题"},
+		{"id"}, nil, // nil: an ID by a longer name
+		{"slug", "code", "ref", "username", "email", "symbol"},
 		{"uuid", "guid", "sha", "hash", "digest", "uri"},
 	}
 )
-
-// named is the place in owning of names in words.
-const named = 3
 
 // names reports whether a column of these words identifies something.
 func names(words []string) bool {
@@ -86,7 +84,7 @@ func ownRank(words []string) int {
 			return rank
 		}
 	}
-	if last := words[len(words)-1]; last == "name" || last == "title" || last == "number" {
+	if last := words[len(words)-1]; last == "name" || last == "title" || last == "number" || last == "label" {
 		return len(owning)
 	}
 	return -1
@@ -103,9 +101,17 @@ func pageRank(words []string) int {
 	return 2
 }
 
-// Names reports how well a member of that name identifies its object, the lower the better, or -1; and
-// whether it does so in words rather than by an ID.
-func Names(member string) (rank int, inWords bool) {
-	rank = ownRank(words(member))
-	return rank, rank == named || rank == len(owning)
+// Weight orders the columns of a row, given as names with dots between them: what identifies the row
+// comes first, then what people and later calls refer to.
+func Weight(path string) int {
+	list := words(path[strings.LastIndexByte(path, '.')+1:])
+	depth := strings.Count(path, ".")
+	rank := ownRank(list)
+	switch {
+	case rank >= 0 && depth == 0:
+		return 2 * rank
+	case names(list):
+		return 100 + depth
+	}
+	return 200 + depth
 }
