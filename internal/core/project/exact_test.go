@@ -113,7 +113,7 @@ func TestNoResultIsOverItsBudget(t *testing.T) {
 			}
 			for i, budget := range []int{50, 200, 500, 2000, 8000} {
 				n++
-				if !*lab && n%4 != 0 {
+				if !*lab && n%8 != 0 {
 					continue
 				}
 				how := project.How{Budget: budget, Shape: []shape.Mode{"", shape.Auto}[(i+len(kind))%2]}

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -189,10 +190,13 @@ func (p *part) trim(how How, budget int, alone bool) {
 	if value := p.head(4 * budget); value != nil && p.trimJSON(value, how, budget, alone) {
 		return
 	}
+	p.json = false
+	if !p.structured && p.trimTail(budget, alone) {
+		return
+	}
 	if alone { // prose, or prose in braces
 		budget -= noteTokens
 	}
-	p.json = false
 	if budget < 10*leastShare {
 		p.said.named = unnamed
 	}
@@ -224,6 +228,44 @@ func (p *part) trimJSON(value []byte, how How, budget int, alone bool) bool {
 	p.said = c.said
 	p.reshape(how.Shape)
 	return true
+}
+
+// trimTail is trim for a text that ends in JSON, behind some words about it.
+func (p *part) trimTail(budget int, alone bool) bool {
+	text := p.sent()
+	start := jsonTail(text)
+	if start == 0 {
+		return false
+	}
+	value, err := mask.Compact(nil, text[start:])
+	room := budget - counted(text[:start])
+	if err != nil || room < budget/2 {
+		return false
+	}
+	t := p.tally.Clone()
+	c := trimmer{value: value, budget: room, tally: t, noted: alone, write: func(value []byte) []byte { return value }}
+	value = c.trim()
+	if c.emptied {
+		return false
+	}
+	p.out = slices.Concat(text[:start], value)
+	p.shaped = nil
+	p.tally = *t
+	p.said = c.said
+	return true
+}
+
+// maxLead is how long the words before the JSON in a text may be.
+const maxLead = 1 << 10
+
+// jsonTail is where the JSON starts that a text ends in; 0 when it does not, or is nothing else.
+func jsonTail(text []byte) int {
+	for i, b := range text[:min(len(text), maxLead)] {
+		if i > 0 && (b == '{' || b == '[') && rawjson.Check(bytes.TrimSpace(text[i:])) == nil {
+			return i
+		}
+	}
+	return 0
 }
 
 // head is the rest of the part as compact JSON with so many elements of each array (0: all); nil if it

@@ -21,7 +21,8 @@ var show = flag.String("show", "", "print what is left of the results of this na
 
 // TestLabBudgets prints what budgets leave of results as servers give them: how many tokens, how many
 // rows, and how many of the values that a later call may need. Such a value is drawn at random: first
-// a row, then one of its short plain values, those of identifying columns three times as often.
+// a row, then one of its short plain values, those of identifying columns three times as often; of
+// objects in the row only what identifies them. Hashes, addresses and measurements are not drawn.
 func TestLabBudgets(t *testing.T) {
 	if !*lab {
 		t.Skip("only with -lab")
@@ -121,30 +122,37 @@ type scalar struct {
 	weight int
 }
 
-// scalarsOf lists the values of a row that a later call may need.
-func scalarsOf(key string, value any, list []scalar) []scalar {
+// scalarsOf lists the values of a row that a later call may need. depth counts the objects on the way.
+func scalarsOf(key string, value any, depth int, list []scalar) []scalar {
 	weight := 1
-	if identifying.MatchString(key) {
+	switch named := identifying.MatchString(key); {
+	case named && depth == 1:
 		weight = 3
+	case !named && depth > 1:
+		weight = 0
+	}
+	add := func(text string) {
+		if weight > 0 {
+			list = append(list, scalar{text, weight})
+		}
 	}
 	switch v := value.(type) {
 	case map[string]any:
 		for _, k := range sortedKeys(v) {
-			list = scalarsOf(k, v[k], list)
+			list = scalarsOf(k, v[k], depth+1, list)
 		}
 	case []any:
 		for _, e := range v {
-			if _, isNumber := e.(json.Number); !isNumber { // measurements are bulk
-				list = scalarsOf(key, e, list)
+			if _, isNumber := e.(json.Number); !isNumber {
+				list = scalarsOf(key, e, depth, list)
 			}
 		}
 	case json.Number:
-		list = append(list, scalar{v.String(), weight})
+		add(v.String())
 	case string:
-		if v == "" || len(v) > 80 || noValue.MatchString(v) || strings.ContainsAny(v, "\n\"\\") || key == "node_id" {
-			break
+		if v != "" && len(v) <= 80 && !noValue.MatchString(v) && !strings.ContainsAny(v, "\n\"\\") && key != "node_id" {
+			add(v)
 		}
-		list = append(list, scalar{v, weight})
 	}
 	return list
 }
@@ -197,14 +205,29 @@ func rowsOfValue(v any) []any {
 	return best
 }
 
-// rowsIn counts the rows of what is shown: of JSON those of the largest array, else lines.
+// rowsIn counts the rows of what is shown, with those that the note lists: of JSON the elements of the
+// largest arrays, else lines.
 func rowsIn(shown string) int {
-	first, _, _ := strings.Cut(shown, "\n{\"_omitted\"")
-	v, err := decodeNumbers(first)
+	text, note, _ := strings.Cut(shown, "\n{\"_omitted\"")
+	v, err := decodeNumbers(text)
 	if err != nil {
 		return strings.Count(shown, "\n")
 	}
-	return len(rowsOfValue(v))
+	listed, _ := decodeNumbers(`{"_omitted"` + note)
+	if object, ok := v.(map[string]any); ok && note == "" {
+		listed = object["_omitted"]
+		delete(object, "_omitted")
+	}
+	n := len(rowsOfValue(v))
+	if object, ok := listed.(map[string]any); ok {
+		if _, inner := object["_omitted"]; inner {
+			object = object["_omitted"].(map[string]any)
+		}
+		if others, ok := object["others"].(map[string]any); ok {
+			n += len(others["rows"].([]any))
+		}
+	}
+	return n
 }
 
 func decodeNumbers(text string) (v any, err error) {

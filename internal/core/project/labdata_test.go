@@ -49,7 +49,7 @@ func jsonResult(t testing.TB, name, text string) labResult {
 	}
 	var rows [][]scalar
 	for _, row := range rowsOfValue(v) {
-		rows = append(rows, scalarsOf("", row, nil))
+		rows = append(rows, scalarsOf("", row, 0, nil))
 	}
 	return labResult{name, text, drawFrom(rows)}
 }
@@ -62,7 +62,7 @@ func treeResult(t testing.TB, name, text string) labResult {
 		t.Fatal(err)
 	}
 	var rows [][]scalar
-	for _, s := range scalarsOf("", v, nil) {
+	for _, s := range scalarsOf("", v, 0, nil) {
 		if s.text != "file" && s.text != "directory" {
 			rows = append(rows, []scalar{s})
 		}

@@ -136,9 +136,16 @@ func (c *trimmer) thinList() bool {
 	if err != nil || at.Count < 2 || !c.noted {
 		return false
 	}
-	o := othersOf(c.value[at.Start:at.End])
+	list := c.value[at.Start:at.End]
+	o := othersOf(list)
 	if o == nil {
 		return false
+	}
+	if c.write != nil {
+		list = c.write(list)
+	}
+	if 4*len(o.append(nil, 0, len(o.rows), min(fewColumns, len(o.names)))) > 3*len(list) {
+		return false // rows take no more
 	}
 	var ends []int
 	for w := rawjson.Array(c.value[at.Start:at.End]); w.Next(); {

@@ -2,6 +2,7 @@ package project
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 
 	"github.com/toolfit/toolfit/internal/core/project/mask"
@@ -20,7 +21,8 @@ import (
 type lineClass int
 
 const (
-	acts   lineClass = iota // it can be acted upon, or it is a heading, a landmark, data in a table, or no line of an outline
+	acts   lineClass = iota // it can be acted upon, or it is a landmark or no line of an outline
+	shows                   // a heading, or data in a table: nobody acts upon it, but it is what pages are read for
 	says                    // text that only says something
 	detail                  // a property of the line above
 	holds                   // it only holds others together
@@ -31,6 +33,9 @@ var static = []string{
 	"generic", "text", "paragraph", "list", "listitem", "img", "image", "strong", "emphasis", "code", "blockquote", "separator", "group",
 	"none", "presentation", "figure", "caption", "superscript", "subscript", "deletion", "insertion", "mark", "time", "rowgroup", "document",
 }
+
+// shown are the roles of headings and data.
+var shown = []string{"heading", "table", "row", "cell", "gridcell", "columnheader", "rowheader", "term", "definition"}
 
 const (
 	leastOutline = 8  // lines with a ref that make an outline
@@ -48,7 +53,7 @@ func trimOutline(text []byte, budget int, t *mask.Tally) []byte {
 	for i, line := range lines {
 		classes[i] = classOf(line)
 	}
-	for class := holds; class > acts; class-- {
+	for class := holds; class > shows; class-- {
 		if class == says {
 			t.Cut += shortenSaying(lines, classes)
 			if text = bytes.Join(lines, nil); tokens.Fits(text, budget) {
@@ -62,11 +67,28 @@ func trimOutline(text []byte, budget int, t *mask.Tally) []byte {
 			}
 		}
 		if text = bytes.Join(lines, nil); tokens.Fits(text, budget) {
-			break
+			return text
 		}
 	}
-	return text
+	t.Cut += withoutRefs(lines, classes)
+	return bytes.Join(lines, nil)
 }
+
+// withoutRefs takes the refs from lines that nobody acts upon, and counts them.
+func withoutRefs(lines [][]byte, classes []lineClass) (cut int) {
+	for i, line := range lines {
+		if classes[i] != shows {
+			continue
+		}
+		if short := ref.ReplaceAll(line, nil); len(short) < len(line) {
+			lines[i] = short
+			cut++
+		}
+	}
+	return cut
+}
+
+var ref = regexp.MustCompile(` \[ref=\w+\]`)
 
 // shortenSaying cuts lines that only say something, and counts them.
 func shortenSaying(lines [][]byte, classes []lineClass) (cut int) {
@@ -97,11 +119,17 @@ func classOf(line []byte) lineClass {
 	if end < 0 {
 		end = len(line)
 	}
-	switch {
-	case !slices.Contains(static, string(line[:end])), bytes.Contains(line, []byte("[cursor=pointer]")), bytes.Contains(line, []byte("[active]")):
+	switch role := string(line[:end]); {
+	case bytes.Contains(line, []byte("[cursor=pointer]")), bytes.Contains(line, []byte("[active]")):
+		return acts
+	case role == "row":
+		return shows // it says which cells belong together
+	case !slices.Contains(static, role) && !slices.Contains(shown, role):
 		return acts
 	case bytes.IndexByte(line, '"') < 0 && (bytes.HasSuffix(line, []byte(":")) || bytes.HasSuffix(line, []byte("]")) || end == len(line)):
 		return holds
+	case slices.Contains(shown, role):
+		return shows
 	}
 	return says
 }

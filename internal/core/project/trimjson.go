@@ -214,19 +214,45 @@ func (c *trimmer) shorten(cut func(limit int) *mask.Mask, least int) bool {
 	return true
 }
 
-// thin shortens all lists to the same length.
+// thin shortens all lists to the same length. Of a tree it leaves out as many of the deepest levels as
+// lets most of it stay.
 func (c *trimmer) thin() bool {
+	best := thinned{}
+	_, levels := c.table.Lists(0)
+	for level := levels; level > 0; level-- {
+		value, tally := c.value, c.tally
+		if level < levels {
+			deeper, _ := c.table.Lists(level)
+			value, tally = c.try(mask.Without(deeper))
+		}
+		at := trimmer{value: value, tally: tally, budget: c.budget, write: c.write, noted: c.noted, said: c.said}
+		if at.thinAll() && len(at.value) > len(best.value) {
+			best = thinned{at.value, at.tally, c.said}
+		}
+	}
+	if best.value == nil {
+		c.commit(mask.First(1))
+		return false
+	}
+	c.value = best.value
+	*c.tally = *best.tally
+	return true
+}
+
+// thinAll shortens all lists to the same length, as little as is needed.
+func (c *trimmer) thinAll() bool {
 	fits := func(rows int) bool {
 		out, t := c.try(mask.First(rows))
 		return c.fits(out, t, c.said, c.budget)
 	}
-	rows := 1
-	enough := fits(rows)
-	if enough {
-		rows = sort.Search(4*c.budget, func(n int) bool { return !fits(n + 1) })
+	if !fits(1) {
+		return false
 	}
-	c.commit(mask.First(rows))
-	return enough
+	rows := sort.Search(4*c.budget, func(n int) bool { return !fits(n + 1) })
+	out, t := c.try(mask.First(rows))
+	c.value = out
+	c.tally = t
+	return true
 }
 
 // dropMembers drops members of the largest objects.

@@ -77,8 +77,10 @@ func (o *object) classURL(k *node) (Class, int) {
 		return Link, 0
 	case o.own != nil && o.repeats(k):
 		return Page, 0
+	case slices.ContainsFunc(o.kids, func(k *node) bool { return k.values > k.empty && isID(words(k.name)) }):
+		return Plain, 5 // it leads where the ID leads
 	}
-	return 0, 0
+	return 0, 0 // it may be all that leads to the row
 }
 
 // classPlain is for what may be worth less than a row. What varies from row to row stays.

@@ -72,6 +72,28 @@ func (t *Table) Without(n int) [][]string {
 	return t.root.without(nil, nil, gone)
 }
 
+// Lists are the paths of the lists that stand in so many others, and how many levels of lists there are.
+func (t *Table) Lists(within int) (paths [][]string, levels int) {
+	return t.root.lists(nil, nil, within, 0)
+}
+
+func (n *node) lists(paths [][]string, way []string, within, depth int) ([][]string, int) {
+	levels := depth
+	if n.rows {
+		levels++
+		if depth == within && len(way) > 0 {
+			paths = append(paths, way)
+		}
+	}
+	inside := levels
+	for _, k := range n.kids {
+		deeper := 0
+		paths, deeper = k.lists(paths, append(way[:len(way):len(way)], k.name), within, inside)
+		levels = max(levels, deeper)
+	}
+	return paths, levels
+}
+
 // without appends the paths of what goes below n.
 func (n *node) without(paths [][]string, way []string, gone map[*node]bool) [][]string {
 	for _, k := range n.kids {

@@ -69,6 +69,11 @@ func isReference(words []string) bool {
 	return (last == "id" || last == "ids" || last == "key") && !isSecond(words)
 }
 
+// isID reports whether the words are those of an ID or a number, and not of a name.
+func isID(words []string) bool {
+	return isReference(words) || len(words) == 1 && slices.Contains([]string{"number", "iid", "no", "uuid", "guid", "编号"}, words[0])
+}
+
 func isSecond(words []string) bool {
 	return len(words) > 1 && words[len(words)-1] == "id" && slices.Contains(second, words[0])
 }
