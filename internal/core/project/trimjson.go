@@ -30,6 +30,8 @@ type trimmer struct {
 	gone    int  // columns of the table
 	emptied bool // nothing of the value is left
 	thinned thinned
+
+	spare, joined []byte // what tries are written to
 }
 
 // trimJSON cuts compact JSON to the budget without saying more than t counts.
@@ -80,13 +82,17 @@ func (c *trimmer) fits(value []byte, t *mask.Tally, s said, budget int) bool {
 	if c.write != nil {
 		text = c.write(value)
 	}
+	if !tokens.Fits(text, budget) {
+		return false
+	}
 	if !c.noted || !t.Left() {
-		return tokens.Fits(text, budget)
+		return true
 	}
 	a := absent{fields: t.Fields(), others: t.Others, rows: t.Rows, cut: t.Cut, tokens: mostTokens, said: s}
 	note := appendNote(nil, &a, likeRef)
 	if c.write == nil && value[0] == '{' {
-		return tokens.Fits(appendAll(nil, noted(value, note)), budget-refRoom)
+		c.joined = appendAll(c.joined[:0], noted(value, note))
+		return tokens.Fits(c.joined, budget-refRoom)
 	}
 	return tokens.Fits(text, budget-refRoom-counted(noteBlock(note)))
 }
@@ -105,20 +111,26 @@ func counted(text []byte) int {
 
 const mostCounted = 100_000
 
-// try applies a mask to the value.
+// try applies a mask to the value. What it returns is valid until the next try.
 func (c *trimmer) try(m *mask.Mask) ([]byte, *mask.Tally) {
 	t := c.tally.Clone()
-	out, err := m.Apply(nil, c.value, t)
+	if cap(c.spare) < len(c.value) {
+		c.spare = make([]byte, 0, len(c.value)+len(c.value)/8)
+	}
+	out, err := m.Apply(c.spare[:0], c.value, t)
 	if err != nil { // it was checked before
 		return c.value, c.tally
 	}
+	c.spare = out
 	return out, t
 }
 
+// commit keeps what try returned last.
 func (c *trimmer) commit(m *mask.Mask) {
 	out, t := c.try(m)
 	c.value = out
 	*c.tally = *t
+	c.spare = nil
 }
 
 // dropUntil drops columns up to the class, no more than are needed.
@@ -249,9 +261,7 @@ func (c *trimmer) thinAll() bool {
 		return false
 	}
 	rows := sort.Search(4*c.budget, func(n int) bool { return !fits(n + 1) })
-	out, t := c.try(mask.First(rows))
-	c.value = out
-	c.tally = t
+	c.value, c.tally = c.try(mask.First(rows))
 	return true
 }
 

@@ -3,7 +3,6 @@ package tokens
 import (
 	"fmt"
 	"sort"
-	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -19,7 +18,7 @@ var vocabulary = sync.OnceValues(func() (tokenizer.Codec, error) {
 // Count returns the number of o200k tokens in text. It takes about a second for 30 megabytes of ordinary
 // text, and for 5 of text without words.
 func Count(text string) (int, error) {
-	n, _, err := count(text, len(text))
+	n, _, err := count([]byte(text), len(text))
 	return n, err
 }
 
@@ -33,24 +32,33 @@ func Fits[T string | []byte](text T, n int) bool {
 	if estimate > mostOver*n {
 		return false
 	}
-	if (estimate+1)*mostUnder <= n {
+	if (estimate+1)*mostUnder <= n && (estimate+1)*mostUnder+foreign(text) <= n {
 		return true
 	}
-	_, size, err := count(string(text), n)
+	_, size, err := count([]byte(text), n)
 	return err == nil && size == len(text)
 }
 
-// How far an estimate may be off. Rare scripts cost up to five times as much. Long rows of one sign cost
-// almost nothing: a text that is mostly such rows may be taken for too long.
+// How far an estimate may be off. Random capitals cost four times as much, and bytes beyond ASCII up to a
+// token each. Long rows of one sign cost almost nothing: a text that is mostly such rows may be taken
+// for too long.
 const (
-	mostUnder = 5
+	mostUnder = 4
 	mostOver  = 8
 )
+
+// foreign is the number of bytes beyond ASCII.
+func foreign[T string | []byte](text T) (n int) {
+	for i := range len(text) {
+		n += int(text[i] >> 7)
+	}
+	return n
+}
 
 // Prefix returns how many bytes from the start of text, up to the end of a character, have at most n
 // o200k tokens.
 func Prefix[T string | []byte](text T, n int) int {
-	head := string(text[:min(len(text), maxToken*max(0, n))])
+	head := []byte(text[:min(len(text), maxToken*max(0, n))])
 	used, size, err := count(head, n)
 	if err != nil || size == len(head) {
 		return size
@@ -73,7 +81,7 @@ const maxToken = 128
 
 // count counts pieces of text while they stay within the limit, and returns how long these are. What
 // exceeds it is not counted.
-func count(text string, limit int) (n, size int, err error) {
+func count(text []byte, limit int) (n, size int, err error) {
 	codec, err := vocabulary()
 	if err != nil {
 		return 0, 0, fmt.Errorf("load the o200k vocabulary: %w", err)
@@ -83,9 +91,9 @@ func count(text string, limit int) (n, size int, err error) {
 	for size < len(text) {
 		piece := text[size:]
 		piece = piece[:chunk(piece)]
-		cost, ok := known[piece]
+		cost, ok := known[string(piece)]
 		if !ok {
-			cost, err = codec.Count(piece)
+			cost, err = codec.Count(string(piece))
 			if err != nil {
 				return 0, 0, fmt.Errorf("count tokens: %w", err)
 			}
@@ -100,14 +108,14 @@ func count(text string, limit int) (n, size int, err error) {
 	return n, size, nil
 }
 
-func remember(known map[string]int, piece string, cost int) {
+func remember(known map[string]int, piece []byte, cost int) {
 	if len(piece) > maxRemembered {
 		return
 	}
 	if len(known) >= maxMemory {
 		clear(known)
 	}
-	known[strings.Clone(piece)] = cost
+	known[string(piece)] = cost
 }
 
 // memories remember what pieces cost: texts repeat their words, and looking one up is far cheaper than
@@ -122,7 +130,7 @@ const (
 // chunk is the length of the first piece of text that can be counted by itself. It ends where the
 // vocabulary splits any text: behind a run of ASCII letters, digits or signs, before what can belong
 // neither to it nor to its end. All else stays together.
-func chunk(text string) int {
+func chunk(text []byte) int {
 	for i := 1; i < len(text); i++ {
 		before := kinds[text[i-1]]
 		after := kinds[text[i]]

@@ -3,6 +3,7 @@ package mask
 import (
 	"cmp"
 	"encoding/binary"
+	"maps"
 	"slices"
 	"unicode/utf8"
 
@@ -91,9 +92,11 @@ func (t *Tally) Add(other *Tally) {
 
 // Clone is a copy that can be counted on by itself.
 func (t *Tally) Clone() *Tally {
-	c := &Tally{seen: t.seen}
-	c.Add(t)
-	return c
+	c := *t
+	c.fields = slices.Clone(t.fields)
+	c.text = slices.Clone(t.text)
+	c.index = maps.Clone(t.index)
+	return &c
 }
 
 // Drop counts a member that was left out of the root object. Its name is given as a literal.
