@@ -18,6 +18,7 @@ const leastShare = 100
 // fit cuts structuredContent to the budget, and all text together.
 func (r *result) fit(how How) {
 	r.readResources()
+	how.Budget = max(how.Budget, leastWhole)
 	var model, user []*part
 	for _, p := range r.parts {
 		switch {
@@ -45,7 +46,6 @@ const maxTries = 12
 // the user takes what the model's leaves. Where not even a piece of them fits, the note stands alone.
 func (r *result) fitTexts(model, user []*part, how How) {
 	all := slices.Concat(model, user)
-	how.Budget = max(how.Budget, leastWhole)
 	if len(all) == 0 || r.fitsTogether(all, how.Budget-r.linkTokens()) {
 		return
 	}

@@ -17,7 +17,7 @@ import (
 type How struct {
 	Mask   *mask.Mask // what to keep of each JSON value; nil: all
 	JQ     *Program   // program that converts each value; nil: none; not together with a Mask
-	Budget int        // estimated tokens of content, and as many of structuredContent; 0: any number
+	Budget int        // o200k tokens of content, and as many of structuredContent; 0: any number
 	Shape  shape.Mode // of text; "": as it came
 	Filled bool       // text loses members without a value: null, "", [] and {}
 	Offset int        // of the first row that is sent, where a value has rows (see PageOf)

@@ -10,11 +10,9 @@ import (
 // Limits of what is looked at.
 const (
 	maxNodes    = 600
-	maxDepth    = 16
 	maxDistinct = 64  // values of a column that are told from each other
 	mapMembers  = 17  // from which an object of objects is a list by name
 	maxSamples  = 4   // objects in which columns are compared
-	shortBytes  = 64  // of a value that is read at a glance
 	longBytes   = 120 // of a text
 )
 
