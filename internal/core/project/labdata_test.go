@@ -38,6 +38,7 @@ func labResults(t testing.TB) (list []labResult) {
 	for _, n := range []int{10, 30, 100} {
 		list = append(list, jsonResult(t, fmt.Sprintf("issues %d", n), issues(r, n)))
 	}
+	list = append(list, foundPages(r, 12), forecast(t, r, 72), jsonResult(t, "one issue", strings.Trim(issues(r, 1), "[]")))
 	return list
 }
 
@@ -272,4 +273,42 @@ func issues(r *rand.Rand, n int) string {
 	}
 	raw, _ := json.Marshal(list)
 	return string(raw)
+}
+
+// foundPages is what a search for pages gives as text.
+func foundPages(r *rand.Rand, n int) labResult {
+	var b strings.Builder
+	var rows [][]scalar
+	for i := range n {
+		title := sentence(r, 6)
+		url := fmt.Sprintf("https://site%d.example.com/%s", i, strings.ReplaceAll(sentence(r, 3), " ", "-"))
+		fmt.Fprintf(&b, "Title: %s\nURL: %s\nPublished: %s\nText: %s\n\n", title, url, moment(r), sentence(r, 250))
+		rows = append(rows, []scalar{{title, 1}, {url, 1}})
+	}
+	return labResult{"found pages", b.String(), drawFrom(rows)}
+}
+
+// forecast is what weather services give: a list per quantity.
+func forecast(t testing.TB, r *rand.Rand, hours int) labResult {
+	t.Helper()
+	var times []string
+	quantities := map[string][]float64{}
+	var rows [][]scalar
+	for h := range hours {
+		at := fmt.Sprintf("2025-06-%02dT%02d:00", 1+h/24, h%24)
+		times = append(times, at)
+		rows = append(rows, []scalar{{at, 1}})
+		for _, q := range []string{"temperature_2m", "precipitation", "wind_speed_10m", "cloud_cover"} {
+			quantities[q] = append(quantities[q], float64(r.IntN(400))/10)
+		}
+	}
+	all := map[string]any{"time": times}
+	for q, values := range quantities {
+		all[q] = values
+	}
+	raw, err := json.Marshal(map[string]any{"latitude": 52.52, "longitude": 13.41, "timezone": "Europe/Berlin", "hourly": all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return labResult{"forecast", string(raw), drawFrom(rows)}
 }

@@ -93,13 +93,10 @@ var ref = regexp.MustCompile(` \[ref=\w+\]`)
 // shortenSaying cuts lines that only say something, and counts them.
 func shortenSaying(lines [][]byte, classes []lineClass) (cut int) {
 	for i, line := range lines {
-		if classes[i] != says || len(line) <= sayingChars {
-			continue
-		}
-		letters := []rune(string(line))
-		if len(letters) > sayingChars {
-			lines[i] = append([]byte(string(letters[:sayingChars])), "…\n"...)
-			cut++
+		if classes[i] == says {
+			short, n := cutLines(line, sayingChars)
+			lines[i] = short
+			cut += n
 		}
 	}
 	return cut

@@ -3,7 +3,6 @@ package project
 import (
 	"slices"
 	"sort"
-	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/project/columns"
@@ -27,9 +26,10 @@ type trimmer struct {
 	said   said
 
 	table   *columns.Table
-	gone    int  // columns of the table
-	emptied bool // nothing of the value is left
-	thinned thinned
+	gone    int     // columns of the table
+	emptied bool    // nothing of the value is left
+	thinned thinned // by the last try of thinList that fitted
+	long    thinned // before strings were cut
 
 	spare, joined []byte // what tries are written to
 }
@@ -59,7 +59,7 @@ func (c *trimmer) trim() []byte {
 		c.dropEmpty,
 		func() bool { return c.dropUntil(columns.Opaque) },
 		func() bool { return c.shorten(mask.Texts, longChars) },
-		func() bool { return c.dropUntil(columns.Plain) },
+		c.dropPlain,
 		func() bool { return c.shorten(mask.Texts, leastChars) },
 		c.thinList,
 		c.thin,
@@ -153,6 +153,18 @@ func (c *trimmer) dropUntil(class columns.Class) bool {
 	return enough
 }
 
+// dropPlain drops all other columns that may go, no more than are needed with texts as short as they are
+// now; then texts take what is left.
+func (c *trimmer) dropPlain() bool {
+	if !c.dropUntil(columns.Plain) {
+		return false
+	}
+	c.value = c.long.value
+	*c.tally = *c.long.tally
+	c.commit(mask.Without(c.table.Without(c.gone)))
+	return c.shorten(mask.Texts, longChars)
+}
+
 // dropEmpty drops members without a value from rows where others have one.
 func (c *trimmer) dropEmpty() bool {
 	c.commit(mask.Filled())
@@ -160,7 +172,7 @@ func (c *trimmer) dropEmpty() bool {
 }
 
 // saying is what the note says when the first columns are gone: those that are the same everywhere, as
-// far as a tenth of the budget carries.
+// far as a twentieth of the budget carries.
 func (c *trimmer) saying(n int) said {
 	s := c.said
 	s.same = nil
@@ -175,7 +187,7 @@ func (c *trimmer) saying(n int) said {
 		if !cut {
 			member = append(member, col.First...)
 		}
-		if len(s.same)+len(member) > c.budget/3 { // in bytes, of which a token takes three or four
+		if len(s.same)+len(member) > c.budget/5 { // in bytes, of which a token takes three or four
 			break
 		}
 		if len(s.same) > 0 {
@@ -210,6 +222,7 @@ func (c *trimmer) shorten(cut func(limit int) *mask.Mask, least int) bool {
 		return c.fits(out, t, c.said, c.budget)
 	}
 	if !fits(least) {
+		c.long = thinned{c.value, c.tally.Clone(), c.said}
 		c.commit(cut(least))
 		return false
 	}
@@ -231,7 +244,7 @@ func (c *trimmer) shorten(cut func(limit int) *mask.Mask, least int) bool {
 func (c *trimmer) thin() bool {
 	best := thinned{}
 	_, levels := c.table.Lists(0)
-	for level := levels; level > 0; level-- {
+	for level := max(levels, 1); level > 0; level-- {
 		value, tally := c.value, c.tally
 		if level < levels {
 			deeper, _ := c.table.Lists(level)
@@ -263,70 +276,4 @@ func (c *trimmer) thinAll() bool {
 	rows := sort.Search(4*c.budget, func(n int) bool { return !fits(n + 1) })
 	c.value, c.tally = c.try(mask.First(rows))
 	return true
-}
-
-// dropMembers drops members of the largest objects.
-func (c *trimmer) dropMembers() bool {
-	for range maxRounds {
-		bulk, err := mask.Survey(c.value)
-		if err != nil || bulk.Object.Count < 2 {
-			return false
-		}
-		if c.trimMembers(bulk.Object) {
-			return true
-		}
-	}
-	return false
-}
-
-// trimMembers keeps the first members of the object at the place, as many as fit but at least one.
-func (c *trimmer) trimMembers(at mask.Place) bool {
-	var ends []int
-	for w := rawjson.Object(c.value[at.Start:at.End]); w.Next(); {
-		ends = append(ends, w.End)
-	}
-	try := func(n int) ([]byte, *mask.Tally) {
-		t := c.tally.Clone()
-		w := rawjson.Object(c.value[at.Start:at.End])
-		for i := 0; w.Next(); i++ {
-			if i >= n {
-				dropMember(t, &w, at.Start == 0)
-			}
-		}
-		return cutAfter(c.value, at, ends[n-1], '}'), t
-	}
-	fits := func(n int) bool {
-		out, t := try(n)
-		return c.fits(out, t, c.said, c.budget)
-	}
-	n := 1 + sort.Search(len(ends)-2, func(i int) bool { return !fits(i + 2) })
-	out, t := try(n)
-	c.value = out
-	*c.tally = *t
-	return c.fits(c.value, c.tally, c.said, c.budget)
-}
-
-// dropMember counts the member at hand.
-func dropMember(t *mask.Tally, w *rawjson.Walk, root bool) {
-	if !root || !utf8.Valid(w.Key) { // its path is unknown here, or not UTF-8
-		t.Others++
-		return
-	}
-	name := rawjson.AppendString(nil, string(w.Key))
-	t.Drop(name, len(name)+1+len(w.Value))
-}
-
-// empty leaves nothing of the value but what it is.
-func (c *trimmer) empty() {
-	c.emptied = true
-	c.tally.Others++
-	switch c.value[0] {
-	case '{':
-		c.value = []byte("{}")
-	case '[':
-		c.value = []byte("[]")
-	case '"':
-		c.value = []byte(`""`)
-	}
-	c.said = said{named: unnamed}
 }

@@ -2,6 +2,7 @@ package project
 
 import (
 	"bytes"
+	"sort"
 	"strconv"
 	"unicode/utf8"
 
@@ -20,6 +21,10 @@ func trimText(text []byte, budget int, t *mask.Tally) []byte {
 	if tokens.Fits(text, budget) {
 		return text
 	}
+	text = trimLines(text, budget, t)
+	if tokens.Fits(text, budget) {
+		return text
+	}
 	t.Cut++
 	for room := budget - markRoom; room > 0; room -= max(1, room/16) {
 		if out := headAndTail(text, room); tokens.Fits(out, budget) {
@@ -27,6 +32,40 @@ func trimText(text []byte, budget int, t *mask.Tally) []byte {
 		}
 	}
 	return nil
+}
+
+// Of lines: those of a text that has several are cut to longLine before others go.
+const (
+	longLine  = 240 // characters
+	mostLine  = 4000
+	manyLines = 8
+)
+
+// trimLines cuts long lines to their beginning, no more than is needed.
+func trimLines(text []byte, budget int, t *mask.Tally) []byte {
+	if bytes.Count(text, []byte("\n")) < manyLines {
+		return text
+	}
+	n := sort.Search(mostLine-longLine, func(i int) bool {
+		short, _ := cutLines(text, mostLine-i)
+		return tokens.Fits(short, budget)
+	})
+	short, cut := cutLines(text, mostLine-n)
+	t.Cut += cut
+	return short
+}
+
+// cutLines cuts the lines that have more characters, and counts them.
+func cutLines(text []byte, most int) (short []byte, cut int) {
+	for line := range bytes.Lines(text) {
+		if len(line) <= most || utf8.RuneCount(line) <= most {
+			short = append(short, line...)
+			continue
+		}
+		short = append(append(short, line[:bytesOf(line, most)]...), "…\n"...)
+		cut++
+	}
+	return short, cut
 }
 
 // markRoom is what the mark for the missing middle takes.

@@ -53,7 +53,7 @@ func (o *object) class(k *node) (Class, int) {
 		return o.classURL(k)
 	case (o.rows || o.below) && o.objects >= leastRows && !k.varies && k.listed == 0 && k.values == o.objects:
 		return Constant, o.depth
-	case k.listed > 0 && k.strings == 0 && k.bytes > bulkBytes*k.within:
+	case (o.rows || o.below) && k.listed > 0 && k.strings == 0 && k.bytes > bulkBytes*k.within:
 		return Opaque, 0
 	case mostly(k.opaque, filled) && k != o.own && o.own != nil && !isReference(words(k.name)):
 		return Opaque, 0
