@@ -28,6 +28,7 @@ func labResults(t testing.TB) (list []labResult) {
 		list = append(list, jsonResult(t, filepath.Base(file)[:12]+" 40", `{"tools":[`+strings.Join(rows, ",")+`]}`))
 	}
 	list = append(list, treeResult(t, "directory tree", string(tree(t, "../../..", 3))), linesResult("file listing", listing(t, "../..")))
+	list = append(list, serverResults(t)...)
 	r := rand.New(rand.NewPCG(5, 6))
 	for i := range 8 {
 		shape := newShape(r)
