@@ -23,6 +23,7 @@ const (
 	maxOtherColumns = 24
 	maxOtherDepth   = 3
 	fewColumns      = 2 // that say what a row is
+	sparse          = 4 // a column that fewer than a quarter of the rows have is not worth its place
 )
 
 // othersOf takes the rows of an array apart. There are none when they are not objects, or hold most of
@@ -54,21 +55,35 @@ func othersOf(array []byte) *others {
 		}
 		o.rows = append(o.rows, cell)
 	}
-	if 2*inside > len(array) || len(paths) == 0 {
+	o.sort(paths)
+	if 2*inside > len(array) || len(o.names) == 0 {
 		return nil
 	}
-	o.sort(paths)
 	return o
 }
 
-// sort puts the columns that identify first.
+// sort puts the columns that identify first, and short ones before long ones. Those that most rows do
+// not have are left out.
 func (o *others) sort(paths []string) {
-	order := make([]int, len(paths))
-	for i := range order {
-		order[i] = i
+	filled := make([]int, len(paths))
+	size := make([]int, len(paths))
+	for _, row := range o.rows {
+		for i, value := range row {
+			if value != nil {
+				filled[i]++
+				size[i] += len(value)
+			}
+		}
+	}
+	var order []int
+	for i := range paths {
+		if sparse*filled[i] >= len(o.rows) {
+			order = append(order, i)
+		}
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(columns.Weight(paths[a]), columns.Weight(paths[b])), cmp.Compare(paths[a], paths[b]))
+		return cmp.Or(cmp.Compare(columns.Weight(paths[a]), columns.Weight(paths[b])), cmp.Compare(size[a], size[b]),
+			cmp.Compare(paths[a], paths[b]))
 	})
 	for _, i := range order {
 		o.names = append(o.names, rawjson.AppendString(nil, paths[i]))

@@ -64,7 +64,7 @@ func (o *object) class(k *node) (Class, int) {
 		case o.own != nil && !names(words(k.name)) || k.long():
 			return Nested, 0
 		case o.own != nil && o.own.strings > 0 && isReference(words(k.name)):
-			return Plain, 4 // an ID beside a name
+			return Plain, 3 // an ID beside a name
 		}
 		return 0, 0
 	}
@@ -78,12 +78,12 @@ func (o *object) classURL(k *node) (Class, int) {
 	case o.own != nil && o.repeats(k):
 		return Page, 0
 	case slices.ContainsFunc(o.kids, func(k *node) bool { return k.values > k.empty && isID(words(k.name)) }):
-		return Plain, 5 // it leads where the ID leads
+		return Plain, 4 // it leads where the ID leads
 	}
 	return 0, 0 // it may be all that leads to the row
 }
 
-// classPlain is for what may be worth less than a row. What varies from row to row stays.
+// classPlain is for what may be worth less than a row. Short words and what varies from row to row stay.
 func (o *object) classPlain(k *node, filled int) (Class, int) {
 	if o.objects < plainRows || o.own == nil {
 		return 0, 0
@@ -99,8 +99,6 @@ func (o *object) classPlain(k *node, filled int) (Class, int) {
 		return Plain, 0
 	case k.strings == 0 && distinct*5 <= min(k.values, maxDistinct):
 		return Plain, 1
-	case k.strings > 0 && distinct*4 <= min(k.values, maxDistinct):
-		return Plain, 3
 	}
 	return 0, 0
 }

@@ -24,7 +24,7 @@ const (
 	Opaque                    // a hash, or an ID beside another
 	Nested                    // a member of a nested object that does not identify it
 	Page                      // the URL of a row that its other columns name as well
-	Plain                     // almost the same in all rows, or long
+	Plain                     // a number or a flag that hardly varies, or long
 )
 
 // Column is one that may go.
