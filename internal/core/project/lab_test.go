@@ -112,7 +112,7 @@ func hasWord(text, value string) bool {
 
 var (
 	noValue     = regexp.MustCompile(`^[a-z]+://|^www\.|^[0-9a-f]{20,}$|^[A-Za-z0-9+/_=-]{40,}$`)
-	identifying = regexp.MustCompile(`(?i)(^|_)(id|key|name|title|number|login|path|state|status|type|date|time|at|email|code|ref|label|subject)s?$` +
+	identifying = regexp.MustCompile(`(?i)(^|_)(id|key|name|title|number|login|path|state|status|type|date|time|at|email|code|ref|label)s?$` +
 		`|(Id|Key|Name|Title|Number|Path|State|Status|Type|Date|Time|At)$`)
 )
 

@@ -22,10 +22,10 @@ func labResults(t testing.TB) (list []labResult) {
 			list = append(list, labResult{filepath.Base(file), page, pageValues(page)})
 		}
 	}
-	for _, file := range []string{"schemas/docker_mcp_registry_tools.jsonl", "schemas/openapi_ops_dev.jsonl", "schemas/toucan_mcp_tools.jsonl"} {
-		lines := strings.SplitN(string(corpora.Read(t, file)), "\n", 42)
+	for _, file := range []string{"docker_mcp_registry_tools.jsonl", "openapi_ops_dev.jsonl", "toucan_mcp_tools.jsonl"} {
+		lines := strings.SplitN(string(corpora.Read(t, "schemas/"+file)), "\n", 42)
 		rows := lines[:min(40, len(lines)-1)]
-		list = append(list, jsonResult(t, filepath.Base(file)[:12]+" 40", `{"tools":[`+strings.Join(rows, ",")+`]}`))
+		list = append(list, jsonResult(t, file[:12]+" 40", `{"tools":[`+strings.Join(rows, ",")+`]}`))
 	}
 	list = append(list, treeResult(t, "directory tree", string(tree(t, "../../..", 3))), linesResult("file listing", listing(t, "../..")))
 	list = append(list, serverResults(t)...)
@@ -80,7 +80,8 @@ func linesResult(name, text string) labResult {
 	return labResult{name, text, drawFrom(rows)}
 }
 
-var acting = regexp.MustCompile(`- (?:link|button|textbox|checkbox|radio|combobox|tab|menuitem|switch|slider|searchbox|spinbutton|heading|option)\b.*?(\[ref=\w+\])`)
+var acting = regexp.MustCompile(`- (?:link|button|textbox|checkbox|radio|combobox|tab|menuitem|switch|slider|searchbox|spinbutton|heading|option)` +
+	`\b.*?(\[ref=\w+\])`)
 
 // pageValues are the refs of what can be acted upon.
 func pageValues(page string) func(*rand.Rand) string {
@@ -153,8 +154,9 @@ func pick(r *rand.Rand, list ...string) string { return list[r.IntN(len(list))] 
 func sentence(r *rand.Rand, n int) string {
 	var words []string
 	for range n {
-		words = append(words, pick(r, "login", "page", "crash", "when", "the", "server", "returns", "empty", "list", "of", "users", "after", "update",
-			"to", "version", "memory", "leak", "in", "worker", "and", "retry", "timeout", "config", "docs", "missing", "for", "new", "API", "订单", "页面"))
+		words = append(words, pick(r, "login", "page", "crash", "when", "the", "server", "returns", "empty", "list", "of", "users", "after",
+			"update", "to", "version", "memory", "leak", "in", "worker", "and", "retry", "timeout", "config", "docs", "missing", "for", "new",
+			"API", "订单", "页面"))
 	}
 	return strings.Join(words, " ")
 }
@@ -241,8 +243,8 @@ func (s rowShape) rows(r *rand.Rand, n int) string {
 func person(r *rand.Rand) map[string]any {
 	name := pick(r, "ann", "bob", "chen", "dora", "emil", "fatima") + fmt.Sprint(r.IntN(50))
 	const api = "https://api.example.com/users/"
-	return map[string]any{"login": name, "id": r.IntN(1e7), "node_id": "U_kgDO" + token(r, 5), "avatar_url": "https://avatars.example.com/u/" + token(r, 4),
-		"url": api + name, "html_url": "https://example.com/" + name, "followers_url": api + name + "/followers",
+	return map[string]any{"login": name, "id": r.IntN(1e7), "node_id": "U_kgDO" + token(r, 5),
+		"avatar_url": "https://avatars.example.com/u/" + token(r, 4), "url": api + name, "html_url": "https://example.com/" + name, "followers_url": api + name + "/followers",
 		"following_url": api + name + "/following{/other_user}", "type": "User", "site_admin": false}
 }
 
@@ -265,12 +267,13 @@ func issues(r *rand.Rand, n int) string {
 		list = append(list, map[string]any{"url": base + fmt.Sprint(number), "repository_url": "https://api.example.com/repos/acme/shop",
 			"labels_url": base + fmt.Sprint(number) + "/labels{/name}", "comments_url": base + fmt.Sprint(number) + "/comments",
 			"events_url": base + fmt.Sprint(number) + "/events", "html_url": "https://example.com/acme/shop/issues/" + fmt.Sprint(number),
-			"id": r.IntN(1e10), "node_id": "I_kwDO" + token(r, 6), "number": number, "title": sentence(r, 4+r.IntN(6)), "user": person(r), "labels": labels,
+			"id": r.IntN(1e10), "node_id": "I_kwDO" + token(r, 6), "number": number, "title": sentence(r, 4+r.IntN(6)),
+			"user": person(r), "labels": labels,
 			"state": pick(r, "open", "open", "closed"), "locked": false, "assignee": assignee, "milestone": nil, "comments": r.IntN(9),
 			"created_at": moment(r), "updated_at": moment(r), "closed_at": nil, "author_association": pick(r, "NONE", "MEMBER"),
 			"active_lock_reason": nil, "draft": false, "body": sentence(r, 40+r.IntN(200)), "timeline_url": base + fmt.Sprint(number) + "/timeline",
-			"performed_via_app": nil, "state_reason": nil, "reactions": map[string]any{"url": base + fmt.Sprint(number) + "/reactions", "total_count": 0,
-				"+1": 0, "-1": 0, "laugh": 0, "hooray": 0, "confused": 0, "heart": 0, "rocket": 0, "eyes": 0}})
+			"performed_via_app": nil, "state_reason": nil, "reactions": map[string]any{"url": base + fmt.Sprint(number) + "/reactions",
+				"total_count": 0, "+1": 0, "-1": 0, "laugh": 0, "hooray": 0, "confused": 0, "heart": 0, "rocket": 0, "eyes": 0}})
 	}
 	raw, _ := json.Marshal(list)
 	return string(raw)

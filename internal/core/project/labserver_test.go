@@ -24,11 +24,13 @@ func serverResults(t testing.TB) []labResult {
 	}
 	files := ask(t, node.Command("mcp-server-filesystem", root), []call{
 		{"list_directory_with_sizes", fmt.Sprintf(`{"path":%q}`, root+"/project")}, {"directory_tree", fmt.Sprintf(`{"path":%q}`, root)},
-		{"search_files", fmt.Sprintf(`{"path":%q,"pattern":"**/*.go"}`, root)}, {"read_text_file", fmt.Sprintf(`{"path":%q}`, root+"/project/fit.go")},
+		{"search_files", fmt.Sprintf(`{"path":%q,"pattern":"**/*.go"}`, root)},
+		{"read_text_file", fmt.Sprintf(`{"path":%q}`, root+"/project/fit.go")},
 	})
 	var entities []string
 	for i := range 60 {
-		entities = append(entities, fmt.Sprintf(`{"name":"Entity %d","entityType":"thing","observations":["seen in room %d","owned by %d"]}`, i, i*7, i%5))
+		const entity = `{"name":"Entity %d","entityType":"thing","observations":["seen in room %d","owned by %d"]}`
+		entities = append(entities, fmt.Sprintf(entity, i, i*7, i%5))
 	}
 	graph := ask(t, node.Command("mcp-server-memory"), []call{
 		{"create_entities", `{"entities":[` + strings.Join(entities, ",") + `]}`}, {"read_graph", `{}`},

@@ -96,7 +96,7 @@ func (p *part) fields() []mask.Field {
 // what is the same in every row, and what the missing rows are.
 //
 //	{"fields":["Databases","Storages","LogServices"],"more":8,"ref":"r_7f3kq2","tokens":17520}
-//	{"fields":["body"],"same":{"items/state":"open"},"others":{"columns":["number","title"],"rows":[[12,"Crash"],[9,"Typo"]]},"rows":2,"ref":"r_7f3kq2","tokens":17520}
+//	{"same":{"items/state":"open"},"others":{"columns":["number","title"],"rows":[[12,"Crash"]]},"rows":1,"ref":"r_7f3kq2","tokens":9520}
 func appendNote(dst []byte, a *absent, ref string) []byte {
 	names, more := a.names()
 	dst = append(dst, '{')

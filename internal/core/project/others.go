@@ -147,72 +147,94 @@ func (o *others) append(dst []byte, from, to, columns int) []byte {
 // them with as many columns as fit, or as many of them as fit.
 func (c *trimmer) thinList() bool {
 	bulk, err := mask.Survey(c.value)
-	at := bulk.Array
-	if err != nil || at.Count < 2 || !c.noted {
+	if err != nil || bulk.Array.Count < 2 || !c.noted {
 		return false
 	}
-	list := c.value[at.Start:at.End]
-	o := othersOf(list)
-	if o == nil {
+	l := listCut{trimmer: c, at: bulk.Array}
+	list := c.value[l.at.Start:l.at.End]
+	l.others = othersOf(list)
+	if l.others == nil {
 		return false
+	}
+	for w := rawjson.Array(list); w.Next(); {
+		l.ends = append(l.ends, w.End)
 	}
 	if c.write != nil {
 		list = c.write(list)
 	}
-	if 4*len(o.append(nil, 0, len(o.rows), min(fewColumns, len(o.names)))) > 3*len(list) {
+	if 4*len(l.others.append(nil, 0, len(l.ends), l.few())) > 3*len(list) {
 		return false // rows take no more
 	}
-	var ends []int
-	for w := rawjson.Array(c.value[at.Start:at.End]); w.Next(); {
-		ends = append(ends, w.End)
-	}
-	try := func(rows, said, columns int) bool {
-		out := cutAfter(c.value, at, ends[rows-1], ']')
-		t := c.tally.Clone()
-		t.Rows += len(ends) - rows
-		s := c.said
-		if said > 0 {
-			s.others = o.append(nil, rows, rows+said, columns)
-		}
-		if !c.fits(out, t, s, c.budget) {
-			return false
-		}
-		c.thinned = thinned{out, t, s}
-		return true
-	}
-	c.thinned = thinned{}
-	all := len(o.names)
-	narrow := sort.Search(all-1, func(i int) bool { return try(1, len(ends)-1, all-i) })
-	width := all - narrow
-	if width >= min(fewColumns, all) && try(1, len(ends)-1, width) {
-		sort.Search(len(ends)-2, func(i int) bool { return !try(2+i, len(ends)-2-i, width) })
-	} else {
-		width = min(fewColumns, all)
-		half := c.budget / 2
-		rows := 1 + sort.Search(len(ends)-2, func(i int) bool { return !c.fitsCut(at, ends, 2+i, half) })
-		if try(rows, 0, width) {
-			sort.Search(len(ends)-rows, func(i int) bool { return !try(rows, i+1, width) })
-		}
-	}
-	if c.thinned.value == nil {
+	if !l.sayAll() && !l.saySome() {
 		return false
 	}
-	c.value = c.thinned.value
-	*c.tally = *c.thinned.tally
-	c.said = c.thinned.said
+	c.value = l.best.value
+	*c.tally = *l.best.tally
+	c.said = l.best.said
 	return true
 }
 
-// thinned is the last cut that fitted.
-type thinned struct {
+// listCut is the work of thinList.
+type listCut struct {
+	*trimmer
+	at     mask.Place
+	ends   []int // of the rows
+	others *others
+	best   state // by the last try that fitted
+}
+
+// state is how far a value is cut.
+type state struct {
 	value []byte
 	tally *mask.Tally
 	said  said
 }
 
-// fitsCut reports whether the value fits with so many rows of a list.
-func (c *trimmer) fitsCut(at mask.Place, ends []int, rows, budget int) bool {
-	t := c.tally.Clone()
-	t.Rows += len(ends) - rows
-	return c.fits(cutAfter(c.value, at, ends[rows-1], ']'), t, c.said, budget)
+// few is how many columns say what a row is.
+func (l *listCut) few() int { return min(fewColumns, len(l.others.names)) }
+
+// sayAll keeps as many rows as fit with all others in the note.
+func (l *listCut) sayAll() bool {
+	total := len(l.ends)
+	all := len(l.others.names)
+	width := all - sort.Search(all-l.few(), func(i int) bool { return l.try(1, total-1, all-i) })
+	if !l.try(1, total-1, width) {
+		return false
+	}
+	sort.Search(total-2, func(i int) bool { return !l.try(2+i, total-2-i, width) })
+	return true
+}
+
+// saySome keeps rows for half of the budget, and has as many others in the note as fit.
+func (l *listCut) saySome() bool {
+	total := len(l.ends)
+	rows := 1 + sort.Search(total-2, func(i int) bool {
+		at := l.with(2+i, 0, 0)
+		return !l.fits(at.value, at.tally, at.said, l.budget/2)
+	})
+	if !l.try(rows, 0, 0) {
+		return false
+	}
+	sort.Search(total-rows, func(i int) bool { return !l.try(rows, i+1, l.few()) })
+	return true
+}
+
+// try remembers a cut that fits.
+func (l *listCut) try(rows, said, width int) bool {
+	at := l.with(rows, said, width)
+	if !l.fits(at.value, at.tally, at.said, l.budget) {
+		return false
+	}
+	l.best = at
+	return true
+}
+
+// with is the value with the first rows of the list, and some others said with so many columns.
+func (l *listCut) with(rows, said, width int) state {
+	at := state{cutAfter(l.value, l.at, l.ends[rows-1], ']'), l.tally.Clone(), l.said}
+	at.tally.Rows += len(l.ends) - rows
+	if said > 0 {
+		at.said.others = l.others.append(nil, rows, rows+said, width)
+	}
+	return at
 }

@@ -26,10 +26,9 @@ type trimmer struct {
 	said   said
 
 	table   *columns.Table
-	gone    int     // columns of the table
-	emptied bool    // nothing of the value is left
-	thinned thinned // by the last try of thinList that fitted
-	long    thinned // before strings were cut
+	gone    int   // columns of the table
+	emptied bool  // nothing of the value is left
+	long    state // before strings were cut
 
 	spare, joined []byte // what tries are written to
 }
@@ -222,7 +221,7 @@ func (c *trimmer) shorten(cut func(limit int) *mask.Mask, least int) bool {
 		return c.fits(out, t, c.said, c.budget)
 	}
 	if !fits(least) {
-		c.long = thinned{c.value, c.tally.Clone(), c.said}
+		c.long = state{c.value, c.tally.Clone(), c.said}
 		c.commit(cut(least))
 		return false
 	}
@@ -242,17 +241,16 @@ func (c *trimmer) shorten(cut func(limit int) *mask.Mask, least int) bool {
 // thin shortens all lists to the same length. Of a tree it leaves out as many of the deepest levels as
 // lets most of it stay.
 func (c *trimmer) thin() bool {
-	best := thinned{}
+	var best state
 	_, levels := c.table.Lists(0)
 	for level := max(levels, 1); level > 0; level-- {
-		value, tally := c.value, c.tally
+		at := trimmer{value: c.value, tally: c.tally, budget: c.budget, write: c.write, noted: c.noted, said: c.said}
 		if level < levels {
 			deeper, _ := c.table.Lists(level)
-			value, tally = c.try(mask.Without(deeper))
+			at.value, at.tally = c.try(mask.Without(deeper))
 		}
-		at := trimmer{value: value, tally: tally, budget: c.budget, write: c.write, noted: c.noted, said: c.said}
 		if at.thinAll() && len(at.value) > len(best.value) {
-			best = thinned{at.value, at.tally, c.said}
+			best = state{at.value, at.tally, c.said}
 		}
 	}
 	if best.value == nil {

@@ -48,7 +48,8 @@ var (
 	opened = []string{"html", "web", "permalink", "perma", "public", "canonical", "browser", "page", "share"}
 	// owning are names by which an object is known, the best first.
 	owning = [][]string{
-		{"number", "key", "iid", "no", "编号"}, {"name", "login", "path", "title", "subject", "summary", "file", "filename", "名称", "标题"},
+		{"number", "key", "iid", "no", "编号"},
+		{"name", "login", "path", "title", "subject", "summary", "file", "filename", "名称", "标题"},
 		{"id"}, nil, // nil: an ID by a longer name
 		{"slug", "code", "ref", "username", "email", "symbol"},
 		{"uuid", "guid", "sha", "hash", "digest", "uri"},

@@ -39,8 +39,8 @@ var rooms = sync.Pool{New: func() any { return new(room) }}
 
 func (m *Mask) cutter(dst, src []byte, t *Tally) cutter {
 	r := rooms.Get().(*room)
-	return cutter{src: src, dst: dst, quote: '"', blobs: m.blobs, texts: m.texts, stars: m.stars, most: m.most, anyRows: m.anyRows, tally: t, room: r,
-		active: r.active[:0], names: r.names[:0]}
+	return cutter{src: src, dst: dst, quote: '"', blobs: m.blobs, texts: m.texts, stars: m.stars, most: m.most, anyRows: m.anyRows,
+		tally: t, room: r, active: r.active[:0], names: r.names[:0]}
 }
 
 // whole cuts the whole source.
