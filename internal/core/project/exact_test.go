@@ -138,6 +138,8 @@ func checkBudget(t *testing.T, name string, raw []byte, how project.How) {
 		t.Errorf("%s in %d: %v, %.200s", name, how.Budget, err, out)
 	case after > how.Budget:
 		t.Errorf("%s: %d tokens in %d: %.300s", name, after, how.Budget, out)
+	case before <= how.Budget && exact(t, get(raw, "structuredContent")) <= how.Budget && how.Shape == "" && cut.Outcome != project.Whole:
+		t.Errorf("%s: %d tokens fit in %d, and became %.300s", name, before, how.Budget, out)
 	case before > how.Budget && !cut.Leaves() && how.Shape == "":
 		t.Errorf("%s: %d of %d tokens, and nothing was left out", name, after, before)
 	case before > 3*how.Budget && how.Budget >= 500 && after < how.Budget/3 && !strings.HasPrefix(name, "base64"): // whose length is said
