@@ -46,24 +46,27 @@ type object struct {
 // class says why a column may go, and when within the class; 0 when it should stay.
 func (o *object) class(k *node) (Class, int) {
 	filled := k.values - k.empty
+	list := words(k.name)
 	switch {
 	case filled == 0:
 		return Empty, 0
+	case !o.rows && !o.below && leadsOn(list):
+		return 0, 0
 	case mostly(k.urls, filled):
 		return o.classURL(k)
 	case (o.rows || o.below) && o.objects >= leastRows && !k.varies && k.listed == 0 && k.values == o.objects:
 		return Constant, o.depth
 	case (o.rows || o.below) && k.listed > 0 && k.strings == 0 && k.bytes > bulkBytes*k.within:
 		return Opaque, 0
-	case mostly(k.opaque, filled) && k != o.own && o.own != nil && !isReference(words(k.name)):
+	case mostly(k.opaque, filled) && k != o.own && o.own != nil && !isReference(list) && !(isID(list) && o.ids() == 1):
 		return Opaque, 0
 	case k == o.own:
 		return 0, 0
 	case o.nested && o.leaves() >= bulkColumns:
 		switch {
-		case o.own != nil && !names(words(k.name)) || k.long():
+		case o.own != nil && !names(list) || k.long():
 			return Nested, 0
-		case o.own != nil && o.own.strings > 0 && isReference(words(k.name)):
+		case o.own != nil && o.own.strings > 0 && isReference(list):
 			return Plain, 3 // an ID beside a name
 		}
 		return 0, 0
@@ -77,7 +80,7 @@ func (o *object) classURL(k *node) (Class, int) {
 		return Link, 0
 	case o.own != nil && o.repeats(k):
 		return Page, 0
-	case slices.ContainsFunc(o.kids, func(k *node) bool { return k.values > k.empty && isID(words(k.name)) }):
+	case o.ids() > 0:
 		return Plain, 4 // it leads where the ID leads
 	}
 	return 0, 0 // it may be all that leads to the row
@@ -112,6 +115,16 @@ func (n *node) long() bool { return n.strings > 0 && n.bytes > longBytes*n.value
 func (n *node) leaves() (count int) {
 	for _, k := range n.kids {
 		if k.values > k.empty && len(k.kids) == 0 {
+			count++
+		}
+	}
+	return count
+}
+
+// ids is how many columns are IDs.
+func (n *node) ids() (count int) {
+	for _, k := range n.kids {
+		if k.values > k.empty && isID(words(k.name)) {
 			count++
 		}
 	}

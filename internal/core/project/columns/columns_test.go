@@ -39,6 +39,9 @@ func TestWhatMayGo(t *testing.T) {
 		"a second ID": {list(6, `{"id":#,"node_id":"I_kwDO5a8b3c7d9e#","etag":`+hash+`}`),
 			map[string]columns.Class{"node_id": columns.Opaque, "etag": columns.Opaque, "id": 0}},
 		"a hash that is all there is": {list(6, `{"sha":`+hash+`,"message":"m #"}`), map[string]columns.Class{"sha": 0}},
+		"an ID by another name":       {list(6, `{"name":"n#","uuid":"3f2a9c1e-7b4d-4e8a-9c2f-1a5b7d3e9f#"}`), map[string]columns.Class{"uuid": 0}},
+		"what leads to the next page": {`{"id":1,"self":"https://x.io/1","next":"https://x.io/2","cursor":"a1B2c3D4e5F6g7H8i9","items":` +
+			list(4, `{"id":#}`) + `}`, map[string]columns.Class{"next": 0, "cursor": 0}},
 		"an ID that leads elsewhere": {list(6, `{"id":#,"parent_id":"3f2a9c1e-7b4d-4e8a-9c2f-1a5b7d3e9f#"}`),
 			map[string]columns.Class{"parent_id": 0}},
 		"bulk in an object": {list(6, `{"id":#,"user":{"login":"u#","id":#9,"score":#8,"bio":"b #","rank":#1}}`),

@@ -46,6 +46,8 @@ var (
 	second = []string{"node", "global", "graph", "graphql", "relay", "internal", "unique", "g"}
 	// opened are words of addresses that are meant for people.
 	opened = []string{"html", "web", "permalink", "perma", "public", "canonical", "browser", "page", "share"}
+	// leading are words of what leads to the next page.
+	leading = []string{"next", "cursor", "token", "continuation", "more", "offset"}
 	// owning are names by which an object is known, the best first.
 	owning = [][]string{
 		{"number", "key", "iid", "no", "编号"},
@@ -73,6 +75,11 @@ func isReference(words []string) bool {
 // isID reports whether the words are those of an ID or a number, and not of a name.
 func isID(words []string) bool {
 	return isReference(words) || len(words) == 1 && slices.Contains([]string{"number", "iid", "no", "uuid", "guid", "编号"}, words[0])
+}
+
+// leadsOn reports whether a value of these words leads to more of a list.
+func leadsOn(words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(leading, w) })
 }
 
 func isSecond(words []string) bool {
