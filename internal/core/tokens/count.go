@@ -2,8 +2,10 @@ package tokens
 
 import (
 	"fmt"
+	"hash/maphash"
 	"sort"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/tiktoken-go/tokenizer"
@@ -86,18 +88,12 @@ func count(text []byte, limit int) (n, size int, err error) {
 	if err != nil {
 		return 0, 0, fmt.Errorf("load the o200k vocabulary: %w", err)
 	}
-	known := memories.Get().(map[string]int)
-	defer memories.Put(known)
 	for size < len(text) {
 		piece := text[size:]
 		piece = piece[:chunk(piece)]
-		cost, ok := known[string(piece)]
-		if !ok {
-			cost, err = codec.Count(string(piece))
-			if err != nil {
-				return 0, 0, fmt.Errorf("count tokens: %w", err)
-			}
-			remember(known, piece, cost)
+		cost, err := costOf(codec, piece)
+		if err != nil {
+			return 0, 0, fmt.Errorf("count tokens: %w", err)
 		}
 		if n+cost > limit {
 			return n, size, nil
@@ -108,23 +104,34 @@ func count(text []byte, limit int) (n, size int, err error) {
 	return n, size, nil
 }
 
-func remember(known map[string]int, piece []byte, cost int) {
+// costOf is the number of tokens of a piece. Texts repeat their words, and looking one up is far cheaper
+// than splitting it again: each short piece has a place in memory, which it shares with few others.
+func costOf(codec tokenizer.Codec, piece []byte) (int, error) {
 	if len(piece) > maxRemembered {
-		return
+		return codec.Count(string(piece))
 	}
-	if len(known) >= maxMemory {
-		clear(known)
+	place := &memory[maphash.Bytes(seed, piece)%uint64(len(memory))]
+	if m := place.Load(); m != nil && m.piece == string(piece) {
+		return m.cost, nil
 	}
-	known[string(piece)] = cost
+	cost, err := codec.Count(string(piece))
+	if err != nil {
+		return 0, err
+	}
+	place.Store(&remembered{string(piece), cost})
+	return cost, nil
 }
 
-// memories remember what pieces cost: texts repeat their words, and looking one up is far cheaper than
-// splitting it again.
-var memories = sync.Pool{New: func() any { return map[string]int{} }}
+type remembered struct {
+	piece string
+	cost  int
+}
 
-const (
-	maxMemory     = 1 << 14 // pieces
-	maxRemembered = 40      // bytes of a piece
+const maxRemembered = 40 // bytes of a piece
+
+var (
+	memory [1 << 14]atomic.Pointer[remembered]
+	seed   = maphash.MakeSeed()
 )
 
 // chunk is the length of the first piece of text that can be counted by itself. It ends where the
