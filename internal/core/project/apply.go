@@ -58,13 +58,7 @@ func (r *result) write(p *part, ref string) []byte {
 	if p.quoted {
 		return r.writeQuoted(p, ref)
 	}
-	pieces := [][]byte{p.sent()}
-	if p.lines && p.shaped == nil {
-		pieces[0] = r.toLines(p.sent())
-	}
-	if p.holdsNote() {
-		pieces = noted(p.sent(), r.noteOf(p, ref))
-	}
+	pieces := r.pieces(p, ref)
 	size := 0
 	for _, piece := range pieces {
 		size += len(piece)
@@ -73,6 +67,17 @@ func (r *result) write(p *part, ref string) []byte {
 		return appendAll(r.space(size), pieces)
 	}
 	return quoted.Append(r.space(size+size/4+16), pieces...)
+}
+
+// pieces returns what is left of the part, with the note that goes into it.
+func (r *result) pieces(p *part, ref string) [][]byte {
+	switch {
+	case p.holdsNote():
+		return noted(p.sent(), r.noteOf(p, ref))
+	case p.lines && p.shaped == nil:
+		return [][]byte{r.toLines(p.sent())}
+	}
+	return [][]byte{p.sent()}
 }
 
 // noteOf returns the note that goes into the part.
@@ -90,16 +95,24 @@ func appendAll(dst []byte, pieces [][]byte) []byte {
 
 // addNote adds a text block listing what is missing from parts that cannot hold a note.
 func (r *result) addNote(edits []rawjson.Edit, ref string) []rawjson.Edit {
+	text := r.outsideNote(ref)
+	if text == nil {
+		return edits
+	}
+	block := append(quoted.Append([]byte(`{"type":"text","text":`), text), '}')
+	return r.content.add(r, edits, `"content":[`, block, "]")
+}
+
+// outsideNote is the text of that block; nil when none is needed.
+func (r *result) outsideNote(ref string) []byte {
 	a := r.absent(func(p *part) bool { return !p.structured && !p.holdsNote() })
 	if a.tokens == 0 {
 		a = r.absent(func(p *part) bool { return p.structured && !p.holdsNote() })
 	}
 	if a.tokens == 0 {
-		return edits
+		return nil
 	}
-	text := append(appendNote([]byte(`{"`+Omitted+`":`), &a, ref), '}')
-	block := append(quoted.Append([]byte(`{"type":"text","text":`), text), '}')
-	return r.content.add(r, edits, `"content":[`, block, "]")
+	return noteBlock(appendNote(nil, &a, ref))
 }
 
 // addList adds the full list of what is missing to _meta.

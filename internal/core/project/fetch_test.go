@@ -74,7 +74,7 @@ func TestPageOf(t *testing.T) {
 			2},
 		{"the last rows", `[1,2,3]`, 2, 5, 0, `[3]`, 0},
 		{"no limit, no budget: all", `[1,2,3]`, 0, 0, 0, `[1,2,3]`, 0},
-		{"rows that fit the budget", `["one word","two words","three"]`, 0, 0, 7, `["one word"]`, 1},
+		{"rows that fit the budget", `["one word","two words","three"]`, 0, 0, 6, `["one word"]`, 1},
 		{"two arrays: characters", `{"a":[1,2],"b":[3,4]}`, 0, 5, 0, `"{\"a\":"`, 5},
 		{"characters of a string", `"个人版 and more"`, 1, 3, 0, `"人版 "`, 4},
 		{"a small value whole", `{"a":1}`, 0, 0, 50, `{"a":1}`, 0},

@@ -1,8 +1,13 @@
 package project
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/project/mask"
+	"github.com/toolfit/toolfit/internal/core/project/quoted"
+	"github.com/toolfit/toolfit/internal/core/project/shape"
 	"github.com/toolfit/toolfit/internal/core/tokens"
 )
 
@@ -10,16 +15,18 @@ import (
 // texts are dropped.
 const leastShare = 100
 
-// fit cuts structuredContent to its budget, and all text together. Text for the user takes what the
-// model's leaves.
+// fit cuts structuredContent to its budget, and all text together.
 func (r *result) fit(how How) {
 	r.readResources()
+	if how.Budget > 0 {
+		how.Budget = max(how.Budget, leastWhole)
+	}
 	var model, user []*part
 	for _, p := range r.parts {
 		switch {
 		case p.structured:
 			if how.Budget > 0 {
-				p.trim(how, how.Budget)
+				p.trim(how, how.Budget, true)
 			}
 		case p.user:
 			user = append(user, p)
@@ -27,15 +34,125 @@ func (r *result) fit(how How) {
 			model = append(model, p)
 		}
 	}
-	left := fitTogether(model, how, how.limit())
-	fitTogether(user, how, left)
+	how.Budget = how.limit()
+	r.fitTexts(model, user, how)
+}
+
+// A note takes about 35 tokens: a smaller budget counts as leastWhole, and links leave leastRoom of it.
+const (
+	leastWhole = 50
+	leastRoom  = 40
+)
+
+// maxTries is how often texts are cut anew because they do not fit together with their notes.
+const maxTries = 12
+
+// fitTexts cuts the texts so that they fit together, with the notes and the links beside them. Text for
+// the user takes what the model's leaves. Where not even a piece of them fits, the note stands alone.
+func (r *result) fitTexts(model, user []*part, how How) {
+	all := slices.Concat(model, user)
+	if len(all) == 0 || r.fitsTogether(all, how.Budget-r.linkTokens()) {
+		return
+	}
+	room := max(how.Budget-r.linkTokens(), leastRoom)
+	saved := make([]part, len(all))
+	for i, p := range all {
+		saved[i] = *p
+	}
+	goal := room
+	for range maxTries {
+		left := fitTogether(model, how, goal)
+		fitTogether(user, how, left)
+		if r.fitsTogether(all, room) {
+			return
+		}
+		for i, p := range all {
+			*p = saved[i]
+			p.tally = *saved[i].tally.Clone()
+		}
+		goal -= max(goal/16, refRoom)
+	}
+	all[0].json = false
+	all[0].out = []byte{}
+	all[0].shaped = nil
+	all[0].said.named = unnamed
+	all[0].tally.Cut++
+	for _, p := range all[1:] {
+		p.drop()
+	}
+}
+
+// fitsTogether reports whether the texts and what is said about them fit.
+func (r *result) fitsTogether(parts []*part, room int) bool {
+	for _, p := range parts {
+		p.left = nil // it may have been cut since
+		if !p.dropped {
+			p.note = unknown
+		}
+	}
+	r.gatherNotes()
+	texts := make([][]byte, 0, len(parts)+1)
+	size := 0
+	leaves := false
+	for _, p := range parts {
+		text := r.readerText(p)
+		texts = append(texts, text)
+		size += len(text)
+		leaves = leaves || p.leaves()
+	}
+	if leaves {
+		room -= refRoom
+		texts = append(texts, r.outsideNote(likeRef))
+	} else if size <= room {
+		return true
+	}
+	for i, text := range texts {
+		if !tokens.Fits(text, room) {
+			return false
+		}
+		if i < len(texts)-1 { // else nothing else has to fit
+			room -= counted(text)
+		}
+	}
+	return true
+}
+
+// readerText is what a reader gets of the part.
+func (r *result) readerText(p *part) []byte {
+	switch {
+	case p.dropped:
+		return nil
+	case p.out == nil && p.shaped == nil: // as it came, with what stands around its JSON
+		return quoted.AppendText(nil, r.raw[p.start:p.end])
+	}
+	return appendAll(nil, r.pieces(p, likeRef))
+}
+
+// linkTokens are the tokens of links and of the addresses of resources, which are never cut.
+func (r *result) linkTokens() (n int) {
+	if r.others == 0 {
+		return 0
+	}
+	for w := rawjson.Array(rawjson.Get(r.raw, "content")); w.Next(); {
+		switch kind := rawjson.Get(w.Value, "type"); string(kind) {
+		case `"resource"`:
+			n += counted(rawjson.Get(w.Value, "resource", "uri"))
+		case `"resource_link"`:
+			n += counted(w.Value)
+		}
+	}
+	return n
 }
 
 // fitTogether cuts the parts so that they fit together, and returns what is left of the budget.
 func fitTogether(parts []*part, how How, budget int) (left int) {
+	if len(parts) == 1 {
+		parts[0].trim(how, budget, true)
+		return max(0, budget-counted(parts[0].sent()))
+	}
 	sizes := make([]int, len(parts))
 	for i, p := range parts {
-		sizes[i] = tokens.Estimate(p.sent())
+		sizes[i] = counted(p.sent())
 	}
 	most := share(sizes, budget)
 	if most < leastShare {
@@ -43,7 +160,7 @@ func fitTogether(parts []*part, how How, budget int) (left int) {
 	}
 	for i, p := range parts {
 		if sizes[i] > most {
-			p.trim(how, most)
+			p.trim(how, most, false)
 			sizes[i] = min(sizes[i], most)
 		}
 		budget -= sizes[i]
@@ -63,34 +180,97 @@ func keepFirst(parts []*part, how How, sizes []int, budget int) (left int) {
 			}
 			break
 		}
-		p.trim(how, most)
+		p.trim(how, most, false)
 		left -= sizes[i]
 	}
 	return max(0, left)
 }
 
 // trim cuts the part to the budget. A shaped part is cut before shaping, so that its rows stay whole.
-func (p *part) trim(how How, budget int) {
-	if tokens.Estimate(p.sent()) <= budget {
+// When the part stands alone, its note counts.
+func (p *part) trim(how How, budget int, alone bool) {
+	if !(alone && p.leaves()) && tokens.Fits(p.sent(), budget) {
 		return
 	}
-	value := p.head(4 * budget)
-	if value == nil { // prose, or prose in braces
-		p.json = false
-		p.out = trimText(p.sent(), budget, &p.tally)
-		p.shaped = nil
+	if value := p.head(4 * budget); value != nil && p.trimJSON(value, how, budget, alone) {
 		return
 	}
-	p.out = value
-	p.shaped = nil
-	room := budget
-	p.reshape(how.Shape)
-	if p.shaped != nil {
-		room = int(int64(budget) * int64(tokens.Estimate(value)) / int64(max(1, tokens.Estimate(p.shaped))))
+	p.json = false
+	if !p.structured && p.trimTail(budget, alone) {
+		return
 	}
-	p.out = trimJSON(value, room, &p.tally)
+	if alone { // prose, or prose in braces
+		budget -= noteTokens
+	}
+	if budget < 10*leastShare {
+		p.said.named = unnamed
+	}
+	p.out = append([]byte{}, trimText(p.sent(), budget, &p.tally)...)
 	p.shaped = nil
+}
+
+// trimJSON is trim for JSON; false when nothing of it would be left and a piece of its text says more.
+func (p *part) trimJSON(value []byte, how How, budget int, alone bool) bool {
+	shaped := p.shaped
+	t := p.tally.Clone()
+	c := trimmer{value: value, budget: budget, tally: t, noted: alone}
+	if how.Shape != "" && how.Shape != shape.Off && !p.structured && !p.user {
+		c.write = func(value []byte) []byte {
+			if out, ok := shape.Text(value, how.Shape); ok {
+				return out
+			}
+			return value
+		}
+	}
+	p.shaped = nil
+	p.out = c.trim()
+	if c.emptied && !p.structured {
+		p.out = value
+		p.shaped = shaped
+		return false
+	}
+	p.tally = *t
+	p.said = c.said
 	p.reshape(how.Shape)
+	return true
+}
+
+// trimTail is trim for a text that ends in JSON, behind some words about it.
+func (p *part) trimTail(budget int, alone bool) bool {
+	text := p.sent()
+	start := jsonTail(text)
+	if start == 0 {
+		return false
+	}
+	value, err := mask.Compact(nil, text[start:])
+	room := budget - counted(text[:start])
+	if err != nil || room < budget/2 {
+		return false
+	}
+	t := p.tally.Clone()
+	c := trimmer{value: value, budget: room, tally: t, noted: alone, write: func(value []byte) []byte { return value }}
+	value = c.trim()
+	if c.emptied {
+		return false
+	}
+	p.out = slices.Concat(text[:start], value)
+	p.shaped = nil
+	p.tally = *t
+	p.said = c.said
+	return true
+}
+
+// maxLead is how long the words before the JSON in a text may be.
+const maxLead = 1 << 10
+
+// jsonTail is where the JSON starts that a text ends in; 0 when it does not, or is nothing else.
+func jsonTail(text []byte) int {
+	for i, b := range text[:min(len(text), maxLead)] {
+		if i > 0 && (b == '{' || b == '[') && rawjson.Check(bytes.TrimSpace(text[i:])) == nil {
+			return i
+		}
+	}
+	return 0
 }
 
 // head is the rest of the part as compact JSON with so many elements of each array (0: all); nil if it

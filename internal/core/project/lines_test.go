@@ -67,14 +67,14 @@ func TestJSONLinesAreCutRowByRow(t *testing.T) {
 func TestABudgetLeavesOutWholeJSONLines(t *testing.T) {
 	var b strings.Builder
 	for i := range 400 {
-		fmt.Fprintf(&b, "{\"id\":%d,\"text\":\"some words that say little\"}\n", i)
+		fmt.Fprintf(&b, "{\"id\":%d,\"text\":\"the words of line %d\"}\n", i, i)
 	}
 	full := []byte(text(b.String()))
 	cut := project.Plan(t.Context(), full, project.How{Budget: 600})
 	out := cut.Apply("r_abc")
 	kept := strings.Split(firstText(t, out), "\n")
 	for i, line := range kept {
-		if want := fmt.Sprintf("{\"id\":%d,\"text\":\"some words that say little\"}", i); line != want {
+		if want := fmt.Sprintf("{\"id\":%d,\"text\":\"the words of line %d\"}", i, i); line != want {
 			t.Fatalf("line %d is %q", i, line)
 		}
 	}
@@ -86,7 +86,7 @@ func TestABudgetLeavesOutWholeJSONLines(t *testing.T) {
 		t.Errorf("fetch: %.80s, %v", got.Value, err)
 	}
 	page, err := project.PageOf(project.Body(full), 398, 0, 0)
-	if err != nil || string(page.Value) != `[{"id":398,"text":"some words that say little"},{"id":399,"text":"some words that say little"}]` {
+	if err != nil || string(page.Value) != `[{"id":398,"text":"the words of line 398"},{"id":399,"text":"the words of line 399"}]` {
 		t.Errorf("page: %s, %v", page.Value, err)
 	}
 }

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -15,8 +16,29 @@ const Omitted = "_omitted"
 // metaOmitted is the member of _meta with the full list.
 const metaOmitted = "toolfit/omitted"
 
-// maxNamed limits the names in a note: enough to see what kind of thing is missing.
-const maxNamed = 3
+// How many names there are in a note: enough to see what kind of thing is missing, and more where a
+// budget of some size chose.
+const (
+	maxNamed  = 3
+	mostNamed = 12
+)
+
+// A note is measured before its ref is known: no byte of a ref takes more than a token.
+const (
+	likeRef    = "r_"
+	refRoom    = 8
+	mostTokens = 9_999_999
+)
+
+// said is what a note says beside names and counts.
+type said struct {
+	same   []byte   // members of an object: the columns that are the same in every row, by path
+	paths  []string // of these
+	others []byte   // an object: what the rows are that are left out
+	named  int      // how many fields may be named; 0: as many as usual; unnamed: none
+}
+
+const unnamed = -1
 
 // absent is what is left out of one part, or of several.
 type absent struct {
@@ -25,6 +47,7 @@ type absent struct {
 	rows   int
 	cut    int // strings
 	tokens int // of everything; 0: nothing is left out
+	said   said
 }
 
 // cutParts are the parts of which something is left out.
@@ -44,8 +67,10 @@ func (r *result) absentFrom(some []*part) (a absent) {
 		a.tokens += r.fullTokens(p)
 	}
 	t := &some[0].tally
+	a.said = some[0].said
 	fields := some[0].fields
 	if len(some) > 1 {
+		a.said = said{named: a.said.named}
 		t = &mask.Tally{}
 		for _, p := range some {
 			t.Add(&p.tally)
@@ -67,9 +92,11 @@ func (p *part) fields() []mask.Field {
 	return p.left
 }
 
-// appendNote appends the note for the reader: a few names, the counts, and the ref.
+// appendNote appends the note for the reader: a few names, the counts, and the ref; after a budget also
+// what is the same in every row, and what the missing rows are.
 //
 //	{"fields":["Databases","Storages","LogServices"],"more":8,"ref":"r_7f3kq2","tokens":17520}
+//	{"same":{"items/state":"open"},"others":{"columns":["number","title"],"rows":[[12,"Crash"]]},"rows":1,"ref":"r_7f3kq2","tokens":9520}
 func appendNote(dst []byte, a *absent, ref string) []byte {
 	names, more := a.names()
 	dst = append(dst, '{')
@@ -84,7 +111,18 @@ func appendNote(dst []byte, a *absent, ref string) []byte {
 		dst = append(dst, "],"...)
 	}
 	dst = appendCount(dst, "more", more)
+	if len(a.said.same) > 0 {
+		dst = append(append(append(dst, `"same":{`...), a.said.same...), "},"...)
+	}
+	if len(a.said.others) > 0 {
+		dst = append(append(append(dst, `"others":`...), a.said.others...), ',')
+	}
 	return a.appendCounts(dst, ref)
+}
+
+// noteBlock is the text of a note that stands by itself.
+func noteBlock(note []byte) []byte {
+	return slices.Concat([]byte(`{"`+Omitted+`":`), note, []byte{'}'})
 }
 
 // appendCounts appends the end of a note and of a list.
@@ -109,11 +147,12 @@ func appendCount(dst []byte, name string, n int) []byte {
 
 // names are the largest fields by distinct name, and how many more there are.
 func (a *absent) names() (names []string, more int) {
+	most := cmp.Or(a.said.named, maxNamed)
 	for i, f := range a.fields {
-		if slices.ContainsFunc(a.fields[:i], func(g mask.Field) bool { return g.Name == f.Name }) {
+		if slices.ContainsFunc(a.fields[:i], func(g mask.Field) bool { return g.Name == f.Name }) || slices.Contains(a.said.paths, f.Path) {
 			continue
 		}
-		if len(names) < maxNamed {
+		if len(names) < most {
 			names = append(names, f.Name)
 		} else {
 			more++

@@ -41,7 +41,7 @@ func PageOf(value []byte, offset, limit, budget int) (Page, error) {
 			return page, err
 		}
 	}
-	if offset == 0 && limit == 0 && (budget == 0 || tokens.Estimate(value) <= budget) {
+	if offset == 0 && limit == 0 && (budget == 0 || tokens.Fits(value, budget)) {
 		return Page{Value: value}, nil
 	}
 	return pageOfText(value, span{offset, limit, budget})
@@ -83,7 +83,7 @@ func trimBeside(value []byte, at mask.Place, budget int) ([]byte, mask.Place, bo
 	var sizes []int
 	for w := rawjson.Object(value); w.Next(); {
 		if w.Start != at.Start {
-			sizes = append(sizes, tokens.Estimate(w.Value))
+			sizes = append(sizes, counted(w.Value))
 		}
 	}
 	most := share(sizes, budget)
@@ -91,7 +91,7 @@ func trimBeside(value []byte, at mask.Place, budget int) ([]byte, mask.Place, bo
 	var t mask.Tally
 	moved := 0
 	for w := rawjson.Object(value); w.Next(); {
-		if w.Start == at.Start || tokens.Estimate(w.Value) <= most {
+		if w.Start == at.Start || tokens.Fits(w.Value, most) {
 			continue
 		}
 		short := trimJSON(w.Value, most, &t)
@@ -130,7 +130,7 @@ func pageOfRows(value []byte, at mask.Place, s span) (Page, error) {
 	}
 	piece := array[from : from+ends[n-1]]
 	page := Page{Rows: true}
-	if s.budget > 0 && n == 1 && tokens.Estimate(piece) > room {
+	if s.budget > 0 && n == 1 && !tokens.Fits(piece, room) {
 		var t mask.Tally
 		piece = trimJSON(piece, max(1, room), &t)
 		page.Cut = t.Left()
@@ -155,10 +155,11 @@ func pageOfText(value []byte, s span) (Page, error) {
 	if s.limit > 0 {
 		piece = piece[:bytesOf(piece, s.limit)]
 	}
-	if s.budget > 0 && tokens.Estimate(piece) > s.budget {
-		piece = piece[:max(textFitting(piece, s.budget), bytesOf(piece, 1))]
-	}
 	page := Page{Value: quoted.Append(nil, piece)}
+	for room := s.budget; room > 0 && !tokens.Fits(page.Value, s.budget); room -= 1 + room/16 { // quotes and escapes count
+		piece = piece[:max(tokens.Prefix(piece, room), bytesOf(piece, 1))]
+		page.Value = quoted.Append(nil, piece)
+	}
 	if start+len(piece) < len(text) {
 		page.Next = s.offset + utf8.RuneCount(piece)
 	}

@@ -196,9 +196,33 @@ func FuzzPlan(f *testing.F) {
 			if cut.Outcome == project.Whole && string(out) != string(raw) {
 				t.Fatalf("whole, but %q became %q", raw, out)
 			}
+			if n := textTokens(out); cut.Outcome == project.Projected && budget >= 50 && n > budget {
+				t.Fatalf("%d tokens in %d: %q became %q", n, budget, raw, out)
+			}
 			project.Body(raw)
 		}
 	})
+}
+
+// textTokens counts the tokens of the text blocks, or of structuredContent where there are none.
+func textTokens(result []byte) (n int) {
+	var r struct {
+		Content           []struct{ Type, Text string }
+		StructuredContent json.RawMessage
+	}
+	if json.Unmarshal(result, &r) != nil {
+		return 0
+	}
+	for _, block := range r.Content {
+		if block.Type == "text" {
+			count, _ := tokens.Count(block.Text)
+			n += count
+		}
+	}
+	if n == 0 {
+		n, _ = tokens.Count(string(r.StructuredContent))
+	}
+	return n
 }
 
 func TestMembersWithoutAValueGoOnlyWhenItPays(t *testing.T) {

@@ -54,7 +54,8 @@ func (p *part) isObject() bool {
 	if p.quoted {
 		return p.out[1] == '{'
 	}
-	return p.text()[0] == '{'
+	text := p.text()
+	return len(text) > 0 && text[0] == '{'
 }
 
 // hasNote reports whether what is left of the part has a member of the note's name.

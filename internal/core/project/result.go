@@ -66,6 +66,7 @@ type part struct {
 	cost    int // tokens of full; 0: not counted yet
 	tally   mask.Tally
 	left    []mask.Field // of the tally; nil: not asked for yet
+	said    said
 	note    noteRoom
 	program bool // out comes from a jq program, so nothing was counted
 }

@@ -40,7 +40,7 @@ type Rule struct {
 	Keep    string // a mask
 	Drop    string // a list of what to leave out; at most one of Keep, Drop and JQ
 	JQ      string
-	Budget  int        // estimated tokens; 0: the profile's
+	Budget  int        // o200k tokens; 0: the profile's
 	Shape   shape.Mode // "": the profile's
 	Mode    Mode       // "": on
 	Profile string     // "" or "*": all

@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
-	"github.com/toolfit/toolfit/internal/core/tokens"
 )
 
 // Text is a result as plain text: its text blocks, a word for each other block, or structuredContent.
@@ -52,13 +51,13 @@ func BudgetFor(raw []byte, chars, budget int) int {
 	if len(raw) <= chars {
 		return budget
 	}
-	text := Text(raw)
-	n := utf8.RuneCountInString(text)
+	text := []byte(Text(raw))
+	n := utf8.RuneCount(text)
 	if n <= chars {
 		return budget
 	}
-	// A note says what is missing, and rows are cut as wholes: aim below the mark.
-	wanted := max(leastBudget, int(int64(tokens.Estimate(text))*int64(chars)/int64(n)*9/10)-noteTokens)
+	// A token of what is kept may have more characters than one at the start: aim below the mark.
+	wanted := max(leastBudget, counted(text[:bytesOf(text, chars)])*9/10-noteTokens)
 	if budget > 0 {
 		return min(budget, wanted)
 	}

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/core/project"
-	"github.com/toolfit/toolfit/internal/core/tokens"
 )
 
 func TestTextIsWhatAModelReadsOfAResult(t *testing.T) {
@@ -55,7 +54,7 @@ func TestABudgetForCharactersAimsBelowThem(t *testing.T) {
 		}
 		for _, chars := range []int{4000, 20_000} {
 			got := project.BudgetFor(raw, chars, 0)
-			share := float64(tokens.Estimate(text)) * float64(chars) / float64(n)
+			share := float64(exact(t, text)) * float64(chars) / float64(n)
 			if float64(got) > 0.9*share || float64(got) < 0.8*share-40 {
 				t.Errorf("%s: %d characters are about %.0f tokens, got %d", name, chars, share, got)
 			}

@@ -8,6 +8,7 @@ const (
 	runeCost     = 85 // a non-ASCII character
 	alphabetCost = 35 // a character of a non-Latin alphabet: several make a token
 	newlineCost  = 50
+	spaceCost    = 1 // spaces merge with the next word; long runs of them do not
 	otherCost    = 55
 	runCost      = 100
 	longCost     = 20
@@ -68,8 +69,10 @@ func byteCost(b byte) int {
 		return alphabetCost
 	case b >= 0xC0:
 		return runeCost
-	case b >= 0x80, b == ' ': // continuation bytes; spaces merge with the next word
+	case b >= 0x80: // continuation bytes
 		return 0
+	case b == ' ':
+		return spaceCost
 	case b == '\n':
 		return newlineCost
 	}

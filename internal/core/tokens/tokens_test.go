@@ -6,6 +6,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/tiktoken-go/tokenizer"
+
 	"github.com/toolfit/toolfit/internal/core/tokens"
 )
 
@@ -53,7 +55,9 @@ func slow(text string) int {
 			sum += 40
 		case b == '\n':
 			sum += 50
-		case b < utf8.RuneSelf && b != ' ':
+		case b == ' ':
+			sum++
+		case b < utf8.RuneSelf:
 			sum += 55
 		case b >= 0xCE && b <= 0xE0:
 			sum += 35
@@ -116,6 +120,48 @@ func TestEstimateIsNearTheCount(t *testing.T) {
 			t.Errorf("%s: estimated %d, counted %d", name, got, exact)
 		}
 	}
+}
+
+// whole counts a text without taking it apart first.
+func whole(t testing.TB, text string) int {
+	t.Helper()
+	codec, err := tokenizer.Get(tokenizer.O200kBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := codec.Count(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func FuzzCount(f *testing.F) {
+	for _, text := range []string{
+		"It's what they'd've said: don't 'quote' I'M", "a  b\t\n  c \r\n\r\n d",
+		`{"id":1234567,"x":[1.5e+10,null],"u":"https://a/b//c"}` + "\n//\n",
+		"é́a1中文b2 ſ's K'S", "x\u00a0\u2003y \u00a0z", "\xff\xfea\xc0 b", "'s's 's",
+		"--  --\n--/\n/a", "١٢٣٤5678²³", "\v\f\x00a\x1f b",
+	} {
+		f.Add(text, 3)
+	}
+	f.Fuzz(func(t *testing.T, text string, n int) {
+		if len(text) > 1<<12 {
+			return
+		}
+		want := whole(t, text)
+		if got, err := tokens.Count(text); err != nil || got != want {
+			t.Fatalf("Count(%q) = %d, %v; want %d", text, got, err, want)
+		}
+		if tokens.Fits(text, max(0, n)) && want > max(0, n) || !tokens.Fits(text, max(want, tokens.Estimate(text))) {
+			t.Fatalf("%q has %d tokens", text, want)
+		}
+		n %= 20
+		size := tokens.Prefix(text, n)
+		if got := whole(t, text[:size]); got > max(0, n) || size < len(text) && utf8.ValidString(text) && !utf8.ValidString(text[:size]) {
+			t.Fatalf("Prefix(%q, %d) = %d, which has %d tokens", text, n, size, got)
+		}
+	})
 }
 
 func BenchmarkEstimate50KB(b *testing.B) {

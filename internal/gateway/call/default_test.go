@@ -2,7 +2,6 @@ package call
 
 import (
 	"encoding/json"
-	"sort"
 	"strings"
 	"testing"
 
@@ -20,12 +19,11 @@ func texts(more string, blocks ...string) string {
 	return `{"content":[` + strings.Join(blocks, ",") + `]` + more + `}`
 }
 
-// costing is prose of so many estimated tokens.
+// costing is prose of so many tokens.
 func costing(t *testing.T, n int) string {
-	s := strings.Repeat("word\n", n)
-	s = s[:sort.Search(len(s), func(i int) bool { return tokens.Estimate(s[:i]) >= n })]
-	if tokens.Estimate(s) != n {
-		t.Fatalf("%d tokens", tokens.Estimate(s))
+	s := strings.Repeat(" word", n)
+	if got, err := tokens.Count(s); got != n || err != nil {
+		t.Fatalf("%d tokens, %v", got, err)
 	}
 	return s
 }
@@ -36,7 +34,7 @@ func TestTheDefaultBudgetCutsTextAlone(t *testing.T) {
 	w.answer = rows(900)
 	res := w.must("ann", "cloud__env", `{}`)
 	sent := text(t, res.Raw)
-	if n := tokens.Estimate(sent); n > config.DefaultBudget+100 || n < config.DefaultBudget/2 {
+	if n := tokens.Estimate(sent); n > config.DefaultBudget+100 || n < config.DefaultBudget/4 {
 		t.Errorf("%d tokens", n)
 	}
 	if res.Ref == "" || !strings.Contains(sent, res.Ref) {
@@ -70,7 +68,7 @@ func TestTheDefaultBudgetCutsTextAlone(t *testing.T) {
 		t.Errorf("%d rows were fetched", n)
 	}
 	for _, rec := range w.records[1:] {
-		if rec.Tool != FetchResult || rec.TokensSent > fetchBudget+200 || rec.TokensSent != rec.TokensFull {
+		if rec.Tool != FetchResult || rec.TokensSent > fetchBudget*5/4 || rec.TokensSent != rec.TokensFull {
 			t.Errorf("%+v", rec)
 		}
 	}

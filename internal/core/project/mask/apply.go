@@ -39,8 +39,8 @@ var rooms = sync.Pool{New: func() any { return new(room) }}
 
 func (m *Mask) cutter(dst, src []byte, t *Tally) cutter {
 	r := rooms.Get().(*room)
-	return cutter{src: src, dst: dst, quote: '"', blobs: m.blobs, most: m.most, anyRows: m.anyRows, tally: t, room: r,
-		active: r.active[:0], names: r.names[:0]}
+	return cutter{src: src, dst: dst, quote: '"', blobs: m.blobs, texts: m.texts, stars: m.stars, most: m.most, anyRows: m.anyRows,
+		tally: t, room: r, active: r.active[:0], names: r.names[:0]}
 }
 
 // whole cuts the whole source.
@@ -73,6 +73,8 @@ type cutter struct {
 	keep     bool // false: the values are left out
 	limit    int  // of strings that are kept
 	blobs    bool // of those that are kept, base64 is replaced
+	texts    bool // only strings that people write are cut
+	stars    bool // a list by name is one place
 	most     int  // elements of arrays that are kept; 0: all
 	anyRows  bool // slices count as not written
 	bulk     *Bulk
@@ -97,6 +99,7 @@ type frame struct {
 	depth  int
 	filled bool // members without a value are left out
 	root   bool // the level is the mask's first
+	star   bool // it is in a list by name
 }
 
 // open makes the exclusions that start at the level active.
@@ -240,7 +243,11 @@ func (c *cutter) cutObject(of *frame) {
 			}
 			kept++
 			c.dst = append(append(c.dst, m.literal...), ':')
-			c.names = append(c.names, m.name)
+			name := m.name
+			if child.star {
+				name = anyName
+			}
+			c.names = append(c.names, name)
 			c.cut(&child)
 			c.names = c.names[:len(c.names)-1]
 		}
@@ -276,6 +283,28 @@ func (c *cutter) enter(f *frame, m *member, child *frame) bool {
 		return false
 	}
 	child.hi = len(c.active)
+	child.star = c.stars && isStar(c.active[f.lo:f.hi], m.name)
 	child.path = fieldID(f.path, m.name)
+	if child.star {
+		child.path = fieldID(f.path, anyName)
+	}
 	return true
+}
+
+// anyName stands for the names of a list by name. No name is written so.
+var anyName = []byte("\x00*")
+
+// isStar reports whether only exclusions of any name lead further by the name.
+func isStar(active []*exclusion, written []byte) bool {
+	name := unescaped(written)
+	star := false
+	for _, e := range active {
+		for _, x := range e.next {
+			star = star || x.key.glob
+			if !x.key.glob && x.key.matches(name) {
+				return false
+			}
+		}
+	}
+	return star
 }

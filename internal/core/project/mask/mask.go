@@ -34,6 +34,8 @@ type Mask struct {
 	root   step
 	keys   []string // of the includes, by number: what Unseen speaks of
 	blobs  bool     // long strings that look like base64 are replaced by their length
+	texts  bool     // only strings that people write are cut
+	stars  bool     // what is left out of any member of a list by name is counted as one field
 	filled bool     // members without a value are left out
 	most   int      // elements of arrays that are kept whole; 0: all
 

@@ -2,6 +2,7 @@ package mask_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -245,5 +246,39 @@ func TestGroupBehindASliceCutsArraysAlone(t *testing.T) {
 	cut := string(mask.Schema([]byte(schema), mask.Cuts{Masks: []*mask.Mask{m}}))
 	if !strings.Contains(cut, `"properties":{"b":{},"c":{}},"required":["c"]`) || strings.Contains(cut, `"required":["b","c"]`) {
 		t.Errorf("the schema says %s", cut)
+	}
+}
+
+func TestPathsAreLeftOutAndCountedOnce(t *testing.T) {
+	value := []byte(`{"*":1,"by":{"a b":{"x":1,"y":2},"*":{"x":3,"y":4},"c":[{"x":5}]},"rows":[{"id":1,"in":{"z":1}},{"in":7}]}`)
+	var tally mask.Tally
+	out, err := mask.Without([][]string{{"by", "*", "x"}, {"rows", "in", "z"}}).Apply(nil, value, &tally)
+	if want := `{"*":1,"by":{"a b":{"y":2},"*":{"y":4},"c":[{}]},"rows":[{"id":1,"in":{}},{"in":7}]}`; err != nil || string(out) != want {
+		t.Errorf("got %s, %v", out, err)
+	}
+	var paths []string
+	for _, f := range tally.Fields() {
+		paths = append(paths, fmt.Sprint(f.Path, " ", f.Count))
+	}
+	if got := strings.Join(paths, ", "); got != "by/*/x 3, rows/in/z 1" {
+		t.Errorf("counted %s", got)
+	}
+	if same, err := mask.Without(nil).Apply(nil, value, &tally); err != nil || string(same) != string(value) {
+		t.Errorf("without nothing it is %s, %v", same, err)
+	}
+}
+
+func TestTextsAreCutAndNamesAreNot(t *testing.T) {
+	long := strings.Repeat("x", 30)
+	for in, want := range map[string]string{
+		`"some words of it"`:                    `"some …[+11]"`,
+		`"一二三四五六七"`:                             `"一二三四五…[+2]"`,
+		`"a\nb\nc\nd"`:                          `"a\nb\nc…[+2]"`,
+		`"` + long + `"`:                        `"` + long + `"`,
+		`"https:\/\/example.com\/` + long + `"`: `"https:\/\/example.com\/` + long + `"`,
+	} {
+		if got, err := mask.Texts(5).Apply(nil, []byte(in), &mask.Tally{}); err != nil || string(got) != want {
+			t.Errorf("%s became %s, %v", in, got, err)
+		}
 	}
 }

@@ -1,6 +1,9 @@
 package mask
 
 import (
+	"bytes"
+	"unicode/utf8"
+
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/project/quoted"
 )
@@ -107,8 +110,14 @@ func (c *cutter) appendShort(dst, literal []byte) ([]byte, bool) {
 	if inner := literal[1 : len(literal)-1]; c.blobs && isBlob(inner) {
 		return append(AppendBlob(append(dst, '"'), len(inner)), '"'), true
 	}
-	if c.limit == noCap {
+	if c.limit == noCap || c.texts && !isText(literal) {
 		return dst, false
 	}
 	return AppendShort(dst, literal, c.limit)
+}
+
+// isText reports whether people wrote a string: it has a space, a line break or letters beyond ASCII.
+func isText(literal []byte) bool {
+	return bytes.IndexByte(literal, ' ') >= 0 || bytes.Contains(literal, []byte(`\n`)) || bytes.Contains(literal, []byte(`\u`)) ||
+		bytes.ContainsFunc(literal, func(r rune) bool { return r >= utf8.RuneSelf })
 }

@@ -3,6 +3,7 @@ package mask
 import (
 	"cmp"
 	"encoding/binary"
+	"maps"
 	"slices"
 	"unicode/utf8"
 
@@ -87,6 +88,15 @@ func (t *Tally) Add(other *Tally) {
 	for _, f := range other.fields {
 		t.add(f.id, f.bytes, f.count, func(text []byte) []byte { return append(text, other.text[f.start:f.end]...) })
 	}
+}
+
+// Clone is a copy that can be counted on by itself.
+func (t *Tally) Clone() *Tally {
+	c := *t
+	c.fields = slices.Clone(t.fields)
+	c.text = slices.Clone(t.text)
+	c.index = maps.Clone(t.index)
+	return &c
 }
 
 // Drop counts a member that was left out of the root object. Its name is given as a literal.
@@ -185,6 +195,9 @@ func AppendKey(dst, literal []byte) []byte { return appendName(dst, literal[1:le
 
 // appendName is AppendKey for a name as it is written between quotes.
 func appendName(dst, written []byte) []byte {
+	if string(written) == string(anyName) {
+		return append(dst, '*')
+	}
 	bare := len(written) > 0
 	for i := 0; i < len(written) && bare; {
 		r, n := utf8.DecodeRune(written[i:])

@@ -18,6 +18,30 @@ func Short(limit int, blobs bool) *Mask {
 	return &Mask{root: step{id: -1, limit: limit, whole: true}, blobs: blobs}
 }
 
+// Texts is Short for what people write: strings with a space, a line break or letters beyond ASCII. A
+// piece of an ID or an address would be of no use.
+func Texts(limit int) *Mask {
+	m := Short(limit, false)
+	m.texts = true
+	return m
+}
+
+// Without keeps all but the members at these paths. The name "*" stands for any, and what is left out
+// there counts as one field.
+func Without(paths [][]string) *Mask {
+	m := &Mask{root: step{id: -1, limit: noCap, whole: true}, stars: true}
+	at := m.root.inside()
+	for _, path := range paths {
+		e := at.exclusions(false)
+		for _, name := range path {
+			e = e.to(key{text: name, glob: name == "*"})
+		}
+		e.ends = true
+	}
+	m.root.finish()
+	return m
+}
+
 // First returns a mask that keeps every field, and the first elements of each array.
 func First(elements int) *Mask {
 	return &Mask{root: step{id: -1, limit: noCap, whole: true}, most: elements}

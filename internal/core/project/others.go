@@ -1,0 +1,240 @@
+package project
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/project/columns"
+	"github.com/toolfit/toolfit/internal/core/project/mask"
+)
+
+// others are the rows of a list as a note can say them: the names of the columns once, and a short array
+// per row. That takes about half as much as objects do.
+//
+//	{"columns":["number","title"],"rows":[[12,"Crash"],[9,"Typo"]]}
+type others struct {
+	names [][]byte   // of the columns as JSON strings, those that identify first
+	rows  [][][]byte // a value per column; nil where the row has none
+}
+
+const (
+	maxOtherColumns = 24
+	maxOtherDepth   = 3
+	fewColumns      = 2 // that say what a row is
+	sparse          = 4 // a column that fewer than a quarter of the rows have is not worth its place
+)
+
+// othersOf takes the rows of an array apart. There are none when they are not objects, or hold most of
+// their content in lists of their own: then these should be cut rather.
+func othersOf(array []byte) *others {
+	o := &others{}
+	index := map[string]int{}
+	var paths []string
+	inside := 0
+	for w := rawjson.Array(array); w.Next(); {
+		if w.Value[0] != '{' {
+			return nil
+		}
+		row := map[string][]byte{}
+		inside += cells(row, "", w.Value, 0)
+		cell := make([][]byte, len(paths), len(paths)+len(row))
+		for path, value := range row {
+			i, ok := index[path]
+			if !ok && len(paths) == maxOtherColumns {
+				continue
+			}
+			if !ok {
+				i = len(paths)
+				index[path] = i
+				paths = append(paths, path)
+				cell = append(cell, nil)
+			}
+			cell[i] = value
+		}
+		o.rows = append(o.rows, cell)
+	}
+	o.sort(paths)
+	if 2*inside > len(array) || len(o.names) == 0 {
+		return nil
+	}
+	return o
+}
+
+// sort puts the columns that identify first, and short ones before long ones. Those that most rows do
+// not have are left out.
+func (o *others) sort(paths []string) {
+	filled := make([]int, len(paths))
+	size := make([]int, len(paths))
+	for _, row := range o.rows {
+		for i, value := range row {
+			if value != nil {
+				filled[i]++
+				size[i] += len(value)
+			}
+		}
+	}
+	var order []int
+	for i := range paths {
+		if sparse*filled[i] >= len(o.rows) {
+			order = append(order, i)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(columns.Weight(paths[a]), columns.Weight(paths[b])), cmp.Compare(size[a], size[b]),
+			cmp.Compare(paths[a], paths[b]))
+	})
+	for _, i := range order {
+		o.names = append(o.names, rawjson.AppendString(nil, paths[i]))
+	}
+	for r, row := range o.rows {
+		sorted := make([][]byte, len(order))
+		for to, from := range order {
+			if from < len(row) {
+				sorted[to] = row[from]
+			}
+		}
+		o.rows[r] = sorted
+	}
+}
+
+// cells adds the plain values of an object by their paths, and returns the size of the lists in it.
+func cells(row map[string][]byte, prefix string, object []byte, depth int) (inside int) {
+	for w := rawjson.Object(object); w.Next(); {
+		path := prefix + string(w.Key)
+		switch {
+		case w.Value[0] == '{' && len(w.Value) > 2 && depth < maxOtherDepth:
+			inside += cells(row, path+".", w.Value, depth+1)
+		case w.Value[0] == '[' && len(w.Value) > 2 && w.Value[1] == '{':
+			inside += len(w.Value)
+			fallthrough
+		default:
+			row[path] = w.Value
+		}
+	}
+	return inside
+}
+
+// append appends some rows with some columns.
+func (o *others) append(dst []byte, from, to, columns int) []byte {
+	list := func(values [][]byte) {
+		for i, value := range values {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			if value == nil {
+				value = []byte("null")
+			}
+			dst = append(dst, value...)
+		}
+		dst = append(dst, ']')
+	}
+	dst = append(dst, `{"columns":[`...)
+	list(o.names[:columns])
+	dst = append(dst, `,"rows":[`...)
+	for i, row := range o.rows[from:to] {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '[')
+		list(row[:columns])
+	}
+	return append(dst, "]}"...)
+}
+
+// thinList shortens the largest list and says in the note what the rows are that are left out: all of
+// them with as many columns as fit, or as many of them as fit.
+func (c *trimmer) thinList() bool {
+	bulk, err := mask.Survey(c.value)
+	if err != nil || bulk.Array.Count < 2 || !c.noted {
+		return false
+	}
+	l := listCut{trimmer: c, at: bulk.Array}
+	list := c.value[l.at.Start:l.at.End]
+	l.others = othersOf(list)
+	if l.others == nil {
+		return false
+	}
+	for w := rawjson.Array(list); w.Next(); {
+		l.ends = append(l.ends, w.End)
+	}
+	if c.write != nil {
+		list = c.write(list)
+	}
+	if 4*len(l.others.append(nil, 0, len(l.ends), l.few())) > 3*len(list) {
+		return false // rows take no more
+	}
+	if !l.sayAll() && !l.saySome() {
+		return false
+	}
+	c.value = l.best.value
+	*c.tally = *l.best.tally
+	c.said = l.best.said
+	return true
+}
+
+// listCut is the work of thinList.
+type listCut struct {
+	*trimmer
+	at     mask.Place
+	ends   []int // of the rows
+	others *others
+	best   state // by the last try that fitted
+}
+
+// state is how far a value is cut.
+type state struct {
+	value []byte
+	tally *mask.Tally
+	said  said
+}
+
+// few is how many columns say what a row is.
+func (l *listCut) few() int { return min(fewColumns, len(l.others.names)) }
+
+// sayAll keeps as many rows as fit with all others in the note.
+func (l *listCut) sayAll() bool {
+	total := len(l.ends)
+	all := len(l.others.names)
+	width := all - sort.Search(all-l.few(), func(i int) bool { return l.try(1, total-1, all-i) })
+	if !l.try(1, total-1, width) {
+		return false
+	}
+	sort.Search(total-2, func(i int) bool { return !l.try(2+i, total-2-i, width) })
+	return true
+}
+
+// saySome keeps rows for half of the budget, and has as many others in the note as fit.
+func (l *listCut) saySome() bool {
+	total := len(l.ends)
+	rows := 1 + sort.Search(total-2, func(i int) bool {
+		at := l.with(2+i, 0, 0)
+		return !l.fits(at.value, at.tally, at.said, l.budget/2)
+	})
+	if !l.try(rows, 0, 0) {
+		return false
+	}
+	sort.Search(total-rows, func(i int) bool { return !l.try(rows, i+1, l.few()) })
+	return true
+}
+
+// try remembers a cut that fits.
+func (l *listCut) try(rows, said, width int) bool {
+	at := l.with(rows, said, width)
+	if !l.fits(at.value, at.tally, at.said, l.budget) {
+		return false
+	}
+	l.best = at
+	return true
+}
+
+// with is the value with the first rows of the list, and some others said with so many columns.
+func (l *listCut) with(rows, said, width int) state {
+	at := state{cutAfter(l.value, l.at, l.ends[rows-1], ']'), l.tally.Clone(), l.said}
+	at.tally.Rows += len(l.ends) - rows
+	if said > 0 {
+		at.said.others = l.others.append(nil, rows, rows+said, width)
+	}
+	return at
+}
