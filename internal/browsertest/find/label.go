@@ -72,11 +72,15 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 		}
 		if len(list) == 0 && isField {
 			add(x.sectionOf(n).name.text, byNearby)
+			add(x.buttonAfter(n), byNearby)
 		}
 	case isField:
 		add(x.caption(n), byCaption)
 	case n.Name == "" && n.Text == "" && n.First != nil && n.End-n.Index <= smallBox:
 		add(x.page.Content(n, 200), byContent)
+		if title := x.onlyHeading(n); n.Pointer && title != nil {
+			add(x.page.Content(title, 200), byText)
+		}
 	}
 	x.labels[n.Index] = list
 	return list
@@ -85,12 +89,38 @@ func (x *Index) labelsOf(n *snapshot.Node) []label {
 // badge is a count after a name: Cart (3), 消息（99+）; Cart, 2 items.
 var badge = regexp.MustCompile(`^(.*\S)\s*[(（\[]\s*\d+\+?\s*[)）\]]$|^([^,，\d]*\pL)[,，]\s*\d+\+?(?:\s*(?:items?|new|unread|[件条个项]))?$`)
 
+// buttonAfter is the name of the button behind the only field of a box, which is all that says what a
+// field without a label is for.
+func (x *Index) buttonAfter(n *snapshot.Node) string {
+	next := n.Next
+	if next == nil || next.Role != "button" || x.previous(n) != nil {
+		return ""
+	}
+	for m := next; m != nil; m = m.Next {
+		if is(m, field) || m != next && is(m, control) || x.holdsControl(m) {
+			return ""
+		}
+	}
+	return next.Name
+}
+
+// onlyHeading is the heading in a box; nil where there is none, or several.
+func (x *Index) onlyHeading(box *snapshot.Node) (only *snapshot.Node) {
+	for m := range x.page.Inside(box) {
+		if is(m, heading) && only != nil {
+			return nil
+		}
+		if is(m, heading) {
+			only = m
+		}
+	}
+	return only
+}
+
 // beside are the texts next to a field: before it, after a checkbox, or at the head of its column.
 func (x *Index) beside(n *snapshot.Node) (texts []string) {
-	if is(n, checkable) {
-		if n.Next != nil && x.plainText(n.Next) {
-			return []string{x.page.Content(n.Next, 100)}
-		}
+	if x.labeledAfter(n) {
+		return []string{x.page.Content(x.boxBefore(n).Next, 100)}
 	}
 	if head := x.columnOf(n); head != "" {
 		return []string{head} // the cell before says what the row is about
@@ -115,6 +145,59 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 		at = at.Parent
 	}
 	return texts
+}
+
+// labeledAfter tells whether the text after a field is its label. Checkboxes have it there, unless the
+// texts and the boxes begin with a text and end with a box; other fields only where they begin with a
+// field and end with a text, or where the two are alone.
+func (x *Index) labeledAfter(n *snapshot.Node) bool {
+	at := x.boxBefore(n)
+	if at == nil || !is(n, checkable) && (!is(n, field) || n.Name != "" || x.columnOf(n) != "") {
+		return false
+	}
+	first, last := at.Parent.First, at.Parent.First
+	for m := first; m != nil; m = m.Next {
+		if x.plainText(m) || x.holdsField(m) {
+			last = m
+		}
+	}
+	if is(n, checkable) {
+		return !x.plainText(first) || x.plainText(last)
+	}
+	for m := first; m != nil && m != last; m = m.Next.Next { // a field and its text, by turns
+		if !x.holdsField(m) || m.Next == nil || !x.plainText(m.Next) || sentence.MatchString(x.page.Content(m.Next, 100)) {
+			return false
+		}
+		if m.Next == last {
+			return true
+		}
+	}
+	return false
+}
+
+// boxBefore is the field, or the box that it fills, which a text follows; nil for none.
+func (x *Index) boxBefore(n *snapshot.Node) *snapshot.Node {
+	at := n
+	for depth := 0; depth < 3 && at.Parent != nil && at.Next == nil && at.Parent.First == at && !is(at.Parent, row|cell|landmark); depth++ {
+		at = at.Parent
+	}
+	if at.Parent == nil || at.Next == nil || !x.plainText(at.Next) {
+		return nil
+	}
+	return at
+}
+
+// holdsField tells whether a node is a field or a checkbox, or has one in it.
+func (x *Index) holdsField(n *snapshot.Node) bool {
+	if is(n, field|checkable) {
+		return true
+	}
+	for m := range x.page.Inside(n) {
+		if is(m, field|checkable) {
+			return true
+		}
+	}
+	return false
 }
 
 // sentence is a text that explains rather than names.

@@ -123,16 +123,25 @@ type roleWord struct {
 	words  []string // Chinese ones stand at the end of the name, without a space
 	strict []string // the roles that it names
 	loose  []string // roles that people call so, too
+	types  []string // the input types that it names, which a snapshot does not show
 }
 
 // isIcon tells whether the word means something drawn.
 func (w *roleWord) isIcon() bool { return w != nil && w.words[0] == "图标" }
 
+// isText tells whether the word means a piece of text.
+func (w *roleWord) isText() bool { return w != nil && w.words[0] == "文字" }
+
 // roleWords are tried in order, so that the longer of two words comes first.
 var roleWords = func() (list []roleWord) {
 	for _, line := range wordLists["roles"] {
 		parts := strings.Split(line, " | ")
-		list = append(list, roleWord{entriesOf(parts[0]), strings.Fields(parts[1]), strings.Fields(parts[2])})
+		named := strings.Fields(strings.TrimPrefix(parts[1], "-"))
+		word := roleWord{words: entriesOf(parts[0]), strict: named, loose: strings.Fields(parts[2])}
+		if len(parts) > 3 {
+			word.types = strings.Fields(parts[3])
+		}
+		list = append(list, word)
 	}
 	return list
 }()
@@ -146,6 +155,29 @@ func (w *roleWord) accepts(n *snapshot.Node) int {
 		return 1
 	}
 	return 0
+}
+
+// isShape tells whether the word says how large a text field is, and ofContent whether it says by an
+// input type what a field is for: a password, a date.
+func (w *roleWord) isShape() bool { return w != nil && slices.Contains(w.types, "textarea") }
+
+func (w *roleWord) ofContent() bool {
+	return w != nil && len(w.types) > 0 && len(w.strict) == 0 && !w.isShape()
+}
+
+// isOf says how an element serves a word for a kind, as accepts does, also by what the page has told of
+// its input type, and by what it fills: the button that is all of a column header.
+func (x *Index) isOf(n *snapshot.Node, w *roleWord) int {
+	if w != nil && len(w.types) > 0 && !slices.Contains(w.strict, n.Role) {
+		if t := x.told[Question{Ref: n.Ref, About: InputType}].Type; t != "" {
+			return both(slices.Contains(w.types, t))
+		}
+	}
+	as := w.accepts(n)
+	if alone := n.Parent != nil && n.Parent.First == n && n.Next == nil; as == 0 && alone && is(n, pressable) && !is(n.Parent, control) {
+		return min(w.accepts(n.Parent), 1)
+	}
+	return as
 }
 
 // takeRole cuts a role word off the words of a name. It never takes a word out of the middle.

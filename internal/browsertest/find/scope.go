@@ -121,6 +121,9 @@ func (x *Index) kindScopes(p place) (list []scope) {
 			list = append(list, scope{from: n.Index, to: n.End, grade: g})
 		}
 	}
+	if slices.Contains(p.word.roles, "region") { // what a heading heads is a section, too
+		list = append(list, headed...)
+	}
 	list = bestNamed(list)
 	if p.nth == 0 {
 		return list
