@@ -133,7 +133,11 @@ func (s *search) decide() (*Hit, error) {
 		return nil, s.notFound()
 	case len(top) == 1:
 		c := top[0]
-		return &Hit{c.node, s.x.actOn(c.node), c.score, c.why, c.kind, c.label, c.typed}, nil
+		ref := s.x.actOn(c.node)
+		if s.query.Action == Choose {
+			ref = holder(c.node, choosable).Ref
+		}
+		return &Hit{c.node, ref, c.score, c.why, c.kind, c.label, c.typed}, nil
 	}
 	return nil, s.ambiguous(top)
 }

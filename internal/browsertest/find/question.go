@@ -102,6 +102,12 @@ func (x *Index) SetAnswer(d Question, t Answer) {
 	x.all = ""
 }
 
+// Told is what the page has answered to a question; false when it was not asked.
+func (x *Index) Told(d Question) (Answer, bool) {
+	t, told := x.told[d]
+	return t, told
+}
+
 // namesFrame tells whether a query has a frame in it.
 func (x *Index) namesFrame(q Query) bool {
 	if len(x.frames) == 0 {

@@ -16,6 +16,7 @@ const (
 	Fill   Action = "fill"   // typing and clearing
 	Select Action = "select" // choosing an option
 	Check  Action = "check"  // and unchecking
+	Choose Action = "choose" // an option of a closed list, which has no ref of its own
 )
 
 // trait is what kind of element a role stands for. A role has several.
@@ -93,6 +94,9 @@ func fit(n *snapshot.Node, action Action) int {
 		return both(has&choosable != 0)
 	case Check:
 		return both(has&checkable != 0)
+	case Choose:
+		list := holder(n, choosable)
+		return both(n.Role == "option" && n.Ref == "" && !n.Disabled && list != nil && list.Ref != "")
 	case Click:
 		switch {
 		case has&pressable != 0:

@@ -28,8 +28,29 @@ var elementVerbs = []verb{
 		},
 	},
 	{
+		action: Expand, takes: anElement, command: "expand",
+		zh: "展开", en: "expand, unfold",
+		meaning: "an element is clicked only when it is not expanded",
+		rules: []rule{
+			zh(`展开 …`, `展开\s*(?P<t>.+)`),
+			zh(`打开 … 菜单`, `打开\s*(?P<t>.+(?:菜单|下拉框|下拉列表|折叠面板|面板|选项卡|页签|标签页|日期选择器))`),
+			en(`expand …`, `VERB\s+(?P<t>.+)`),
+			en(`open the … menu`, `open\s+(?:up\s+)?(?P<t>.+\s`+opened+`|`+opened+`\s+QUOTED|(?:the\s+)?QUOTED)`),
+			en(`go to the … tab`, `(?:go|switch|move|change)\s+to\s+(?P<t>(?:the\s+)?[^\x{f000}-\x{f0ff}]+\s(?:tab|section|panel))`),
+		},
+	},
+	{
+		action: Collapse, takes: anElement, command: "collapse",
+		zh: "收起, 折叠", en: "collapse, fold",
+		meaning: "an element is clicked only when it is expanded; one that does not say so is refused",
+		rules: []rule{
+			zh(`收起 …`, `(?:收起|折叠)\s*(?P<t>.+)`),
+			en(`collapse …`, `(?:collapse|fold(?:\s+up)?)\s+(?P<t>.+)`),
+		},
+	},
+	{
 		action: Fill, takes: aTextFor, command: "fill, input, type",
-		zh: "输入, 填写, 填入, 录入, 键入, 设置, 将, 把, 往, 给", en: "type, enter, input, fill, fill in, set, change, update",
+		zh: "输入, 填写, 填入, 录入, 键入, 设置, 将, 把, 往, 给", en: "type, enter, input, write, put, fill, fill in, set, change, update",
 		meaning: "`{target: …, value: …}` replaces what is there, and of a list chooses the option; an empty text clears",
 		rules: []rule{
 			zh(`在 … 输入 "…"`, `(?:清空|清除)\s*(?P<t>.+?)\s*(?:之?后|再)(?:重新)?(?:输入|填写|填入)\s*(?P<v>MARK)`), // what is filled in replaces what was there
@@ -42,19 +63,20 @@ var elementVerbs = []verb{
 			zh(`… 输入 "…"`, `(?P<t>[^\x{f000}-\x{f0ff}]+?)\s*(?:中|里|内)?\s*(?:输入|填写|填入|录入|键入)\s*[:：]?\s*(?P<v>MARK)`),
 			zh(`输入 … "…"`, `(?:输入|填写|填入|录入)\s*(?P<t>[^\x{f000}-\x{f0ff}]+?)\s*(?P<v>MARK)`),
 			zh(`输入 … "…"`, `(?:输入|填写|填入|录入)\s*(?P<t>\p{Han}+)\s+(?P<v>\S+)`),
-			en(`type "…" into …`, `(?:type|enter|input|write|fill(?:\s+in|\s+out)?)\s+(?P<v>MARK+)\s+(?:into|in|to|for|as)\s+(?P<t>.+)`),
+			en(`type "…" into …`, `(?:type|enter|input|write|put|fill(?:\s+in|\s+out)?)\s+(?P<v>MARK+)\s+(?:into|in|to|for|as|on)\s+(?P<t>.+)`),
 			en(`fill … with "…"`, `fill(?:\s+in|\s+out)?\s+(?P<t>.+?)\s+(?:with|as)\s+(?P<v>.+)`),
-			en(`type "…" into …`, `(?:type|enter|input|write)\s+(?P<v>\S+)\s+(?:into|in)\s+(?P<t>.+)`),
-			en(`type "…" into …`, `(?:type|enter|input|write)\s+(?P<v>[^\x{f000}-\x{f0ff}]+?)\s+into\s+(?P<t>.+)`),
+			en(`type "…" into …`, `(?:type|enter|input|write|put)\s+(?P<v>\S+)\s+(?:into|in)\s+(?P<t>.+)`),
+			en(`type "…" into …`, `(?:type|enter|input|write|put)\s+(?P<v>[^\x{f000}-\x{f0ff}]+?)\s+into\s+(?P<t>.+)`),
 			en(`enter … "…"`, `(?:type|enter|input)\s+(?:the\s+|your\s+)?(?P<t>[^:\x{f000}-\x{f0ff}]+?)\s*:?\s*(?P<v>MARK)`),
 			en(`enter … "…"`, `(?:type|enter|input)\s+(?:the\s+|your\s+)?(?P<t>[^:\x{f000}-\x{f0ff}]+?):\s*(?P<v>.+)`),
 			en(`set … to "…"`, `(?:set|change|update)\s+(?P<t>.+?)\s+to\s+(?P<v>.+)`),
+			en(`set the slider to "…"`, `(?:move|slide|drag|adjust)\s+(?P<t>.*slider.*?)\s+to\s+(?P<v>MARK|-?\d[\d.]*)`),
 		},
 	},
 	{action: Type, takes: aTextFor, meaning: "like `fill`, key by key, behind what is there"},
 	{
 		action: Clear, takes: anElement, command: "clear",
-		zh: "清空, 清除", en: "clear",
+		zh: "清空, 清除", en: "clear, empty",
 		meaning: "empties a field",
 		rules: []rule{
 			zh(`清空 …`, `VERB\s*(?P<t>.+?)\s*(?:的内容|中的内容|的值)?`),
@@ -74,6 +96,7 @@ var elementVerbs = []verb{
 			en(`select "…" in …`, `VERB\s+(?P<vs>SEVERAL)\s+(?:in|from|for|on)\s+(?P<t>.+)`),
 			en(`select "…" in …`, `VERB\s+(?:the\s+)?(?:option\s+)?(?P<v>MARK)\s+(?:in|from|for|on)\s+(?P<t>.+)`),
 			en(`select … from …`, `VERB\s+(?P<v>.+?)\s+from\s+(?P<t>.+)`),
+			en(`select … in the list`, `VERB\s+(?P<v>[^\x{f000}-\x{f0ff}]+?)\s+(?:in|on)\s+(?P<t>.*\b(?:`+lists+`))`),
 			en(`select "…" in …`, `VERB\s+(?P<v>MARK)\s+as\s+(?P<t>.+)`),
 		},
 	},
@@ -144,12 +167,16 @@ var elementVerbs = []verb{
 	},
 	{
 		action: Click, takes: anElement, command: "click",
-		zh: "点击, 单击, 点选, 点按, 按下, 点, 选择, 选中", en: "click, click on, tap, tap on, press, select, choose, pick",
+		zh:      "点击, 单击, 点选, 点按, 按下, 点, 选择, 选中",
+		en:      "click, click on, tap, tap on, press, press on, push, hit, select, choose, pick",
 		inside:  inside{zh: "点击, 单击", en: "click, click on, tap, tap on"},
 		meaning: "an element",
 		rules: []rule{
-			zh(`点击 …`, `(?:(?:点击|单击|点选|点按|点)(?:一下)?|按下|选择|选中)\s*(?P<t>.+)`),
+			zh(`选择 …`, `(?:选择|选中)\s*(?P<t>.+)`).sets(chooses),
+			zh(`点击 …`, `(?:(?:点击|单击|点选|点按|点)(?:一下)?|按下)\s*(?P<t>.+)`),
+			en(`select …`, `(?:select|choose|pick)\s+(?P<t>.+)`).sets(chooses),
 			en(`click …`, `VERB\s+(?P<t>.+)`),
+			en(`go to page 2`, `(?:go|switch|move)\s+to\s+(?:the\s+)?(?P<t>page\s+\d+|(?:next|previous|first|last)\s+page)`),
 		},
 	},
 }
@@ -164,6 +191,9 @@ var codeVerbs = []verb{
 }
 
 const (
+	// opened is what can be opened by a click, and lists what has options.
+	opened  = `(?:tab|section|panel|accordion|menu|submenu|dropdown|drop-down|list|combo\s?box|date\s?picker|calendar|details|folder|node|link)`
+	lists   = `drop-?\s?down(?:\s+(?:list|menu|box))?|list(?:\s?box)?|combo\s?box|select(?:\s+(?:box|list|menu))?`
 	zhFills = `(?:输入|填写|填入|填上|录入|键入)`
 	noPress = `(?:[^点单双右]|点[^击选按]|单[^击]|双[^击]|右[^击键])` // 点击设为默认 is a click
 )
@@ -177,5 +207,7 @@ func atPlace(s *Step) {
 		}
 	}
 }
+
+func chooses(s *Step) { s.Choose = true }
 
 func to(where string) func(*Step) { return func(s *Step) { s.Value = where } }
