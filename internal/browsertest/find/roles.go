@@ -220,11 +220,11 @@ func takeWord(text string, words []string) (rest string, found bool) {
 	}
 	for _, w := range words {
 		after, ok := strings.CutPrefix(text, w)
-		if ok && (strings.HasPrefix(after, " ") || after != "" && isQuote(after)) {
-			return strings.TrimSpace(after), true
+		if ok && len(w) > len(best) && (strings.HasPrefix(after, " ") || after != "" && isQuote(after)) {
+			best = w
 		}
 	}
-	return text, false
+	return strings.TrimSpace(text[len(best):]), best != ""
 }
 
 // endsWith tells whether the text ends in the word, an English one as a word of its own.

@@ -26,10 +26,11 @@ func (r *Runner) looksLikeList(ctx context.Context, t *steps.Target) bool {
 // selectOption chooses options. A list that is made of plain boxes is opened and its option clicked.
 func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadline) error {
 	list := r.sees(ctx, s.Target, find.Select)
-	if list == nil && len(s.Values) == 1 {
-		if r.takesText(ctx, s.Target) {
-			return r.onElement(ctx, s, find.Fill, "browser_type", map[string]any{"text": s.Values[0]}, until)
-		}
+	values := asWritten(optionNames(list), s.Values)
+	if list == nil && len(s.Values) == 1 && r.takesText(ctx, s.Target) {
+		return r.onElement(ctx, s, find.Fill, "browser_type", map[string]any{"text": s.Values[0]}, until)
+	}
+	if len(values) == 1 && !slices.Contains(optionNames(list), values[0]) {
 		if item := r.itemOf(ctx, s); item != nil {
 			return r.onElement(ctx, item, find.Click, "browser_click", nil, until)
 		}
@@ -37,7 +38,6 @@ func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadlin
 	if len(s.Values) == 1 && r.looksLikeList(ctx, s.Target) {
 		return r.openAndChoose(ctx, s, nil, until)
 	}
-	values := asWritten(optionNames(list), s.Values)
 	err := r.onElement(ctx, s, find.Select, "browser_select_option", map[string]any{"values": values}, until)
 	var f *snapshot.Error
 	var noMatch *find.Error

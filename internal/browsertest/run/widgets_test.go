@@ -12,8 +12,8 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/run"
 )
 
-// A page file holds a snapshot that a browser gave, the input types of its fields, and tasks in ordinary
-// words: sentence | calls, with commas between them, or the code of the error. Of several refs any one
+// A page file holds a snapshot that a browser gave, the input types of its fields, what its source says of
+// what the snapshot does not show, and tasks in ordinary words: sentence | calls, with commas between them, or the code of the error. Of several refs any one
 // will do: a click reaches the same.
 func TestOrdinaryWordsReachOrdinaryWidgets(t *testing.T) {
 	paths, err := filepath.Glob("testdata/widgets/*.page")
@@ -28,6 +28,7 @@ func TestOrdinaryWordsReachOrdinaryWidgets(t *testing.T) {
 		}
 		_, rest, _ := strings.Cut(string(data), "-- page --\n")
 		tree, tasks, found := strings.Cut(rest, "-- tasks --\n")
+		tree, source, _ := strings.Cut(tree, "-- source --\n")
 		tree, types, _ := strings.Cut(tree, "-- types --\n")
 		if !found {
 			t.Fatalf("%s has no tasks", path)
@@ -35,7 +36,7 @@ func TestOrdinaryWordsReachOrdinaryWidgets(t *testing.T) {
 		for line := range strings.Lines(tasks) {
 			sentence, want, _ := strings.Cut(strings.TrimRight(line, "\n"), " |")
 			all++
-			did, code := taskOn(tree, types, sentence)
+			did, code := taskOn(tree, types, source, sentence)
 			switch {
 			case reaches(did, code, strings.TrimSpace(want)):
 				right++
@@ -51,7 +52,7 @@ func TestOrdinaryWordsReachOrdinaryWidgets(t *testing.T) {
 }
 
 // taskOn does what a sentence says on a page that never changes, and returns the calls and the code of the error.
-func taskOn(tree, types, sentence string) (did []string, code string) {
+func taskOn(tree, types, source, sentence string) (did []string, code string) {
 	defer func() {
 		if p := recover(); p != nil {
 			code = fmt.Sprint(p)
@@ -59,7 +60,10 @@ func taskOn(tree, types, sentence string) (did []string, code string) {
 	}()
 	b := &fakeBrowser{tree: page(tree)}
 	b.on = map[string]func(map[string]any) (string, bool){"browser_evaluate": func(args map[string]any) (string, bool) {
-		ref, _ := args["target"].(string)
+		ref, about := args["target"].(string)
+		if !about {
+			return "### Result\n[" + strings.Join(strings.Split(strings.TrimSpace(source), "\n"), ",") + "]\n", false
+		}
 		_, after, _ := strings.Cut(types, ref+" ")
 		kind, _, _ := strings.Cut(after, "\n")
 		return fmt.Sprintf("### Result\n{\"type\": %q}\n", kind), false
@@ -100,9 +104,6 @@ func reaches(did []string, code, want string) bool {
 	}
 	return code == "" && slices.EqualFunc(did, calls, func(did, want string) bool {
 		tool, refs, _ := strings.Cut(want, " ")
-		if tool == "select" {
-			return did == want
-		}
-		return slices.ContainsFunc(strings.Fields(refs), func(ref string) bool { return did == tool+" "+ref })
+		return did == want || tool != "select" && slices.ContainsFunc(strings.Fields(refs), func(ref string) bool { return did == tool+" "+ref })
 	})
 }
