@@ -137,6 +137,9 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 		if before != nil {
 			text := x.page.Content(before, 100)
 			ofOther := x.told[Question{n.Ref, LabelOwner, text}].Others
+			if _, either := x.byTurns(at); either {
+				break
+			}
 			if !before.Pointer && x.plainText(before) && !sentence.MatchString(text) && !ofOther {
 				texts = append(texts, text)
 			}
@@ -148,31 +151,51 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 }
 
 // labeledAfter tells whether the text after a field is its label. Checkboxes have it there, unless the
-// texts and the boxes begin with a text and end with a box; other fields only where they begin with a
-// field and end with a text, or where the two are alone.
+// texts and the boxes begin with a text and end with a box; other fields where they begin with a field and
+// end with a text.
 func (x *Index) labeledAfter(n *snapshot.Node) bool {
 	at := x.boxBefore(n)
 	if at == nil || !is(n, checkable) && (!is(n, field) || n.Name != "" || x.columnOf(n) != "") {
 		return false
 	}
-	first, last := at.Parent.First, at.Parent.First
+	if is(n, checkable) {
+		first, last := x.ends(at)
+		return !x.plainText(first) || x.plainText(last)
+	}
+	after, _ := x.byTurns(at)
+	return after && !sentence.MatchString(x.page.Content(at.Next, 100))
+}
+
+// ends are the first sibling of a node and the last one that is a text or has a field.
+func (x *Index) ends(at *snapshot.Node) (first, last *snapshot.Node) {
+	first = at.Parent.First
 	for m := first; m != nil; m = m.Next {
 		if x.plainText(m) || x.holdsField(m) {
 			last = m
 		}
 	}
-	if is(n, checkable) {
-		return !x.plainText(first) || x.plainText(last)
-	}
-	for m := first; m != nil && m != last; m = m.Next.Next { // a field and its text, by turns
-		if !x.holdsField(m) || m.Next == nil || !x.plainText(m.Next) || sentence.MatchString(x.page.Content(m.Next, 100)) {
-			return false
+	return first, last
+}
+
+// byTurns tells whether the siblings of a node are fields and texts by turns, from a field to a text: each
+// text labels the field before it; or from one field without a name to another, so that a text may label
+// either.
+func (x *Index) byTurns(at *snapshot.Node) (after, either bool) {
+	first, last := x.ends(at)
+	blank := true
+	for m := first; m != nil && x.holdsField(m); m = m.Next.Next {
+		blank = blank && is(m, field) && m.Name == "" && m.Placeholder == ""
+		if m == last {
+			return false, blank && m != first
+		}
+		if m.Next == nil || !x.plainText(m.Next) {
+			return false, false
 		}
 		if m.Next == last {
-			return true
+			return true, false
 		}
 	}
-	return false
+	return false, false
 }
 
 // boxBefore is the field, or the box that it fills, which a text follows; nil for none.
