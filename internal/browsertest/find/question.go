@@ -90,7 +90,7 @@ func (x *Index) untyped(q Query, hit *Hit) (list []*snapshot.Node) {
 }
 
 // maxAsked is how many fields the page is asked about: each is a call.
-const maxAsked = 24
+const maxAsked = 12
 
 // SetAnswer adds the page's answer to the index.
 func (x *Index) SetAnswer(d Question, t Answer) {

@@ -110,7 +110,8 @@ func (x *Index) rowScopes(p place) (list []scope) {
 func (x *Index) kindScopes(p place) (list []scope) {
 	headed := x.headed(p)
 	for n := range x.page.All() {
-		if !slices.Contains(p.word.roles, n.Role) {
+		isMenu := n.Role == "list" && slices.Contains(p.word.roles, "menu") && x.opener(n) != nil
+		if !slices.Contains(p.word.roles, n.Role) && !isMenu {
 			continue
 		}
 		g := whole

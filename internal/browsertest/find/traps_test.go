@@ -123,6 +123,28 @@ func TestWhatOnlyLooksLikeItIsRefused(t *testing.T) {
 		{"numbers after a kind are names", `
 - link "3" [ref=e1]
 - button "7" [ref=e2]`, map[string]string{"click Section 3": "", "click card 3": "", "click button 7": "e2"}},
+		{"next to a cell is in its row, and only there", `
+- table [ref=e1]:
+  - row [ref=e2]:
+    - cell "Ada" [ref=e3]
+    - cell [ref=e4]:
+      - link "Edit" [ref=e5]
+      - link "Delete" [ref=e6]
+  - row [ref=e7]:
+    - cell "Ben" [ref=e8]
+    - cell [ref=e9]:
+      - link "Edit" [ref=e10]`, map[string]string{"click Delete next to Ada": "e6", "click Delete next to Ben": "", "click the link next to Ada": ""}},
+		{"a list is named by what has opened it, and not by a closed one", `
+- generic [ref=e1]:
+  - button "Actions" [expanded] [ref=e2]
+  - list [ref=e3]:
+    - link "Rename" [ref=e4]
+  - button "Views" [ref=e5]
+  - list [ref=e6]:
+    - link "Board" [ref=e7]`, map[string]string{
+			"click Rename in the Actions menu": "e4", "click Rename in the Actions dropdown": "e4", "click Board in the Views menu": "",
+			"click Board in the Actions menu": "",
+		}},
 		{"an X is what closes, and nothing that begins with it", `
 - button "X-ray" [ref=e1]
 - button "Excel" [ref=e2]`, map[string]string{"click X": "", "click the X": ""}},

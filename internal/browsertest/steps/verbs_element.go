@@ -34,8 +34,9 @@ var elementVerbs = []verb{
 		rules: []rule{
 			zh(`展开 …`, `展开\s*(?P<t>.+)`),
 			zh(`打开 … 菜单`, `打开\s*(?P<t>.+(?:菜单|下拉框|下拉列表|折叠面板|面板|选项卡|页签|标签页|日期选择器))`),
+			zh(`切换到 … 选项卡`, `(?:切换到|切到|转到)\s*(?P<t>[^\x{f000}-\x{f0ff}]+(?:标签页|选项卡|页签|面板))`),
 			en(`expand …`, `VERB\s+(?P<t>.+)`),
-			en(`open the … menu`, `open\s+(?:up\s+)?(?P<t>.+\s`+opened+`|`+opened+`\s+QUOTED|(?:the\s+)?QUOTED)`),
+			en(`open the … menu`, `open\s+(?:up\s+)?(?P<t>.+\s`+opened+`|(?:the\s+)?(?:`+opened+`\s+)?QUOTED)`),
 			en(`go to the … tab`, `(?:go|switch|move|change)\s+to\s+(?P<t>(?:the\s+)?[^\x{f000}-\x{f0ff}]+\s(?:tab|section|panel))`),
 		},
 	},
