@@ -34,7 +34,7 @@ func (s *search) beside(list []candidate, p place) (matching []candidate) {
 	anchors := s.x.anchors(p)
 	inRow := func(anchor, n *snapshot.Node) bool { // next to a cell is in its row
 		line := holder(anchor, row)
-		return line != nil && (is(anchor, cell) || holder(anchor, cell) != nil) && line == holder(n, row)
+		return p.near && line != nil && (is(anchor, cell) || holder(anchor, cell) != nil) && line == holder(n, row)
 	}
 	for _, stands := range []func(anchor, n *snapshot.Node) bool{s.x.standsWith, inRow} {
 		for _, c := range list {

@@ -207,17 +207,20 @@ func takePlace(name string) (rest string, found *placeWord) {
 
 // takeWord cuts the longest of the words off the end of a text, or an English one off its beginning.
 func takeWord(text string, words []string) (rest string, found bool) {
-	best := ""
+	longest := 0
+	singular := strings.TrimSuffix(text, "s")
 	for _, w := range words {
-		for _, form := range [...]string{w, w + "s"} {
-			if len(form) > len(best) && endsWith(text, form) {
-				best = form
-			}
+		if len(w) > longest && endsWith(text, w) {
+			longest = len(w)
+		}
+		if singular != text && len(w)+1 > longest && endsWith(singular, w) {
+			longest = len(w) + 1
 		}
 	}
-	if best != "" {
-		return strings.TrimSpace(text[:len(text)-len(best)]), true
+	if longest > 0 {
+		return strings.TrimSpace(text[:len(text)-longest]), true
 	}
+	best := ""
 	for _, w := range words {
 		after, ok := strings.CutPrefix(text, w)
 		if ok && len(w) > len(best) && (strings.HasPrefix(after, " ") || after != "" && isQuote(after)) {
