@@ -1,7 +1,9 @@
 package find
 
 import (
+	"cmp"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -95,13 +97,13 @@ var leads = regexp.MustCompile(`^(?:请|点击|单击|双击|勾选|选择|选�
 var articles = regexp.MustCompile(`^(?:(?:the|a|an|this|that)\s+(?:only\s+)?|唯一的)`)
 
 // namingWords only say that a quoted text is a name.
-const namingWords = `名为|名叫|叫做|标有|写着|文字为|文本为|\b(?:labell?ed|named|called|titled|entitled|marked|saying|reading|that (?:says|reads)` +
+const namingWords = `名为|名叫|叫做|标有|写着|文字为|文本为|标签为|名称为|标题为|\b(?:labell?ed|named|called|titled|entitled|marked|saying|reading|that (?:says|reads)` +
 	`|with (?:the )?(?:text|name|label|title|words?|value))\b`
 
 var (
 	naming = regexp.MustCompile(namingWords)
 	// ofName is what stands between a kind and a name without quotes: the button labeled Save.
-	ofName = regexp.MustCompile(`^(?:` + namingWords + `)\s+|^(?:of|for)\s+(?:the\s+|an?\s+)?`)
+	ofName = regexp.MustCompile(`^(?:` + namingWords + `)\s*|^(?:of|for)\s+(?:the\s+|an?\s+)?`)
 	// named are a quoted name and the words between it and its role.
 	named = regexp.MustCompile(`(?:` + namingWords + `)\s*([\x{e000}-\x{e007}])\s*的?|([\x{e000}-\x{e007}])的`)
 )
@@ -172,7 +174,8 @@ func (d description) target(text string, cost float64) []reading {
 		list = append(list, d.roles(rest, r)...)
 	}
 	if m := pageNth.FindStringSubmatch(text); m != nil {
-		list = append(list, d.roles(strings.TrimSpace(m[1]+m[2]+" "+m[3]), reading{cost: cost, page: true})...)
+		number := cmp.Or(m[1], m[2], strconv.Itoa(grammar.Ordinal(m[3])))
+		list = append(list, d.roles(strings.TrimSpace(number+" "+m[4]), reading{cost: cost, page: true})...)
 	}
 	if m := dayNth.FindStringSubmatch(text); m != nil {
 		list = append(list, d.roles(m[1], reading{cost: cost})...)
@@ -230,7 +233,7 @@ var (
 	enNth      = regexp.MustCompile(`^(` + grammar.Ordinals + `|last|\d+(?:st|nd|rd|th))\s+`)
 	enFromLast = regexp.MustCompile(
 		`^(?:(` + grammar.Ordinals + `)[ -](?:(?:to|from)[ -](?:the[ -])?)?last|penultimate|next[ -]to[ -]last)\s+`)
-	pageNth = regexp.MustCompile(`^(?:第\s*(\d+)\s*页|page (\d+))\s*(.*)$`)
+	pageNth = regexp.MustCompile(`^(?:第\s*(\d+)\s*页|page (\d+)|(` + grammar.Ordinals + `) page)\s*(.*)$`)
 	dayNth  = regexp.MustCompile(`^(?:(?:day|date)\s+)?(?:the\s+)?(\d+)\s*(?:[号日]|st|nd|rd|th)?$`)
 )
 
