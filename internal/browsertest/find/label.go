@@ -127,7 +127,7 @@ func (x *Index) beside(n *snapshot.Node) (texts []string) {
 	}
 	at := n
 	for range 3 {
-		if at.Parent == nil {
+		if at.Parent == nil || at.Role == "row" { // the row above is another
 			break
 		}
 		before := x.previous(at)

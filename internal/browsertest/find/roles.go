@@ -115,6 +115,16 @@ func fit(n *snapshot.Node, action Action) int {
 	return 0
 }
 
+// CanOpen tells whether a click on an element may open something: it is a control, shows a hand, or has
+// such a one in it.
+func CanOpen(n *snapshot.Node) bool {
+	opens := n.Pointer || is(n, control)
+	for m := n.First; m != nil && !opens; m = m.Next {
+		opens = CanOpen(m)
+	}
+	return opens
+}
+
 func both(fits bool) int {
 	if fits {
 		return 2

@@ -126,6 +126,9 @@ func (s *search) candidate(n *snapshot.Node, r *reading, matches map[labelKey]*m
 		if role < 2 {
 			return c, false
 		}
+		if r.nth == 0 && r.role.ofContent() && s.x.saysOther(n) {
+			return c, false
+		}
 		c.score = isOnlyOne
 		c.why = "is of that kind"
 	}
@@ -180,6 +183,12 @@ func (s *search) candidate(n *snapshot.Node, r *reading, matches map[labelKey]*m
 	c.typed = r.role != nil && len(r.role.types) > 0 && !slices.Contains(r.role.strict, n.Role)
 	fits := s.extra(&c, r)
 	return c, fits
+}
+
+// saysOther tells whether a label of an element makes it another of its kind: the field to confirm a
+// password is not "the password field".
+func (x *Index) saysOther(n *snapshot.Node) bool {
+	return slices.ContainsFunc(x.labelsOf(n), func(l label) bool { return slices.ContainsFunc(l.words, turnsAway) })
 }
 
 // doesTo tells whether a button is called by a verb alone, and the word for a kind is what it is done to:

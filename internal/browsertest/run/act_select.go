@@ -57,6 +57,9 @@ func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadlin
 func (r *Runner) openAndChoose(ctx context.Context, s *steps.Step, first error, until *deadline) error {
 	option := *s
 	option.Target = &steps.Target{Text: `"` + s.Values[0] + `"`}
+	if opener := r.sees(ctx, s.Target, find.Click); opener != nil && !find.CanOpen(opener) {
+		return cmp.Or(first, error(fail(snapshot.NotFound, "%q is no list, and nothing that opens one", s.Target.Text)))
+	}
 	if !r.isOpen(ctx, s.Target, option.Target) {
 		if err := r.onElement(ctx, s, find.Click, "browser_click", nil, r.soon()); err != nil {
 			return cmp.Or(first, err)
@@ -88,15 +91,13 @@ func (r *Runner) takesText(ctx context.Context, t *steps.Target) bool {
 	return slices.Contains([]string{"color", "date", "datetime-local", "month", "time", "week"}, answer.Type)
 }
 
-// isOpen tells whether the options of a list or a menu can be seen already: a click on it would choose
-// another, or close it.
+// isOpen tells whether a list or a menu is open already: a click on it would choose another option, or
+// close it.
 func (r *Runner) isOpen(ctx context.Context, list, option *steps.Target) bool {
 	chosen := r.sees(ctx, option, find.Click)
-	if chosen == nil {
-		return false
-	}
 	for _, action := range []find.Action{find.Select, find.Click} {
-		if opener := r.sees(ctx, list, action); opener != nil && opener != chosen && (opener.Holds(chosen) || isExpanded(opener)) {
+		opener := r.sees(ctx, list, action)
+		if opener != nil && opener != chosen && (isExpanded(opener) || chosen != nil && opener.Holds(chosen)) {
 			return true
 		}
 	}
