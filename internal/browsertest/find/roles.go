@@ -175,6 +175,12 @@ func (w *roleWord) accepts(n *snapshot.Node) int {
 // input type what a field is for: a password, a date.
 func (w *roleWord) isShape() bool { return w != nil && slices.Contains(w.types, "textarea") }
 
+// isList tells whether the word means a list of options.
+func (w *roleWord) isList() bool {
+	return w != nil && slices.ContainsFunc(w.strict, func(role string) bool { return role == "combobox" || role == "listbox" }) &&
+		!slices.Contains(w.strict, "textbox")
+}
+
 func (w *roleWord) ofContent() bool {
 	return w != nil && len(w.types) > 0 && len(w.strict) == 0 && !w.isShape()
 }

@@ -84,21 +84,23 @@ func (s *search) named(r *reading) []candidate {
 				list = append(list, c)
 			}
 		}
-		if len(list) == 0 && r.name.empty() && r.role.isShape() && s.query.Action == Fill {
-			list = s.onlyText()
+		if len(list) == 0 && r.name.empty() {
+			list = s.onlyOne(r)
 		}
 		return list
 	})
 }
 
-// onlyText is the only text field, which is meant whatever shape it is said to have; none for several.
-func (s *search) onlyText() (list []candidate) {
-	for _, n := range s.x.serving(Fill) {
-		if n.Role == "textbox" {
-			list = append(list, candidate{node: n, score: isOnlyOne - looseCost, why: "is the only text field", kind: true})
+// onlyOne is the only text field or the only list, which is meant whatever shape it is said to have; none
+// for several.
+func (s *search) onlyOne(r *reading) (list []candidate) {
+	isShape := s.query.Action == Fill && r.role.isShape() || s.query.Action == Select && r.role.isList()
+	for _, n := range s.x.serving(s.query.Action) {
+		if isShape && r.role.accepts(n) > 0 && n.Role != "generic" {
+			list = append(list, candidate{node: n, score: isOnlyOne - looseCost, why: "is the only one of such kinds", kind: true})
 		}
 	}
-	if len(list) > 1 {
+	if len(list) > 1 || r.nth > 1 {
 		return nil
 	}
 	return list

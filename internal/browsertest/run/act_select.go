@@ -30,6 +30,11 @@ func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadlin
 	if list == nil && len(s.Values) == 1 && r.takesText(ctx, s.Target) {
 		return r.onElement(ctx, s, find.Fill, "browser_type", map[string]any{"text": s.Values[0]}, until)
 	}
+	if list == nil && len(s.Values) == 1 {
+		if option, name := r.onlyListWith(ctx, s); option != nil {
+			return r.onElement(ctx, option, find.Choose, "browser_select_option", map[string]any{"values": []string{name}}, until)
+		}
+	}
 	if len(values) == 1 && !slices.Contains(optionNames(list), values[0]) {
 		if item := r.itemOf(ctx, s); item != nil {
 			return r.onElement(ctx, item, find.Click, "browser_click", nil, until)
@@ -147,6 +152,31 @@ func optionNames(list *snapshot.Node) (names []string) {
 		names = append(names, optionNames(m)...) // a group
 	}
 	return names
+}
+
+// onlyListWith is the step that chooses an option, and how that is written, where the words mean several
+// lists, and one of them alone has it; nil for none.
+func (r *Runner) onlyListWith(ctx context.Context, s *steps.Step) (*steps.Step, string) {
+	option := *s
+	option.Target = &steps.Target{Text: `"` + s.Values[0] + `"`, Within: s.Target.Within, Frame: s.Target.Frame}
+	lists, err := r.query(s.Target, find.Select)
+	if err != nil || selector(lists.Text) {
+		return nil, ""
+	}
+	_, err = r.lookUp(ctx, lists, false)
+	var several *find.Error
+	if !errors.As(err, &several) || several.Code != snapshot.Ambiguous || several.Count > len(several.Candidates) {
+		return nil, ""
+	}
+	q, err := r.query(option.Target, find.Choose)
+	if err != nil {
+		return nil, ""
+	}
+	hit, err := r.lookUp(ctx, q, false)
+	if err != nil || !slices.ContainsFunc(several.Candidates, func(c find.Candidate) bool { return c.Ref == hit.Ref }) {
+		return nil, ""
+	}
+	return &option, hit.Node.Name
 }
 
 // severalValues parts options that were said in one go.

@@ -65,7 +65,9 @@ func TestWhatIsOpenIsNotOpenedAgain(t *testing.T) {
 		`select "Date" from the list`: "e5",
 	} {
 		b := &fakeBrowser{tree: page(tree), on: map[string]func(map[string]any) (string, bool){
-			"browser_select_option": func(map[string]any) (string, bool) { return "### Error\nError: Element is not a <select> element", true },
+			"browser_select_option": func(map[string]any) (string, bool) {
+				return "### Error\nError: Element is not a <select> element", true
+			},
 		}}
 		one(b, run.Options{}, fmt.Sprintf("steps: [%q]", sentence))
 		var clicked []string
