@@ -97,8 +97,8 @@ var leads = regexp.MustCompile(`^(?:请|点击|单击|双击|勾选|选择|选�
 var articles = regexp.MustCompile(`^(?:(?:the|a|an|this|that)\s+(?:only\s+)?|唯一的)`)
 
 // namingWords only say that a quoted text is a name.
-const namingWords = `名为|名叫|叫做|标有|写着|文字为|文本为|标签为|名称为|标题为|\b(?:labell?ed|named|called|titled|entitled|marked|saying|reading|that (?:says|reads)` +
-	`|with (?:the )?(?:text|name|label|title|words?|value))\b`
+const namingWords = `名为|名叫|叫做|标有|写着|文字为|文本为|标签为|名称为|标题为|` +
+	`\b(?:labell?ed|named|called|titled|entitled|marked|saying|reading|that (?:says|reads)|with (?:the )?(?:text|name|label|title|words?|value))\b`
 
 var (
 	naming = regexp.MustCompile(namingWords)

@@ -171,35 +171,6 @@ func (w *roleWord) accepts(n *snapshot.Node) int {
 	return 0
 }
 
-// isShape tells whether the word says how large a text field is, and ofContent whether it says by an
-// input type what a field is for: a password, a date.
-func (w *roleWord) isShape() bool { return w != nil && slices.Contains(w.types, "textarea") }
-
-// isList tells whether the word means a list of options.
-func (w *roleWord) isList() bool {
-	return w != nil && slices.ContainsFunc(w.strict, func(role string) bool { return role == "combobox" || role == "listbox" }) &&
-		!slices.Contains(w.strict, "textbox")
-}
-
-func (w *roleWord) ofContent() bool {
-	return w != nil && len(w.types) > 0 && len(w.strict) == 0 && !w.isShape()
-}
-
-// isOf says how an element serves a word for a kind, as accepts does, also by what the page has told of
-// its input type, and by what it fills: the button that is all of a column header.
-func (x *Index) isOf(n *snapshot.Node, w *roleWord) int {
-	if w != nil && len(w.types) > 0 && !slices.Contains(w.strict, n.Role) {
-		if t := x.told[Question{Ref: n.Ref, About: InputType}].Type; t != "" {
-			return both(slices.Contains(w.types, t))
-		}
-	}
-	as := w.accepts(n)
-	if alone := n.Parent != nil && n.Parent.First == n && n.Next == nil; as == 0 && alone && is(n, pressable) && !is(n.Parent, control) {
-		return min(w.accepts(n.Parent), 1)
-	}
-	return as
-}
-
 // takeRole cuts a role word off the words of a name. It never takes a word out of the middle.
 func takeRole(name string) (rest string, found *roleWord) {
 	for i := range roleWords {

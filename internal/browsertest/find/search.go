@@ -91,21 +91,6 @@ func (s *search) named(r *reading) []candidate {
 	})
 }
 
-// onlyOne is the only text field or the only list, which is meant whatever shape it is said to have; none
-// for several.
-func (s *search) onlyOne(r *reading) (list []candidate) {
-	isShape := s.query.Action == Fill && r.role.isShape() || s.query.Action == Select && r.role.isList()
-	for _, n := range s.x.serving(s.query.Action) {
-		if isShape && r.role.accepts(n) > 0 && n.Role != "generic" {
-			list = append(list, candidate{node: n, score: isOnlyOne - looseCost, why: "is the only one of such kinds", kind: true})
-		}
-	}
-	if len(list) > 1 || r.nth > 1 {
-		return nil
-	}
-	return list
-}
-
 type labelKey struct {
 	text   string
 	source source
@@ -185,22 +170,6 @@ func (s *search) candidate(n *snapshot.Node, r *reading, matches map[labelKey]*m
 	c.typed = r.role != nil && len(r.role.types) > 0 && !slices.Contains(r.role.strict, n.Role)
 	fits := s.extra(&c, r)
 	return c, fits
-}
-
-// saysOther tells whether a label of an element makes it another of its kind: the field to confirm a
-// password is not "the password field".
-func (x *Index) saysOther(n *snapshot.Node) bool {
-	return slices.ContainsFunc(x.labelsOf(n), func(l label) bool { return slices.ContainsFunc(l.words, turnsAway) })
-}
-
-// doesTo tells whether a button is called by a verb alone, and the word for a kind is what it is done to:
-// "Delete item" is no item called "Delete".
-func (r *reading) doesTo(n *snapshot.Node) bool {
-	if !r.contents || r.exact || r.name.empty() || n.Role == "img" {
-		return false
-	}
-	first := r.name.words[0]
-	return imperatives[first.text] || reverses(first) || slices.Contains(verbsHan, first.text)
 }
 
 // compare holds a label against a reading; a label that many elements share is compared once.

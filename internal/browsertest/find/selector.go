@@ -33,8 +33,8 @@ var (
 )
 
 // htmlTags are the elements that others may stand in.
-const htmlTags = `(?:a|article|aside|body|button|details|dialog|div|dl|fieldset|figure|footer|form|header|h[1-6]|html|iframe|label|li|main|menu` +
-	`|nav|ol|p|section|select|span|summary|table|tbody|td|tfoot|th|thead|tr|ul)`
+const htmlTags = `(?:a|article|aside|body|button|details|dialog|div|dl|fieldset|figure|footer|form|header|h[1-6]|html|iframe|label|li` +
+	`|main|menu|nav|ol|p|section|select|span|summary|table|tbody|td|tfoot|th|thead|tr|ul)`
 
 // ParseSelector reads a selector; false when the text is a description.
 func ParseSelector(text string) (Selector, bool) {
