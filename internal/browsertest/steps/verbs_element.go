@@ -72,6 +72,7 @@ var elementVerbs = []verb{
 			zh(`输入 … "…"`, `(?:输入|填写|填入|录入)\s*(?P<t>[^\x{f000}-\x{f0ff}]+?)\s*(?P<v>MARK)`),
 			zh(`输入 … "…"`, `(?:输入|填写|填入|录入)\s*(?P<t>\p{Han}+)\s+(?P<v>\S+)`),
 			en(`type "…" into …`, `(?:type|enter|input|write|put|key\s+in|fill(?:\s+in|\s+out)?)\s+(?P<v>MARK+)\s+(?:into|in|to|for|as|on)\s+(?P<t>.+)`),
+			en(`in … type "…" into …`, `in\s+(?P<w>.+?),?\s+(?:type|enter|input|write|put)\s+(?P<v>MARK)\s+(?:into|in)\s+(?P<t>.+)`),
 			en(`in … type "…"`, `(?:in|into)\s+(?P<t>.+?),?\s+(?:type|enter|input|write|put|key\s+in|fill\s+in)\s+(?P<v>MARK)`),
 			en(`fill … with "…"`, `fill(?:\s+in|\s+out)?\s+(?P<t>.+?)\s+(?:with|as)\s+(?P<v>.+)`),
 			en(`type "…" into …`, `(?:type|enter|input|write|put)\s+(?P<v>\S+)\s+(?:into|in|as)\s+(?P<t>.+)`),
