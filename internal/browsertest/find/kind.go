@@ -23,15 +23,16 @@ func (w *roleWord) isList() bool {
 // its input type, and by what it fills: the button that is all of a column header.
 func (x *Index) isOf(n *snapshot.Node, w *roleWord) int {
 	if w != nil && len(w.types) > 0 && !slices.Contains(w.strict, n.Role) {
-		if t := x.told[Question{Ref: n.Ref, About: InputType}].Type; t != "" {
-			return both(slices.Contains(w.types, t))
+		if t, told := x.told[Question{Ref: n.Ref, About: InputType}]; told && (t.Type != "" || w.ofContent()) {
+			return both(slices.Contains(w.types, t.Type))
 		}
 	}
 	as := w.accepts(n)
-	if alone := n.Parent != nil && n.Parent.First == n && n.Next == nil; as == 0 && alone && is(n, pressable) && !is(n.Parent, control) {
-		return min(w.accepts(n.Parent), 1)
+	box := n.Parent
+	if as > 0 || box == nil || box.First != n || n.Next != nil || !is(n, pressable) || is(box, control) || box.Role == "generic" {
+		return as
 	}
-	return as
+	return min(w.accepts(box), 1)
 }
 
 // onlyOne is the only text field or the only list, which is meant whatever shape it is said to have; none
