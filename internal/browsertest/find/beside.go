@@ -32,13 +32,19 @@ func inBoxes(list []candidate, boxes []*snapshot.Node) (matching []candidate) {
 // beside keeps the candidates that stand with the text that a place is called by.
 func (s *search) beside(list []candidate, p place) (matching []candidate) {
 	anchors := s.x.anchors(p)
-	for _, c := range list {
-		for _, a := range anchors {
-			if s.x.standsWith(a, c.node) {
+	inRow := func(anchor, n *snapshot.Node) bool { // next to a cell is in its row
+		line := holder(anchor, row)
+		return p.near && line != nil && (is(anchor, cell) || holder(anchor, cell) != nil) && line == holder(n, row)
+	}
+	for _, stands := range []func(anchor, n *snapshot.Node) bool{s.x.standsWith, inRow} {
+		for _, c := range list {
+			if slices.ContainsFunc(anchors, func(a *snapshot.Node) bool { return stands(a, c.node) }) {
 				c.why += ", beside that text"
 				matching = append(matching, c)
-				break
 			}
+		}
+		if len(matching) > 0 {
+			break
 		}
 	}
 	return matching

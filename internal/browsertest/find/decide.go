@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
@@ -22,18 +23,54 @@ func nthOf(nth, size int) int {
 // counted picks the nth of equals.
 func (s *search) counted(list []candidate, r *reading) []candidate {
 	equals := winners(list)
-	if len(equals) == 0 || equals[0].score+r.cost < isAlike-2*looseCost && !r.name.empty() {
-		return nil
+	if len(equals) == 0 {
+		return s.withNumber(r)
+	}
+	if equals[0].score+r.cost < isAlike-2*looseCost && !r.name.empty() {
+		return s.withNumber(r)
 	}
 	slices.SortFunc(equals, func(a, b candidate) int { return a.node.Index - b.node.Index })
 	i := nthOf(r.nth, len(equals))
-	if i < 0 || r.several && len(equals) < 2 {
+	// The first or the last of one is that one, where a kind was said: "First line" is a name.
+	isCalled := r.name.empty() || equals[0].score+r.cost > isEqual-looseCost
+	ofOne := r.role != nil && (r.nth == 1 || r.nth == -1) && isCalled
+	if i < 0 || r.several && len(equals) < 2 && !ofOne {
 		s.short = fmt.Sprintf("there are only %d of them", len(equals))
 		return nil
 	}
 	c := equals[i]
 	c.why += fmt.Sprintf(", number %d of %d", i+1, len(equals))
 	return []candidate{c}
+}
+
+// withNumber is the nth of elements that are called so and by a number each, which must say the same: the
+// second tab is "Tab 2".
+func (s *search) withNumber(r *reading) []candidate {
+	names := []phrase{r.name}
+	if r.name.empty() && r.role != nil {
+		names = nil
+		for _, w := range r.role.words {
+			names = append(names, read(w))
+		}
+	}
+	var numbered []candidate
+	for _, n := range s.x.serving(s.query.Action) {
+		called := s.x.phrase(n.Name)
+		isNumbered := func(name phrase) bool {
+			rest, found := called.cut(name)
+			return found && !name.empty() && len(rest) == 1 && isCount(rest[0])
+		}
+		if fit(n, s.query.Action) == 2 && slices.ContainsFunc(names, isNumbered) {
+			numbered = append(numbered, candidate{node: n, score: isAlike - r.cost, kind: r.role != nil})
+		}
+	}
+	numbered = s.inPlaces(numbered, r)
+	i := nthOf(r.nth, len(numbered))
+	if i < 0 || !holdsWord(s.x.phrase(numbered[i].node.Name), word{strconv.Itoa(i + 1), ident}) {
+		return nil
+	}
+	numbered[i].why = fmt.Sprintf("is called so with its number, %d of %d", i+1, len(numbered)) + numbered[i].why
+	return numbered[i : i+1]
 }
 
 // preferDialog ranks candidates outside an open dialog second. An exact match outside and a near
@@ -95,7 +132,12 @@ func (s *search) decide() (*Hit, error) {
 	case !slices.ContainsFunc(top, func(c candidate) bool { return !doubtful(c) }):
 		return nil, s.notFound()
 	case len(top) == 1:
-		return &Hit{top[0].node, s.x.actOn(top[0].node), top[0].score, top[0].why, top[0].kind, top[0].label}, nil
+		c := top[0]
+		ref := s.x.actOn(c.node)
+		if s.query.Action == Choose {
+			ref = holder(c.node, choosable).Ref
+		}
+		return &Hit{c.node, ref, c.score, c.why, c.kind, c.label, c.typed}, nil
 	}
 	return nil, s.ambiguous(top)
 }

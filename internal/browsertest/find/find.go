@@ -36,6 +36,7 @@ type Hit struct {
 	Why   string
 	Kind  bool // the words say what kind of element it is
 	label string
+	typed bool // by a word for its input type
 }
 
 // Find returns the one element that the query means, or a *Error.

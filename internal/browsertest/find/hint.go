@@ -9,7 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// Hint is what the page's source says about an element without a name.
+// Hint is what the page's source says about an element without a name, or a piece of text in another.
 type Hint struct {
 	Selector string `json:"selector"` // addresses this element alone
 	Role     string `json:"role"`
@@ -19,6 +19,10 @@ type Hint struct {
 	Title    string `json:"title"`
 	TestID   string `json:"testid"`
 	Href     string `json:"href"` // of the link, or of the drawing that an icon uses
+
+	Near  []string `json:"near"`  // the texts that stand with it, where the page has others like it
+	Names []string `json:"names"` // of a piece of text: what it says, and its title; none for another element
+	Acts  bool     `json:"acts"`  // of a piece of text: something shows that it can be pressed
 }
 
 var (
@@ -35,14 +39,61 @@ func (h *Hint) tokens() (list [][]word) {
 	return list
 }
 
+// FindPiece finds the one piece of text that is called exactly as the description says; nil for none. Of
+// several the one counts that can be pressed. What is said to be a button or an icon must be such a one.
+func FindPiece(q Query, hints []Hint) *Hint {
+	if q.Action != Click {
+		return nil
+	}
+	var acting, all []*Hint
+	for i := range hints {
+		h := &hints[i]
+		called := func(r reading) bool {
+			if r.nth != 0 || r.page || !r.extra.empty() || r.name.empty() || !h.standsIn(r.places) {
+				return false
+			}
+			node := snapshot.Node{Role: h.Role, Pointer: h.Acts}
+			isKind := r.role == nil || r.role.isText() || h.Acts && r.role.accepts(&node) > 0
+			return isKind && slices.ContainsFunc(h.Names, func(name string) bool { return read(name).equal(r.name) })
+		}
+		if len(h.Names) == 0 || !slices.ContainsFunc(describe(q.Text, defaultSynonyms).readings(), called) {
+			continue
+		}
+		all = append(all, h)
+		if h.Acts {
+			acting = append(acting, h)
+		}
+	}
+	switch {
+	case len(acting) == 1:
+		return acting[0]
+	case len(all) == 1:
+		return all[0]
+	}
+	return nil
+}
+
+// standsIn tells whether the places of a reading, of which there may be one, are a text that stands with
+// the element.
+func (h *Hint) standsIn(places []place) bool {
+	if len(places) == 0 {
+		return true
+	}
+	p := places[0]
+	return len(places) == 1 && p.nth == 0 && slices.ContainsFunc(h.Near, func(text string) bool { return read(text).equal(p.name) })
+}
+
 // FindHint finds the one nameless element whose source has all words of the description; nil for none.
 func FindHint(q Query, hints []Hint) *Hint {
 	found := map[*Hint]bool{}
 	for _, r := range describe(q.Text, defaultSynonyms).readings() {
-		if r.name.empty() || r.nth != 0 || r.exact || len(r.places) > 0 {
+		if r.name.empty() || r.nth != 0 || r.exact {
 			continue
 		}
 		for i := range hints {
+			if len(hints[i].Names) > 0 || !hints[i].standsIn(r.places) {
+				continue
+			}
 			node := snapshot.Node{Role: hints[i].Role, Pointer: true}
 			if r.role.accepts(&node) > 0 && fit(&node, q.Action) > 0 && hints[i].says(defaultSynonyms.variants(r.name, true)) {
 				found[&hints[i]] = true

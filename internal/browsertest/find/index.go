@@ -165,7 +165,7 @@ func (x *Index) serving(action Action) []*snapshot.Node {
 		if action == Fill && n.Role == "generic" && n.Text != "" && x.labelsField(n) {
 			continue // a label is no field, also where its own is gone
 		}
-		if fit(n, action) > 0 && (action == Any || x.actOn(n) != "" && !x.behind(n)) {
+		if fit(n, action) > 0 && (action == Any || (action == Choose || x.actOn(n) != "") && !x.behind(n)) {
 			list = append(list, n)
 		}
 	}

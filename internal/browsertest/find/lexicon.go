@@ -54,6 +54,7 @@ var (
 	verbsHan       = wordsOf("verbs-han")
 	searchVerbs    = set("search-verbs")
 	kindNouns      = set("kind-nouns")
+	contents       = set("contents")
 	imperatives    = set("imperatives")
 	modifiers      = set("modifiers")
 	particles      = set("particles")

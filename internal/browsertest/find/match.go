@@ -132,8 +132,8 @@ func compareOne(l, name phrase) match {
 	case !slices.ContainsFunc(rest, func(w word) bool { return !stopWords[w.text] && !weakWords[w.text] && !holders[w.text] }):
 		return match{score: isAlike, why: "is called so but for small words", weak: true}
 	}
-	if isNumber(name) {
-		return match{} // 3 is a page or a day, not a cart with three things in it
+	if isNumber(name) || len(name.joined) == 1 {
+		return match{} // 3 is a page or a day, not a cart with three things in it, and X is no X-ray
 	}
 	if apart(l, name) {
 		return match{}

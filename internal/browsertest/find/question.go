@@ -22,6 +22,7 @@ const (
 	FrameNames Topic = iota // what the frame is called
 	ModalKind               // whether the dialog is modal
 	LabelOwner              // whether the text beside the field is the label of another
+	InputType               // what type of input the field is
 )
 
 // Answer is that of the page.
@@ -30,6 +31,7 @@ type Answer struct {
 	Modal  bool     `json:"modal"`  // what stands before the dialog lies behind it
 	Inert  bool     `json:"inert"`  // so does all the rest of the page
 	Others bool     `json:"others"` // the label is not the field's
+	Type   string   `json:"type"`   // of an input, or textarea; "" for another element
 }
 
 // Questions are the questions that an answer depends on: the names of frames, whether it is behind a
@@ -53,11 +55,42 @@ func (x *Index) Questions(q Query, hit *Hit, err error) (list []Question) {
 			add(Question{Ref: n.Ref, About: ModalKind})
 		}
 	}
+	for _, n := range x.untyped(q, hit) {
+		add(Question{Ref: n.Ref, About: InputType})
+	}
 	if hit != nil && hit.label != "" {
 		add(Question{Ref: hit.Node.Ref, About: LabelOwner, Label: hit.label})
 	}
 	return list
 }
+
+// untyped are the fields whose input type an answer depends on: the one that was found by a word for a
+// type, or all of them where such a word is all that was said. Large forms are not asked about.
+func (x *Index) untyped(q Query, hit *Hit) (list []*snapshot.Node) {
+	if hit != nil {
+		if hit.typed {
+			list = append(list, hit.Node)
+		}
+		return list
+	}
+	for _, r := range describe(q.Text, x.syn).readings() {
+		if r.role == nil || len(r.role.types) == 0 || !r.name.empty() {
+			continue
+		}
+		for _, n := range x.serving(q.Action) {
+			if r.role.accepts(n) > 0 && is(n, field|pressable) && !slices.Contains(list, n) {
+				list = append(list, n)
+			}
+		}
+	}
+	if len(list) > maxAsked {
+		return nil
+	}
+	return list
+}
+
+// maxAsked is how many fields the page is asked about: each is a call.
+const maxAsked = 12
 
 // SetAnswer adds the page's answer to the index.
 func (x *Index) SetAnswer(d Question, t Answer) {
@@ -67,6 +100,12 @@ func (x *Index) SetAnswer(d Question, t Answer) {
 	clear(x.usable)
 	clear(x.known)
 	x.all = ""
+}
+
+// Told is what the page has answered to a question; false when it was not asked.
+func (x *Index) Told(d Question) (Answer, bool) {
+	t, told := x.told[d]
+	return t, told
 }
 
 // namesFrame tells whether a query has a frame in it.

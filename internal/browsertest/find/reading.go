@@ -1,7 +1,9 @@
 package find
 
 import (
+	"cmp"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +19,7 @@ type reading struct {
 	exact    bool     // the name was quoted: nothing but an equal label will do
 	extra    phrase   // words beside a quoted name, which must come from around the element
 	role     *roleWord
+	contents bool    // something can be done to what the role says: "Delete item"
 	thing    *place  // a part of the page is meant itself; nil: an element by its name
 	nth      int     // 2: the second of equals, -1: the last; 0: not said
 	several  bool    // nth makes sense only among two or more
@@ -91,13 +94,16 @@ func isQuote(s string) bool {
 var leads = regexp.MustCompile(`^(?:请|点击|单击|双击|勾选|选择|选中|输入|填写|在|名为|名叫|标有|写着|` +
 	`(?:please|click on|click|press|tap|select|check|hover over|labell?ed|named|called)\s)+`)
 
-var articles = regexp.MustCompile(`^(?:the|a|an|this|that)\s+`)
+var articles = regexp.MustCompile(`^(?:(?:the|a|an|this|that)\s+(?:only\s+)?|唯一的)`)
 
 // namingWords only say that a quoted text is a name.
-const namingWords = `名为|名叫|叫做|标有|写着|文字为|文本为|\b(?:labell?ed|named|called|with (?:the )?(?:text|name|label))\b`
+const namingWords = `名为|名叫|叫做|标有|写着|文字为|文本为|标签为|名称为|标题为|` +
+	`\b(?:labell?ed|named|called|titled|entitled|marked|saying|reading|that (?:says|reads)|with (?:the )?(?:text|name|label|title|words?|value))\b`
 
 var (
 	naming = regexp.MustCompile(namingWords)
+	// ofName is what stands between a kind and a name without quotes: the button labeled Save.
+	ofName = regexp.MustCompile(`^(?:` + namingWords + `)\s*|^(?:of|for)\s+(?:the\s+|an?\s+)?`)
 	// named are a quoted name and the words between it and its role.
 	named = regexp.MustCompile(`(?:` + namingWords + `)\s*([\x{e000}-\x{e007}])\s*的?|([\x{e000}-\x{e007}])的`)
 )
@@ -168,7 +174,8 @@ func (d description) target(text string, cost float64) []reading {
 		list = append(list, d.roles(rest, r)...)
 	}
 	if m := pageNth.FindStringSubmatch(text); m != nil {
-		list = append(list, d.roles(strings.TrimSpace(m[1]+m[2]+" "+m[3]), reading{cost: cost, page: true})...)
+		number := cmp.Or(m[1], m[2], strconv.Itoa(grammar.Ordinal(m[3])))
+		list = append(list, d.roles(strings.TrimSpace(number+" "+m[4]), reading{cost: cost, page: true})...)
 	}
 	if m := dayNth.FindStringSubmatch(text); m != nil {
 		list = append(list, d.roles(m[1], reading{cost: cost})...)
@@ -184,6 +191,12 @@ func (d description) roles(text string, r reading) []reading {
 	for i := range roleWords { // 搜索框 is a search box, and a box called 搜索
 		if rest, found := takeWord(text, roleWords[i].words); found {
 			r.role = &roleWords[i]
+			kind, isLast := strings.CutPrefix(text, rest)
+			if !isLast && len(roleWords[i].strict) == 0 && grammar.Number(rest) > 0 {
+				continue // "Section 3" is a name
+			}
+			r.contents = isLast && contents[strings.TrimSuffix(strings.TrimSpace(kind), "s")]
+			rest = ofName.ReplaceAllString(rest, "")
 			r.setName(d, strings.TrimSpace(strings.TrimSuffix(rest, "的")))
 			list = append(list, r)
 		}
@@ -220,8 +233,8 @@ var (
 	enNth      = regexp.MustCompile(`^(` + grammar.Ordinals + `|last|\d+(?:st|nd|rd|th))\s+`)
 	enFromLast = regexp.MustCompile(
 		`^(?:(` + grammar.Ordinals + `)[ -](?:(?:to|from)[ -](?:the[ -])?)?last|penultimate|next[ -]to[ -]last)\s+`)
-	pageNth = regexp.MustCompile(`^(?:第\s*(\d+)\s*页|page (\d+))\s*(.*)$`)
-	dayNth  = regexp.MustCompile(`^(\d+)\s*[号日]$`)
+	pageNth = regexp.MustCompile(`^(?:第\s*(\d+)\s*页|page (\d+)|(` + grammar.Ordinals + `) page)\s*(.*)$`)
+	dayNth  = regexp.MustCompile(`^(?:(?:day|date)\s+)?(?:the\s+)?(\d+)\s*(?:[号日]|st|nd|rd|th)?$`)
 )
 
 // ordinal takes "第二个" or "second" off the front.

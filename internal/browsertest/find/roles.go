@@ -16,6 +16,7 @@ const (
 	Fill   Action = "fill"   // typing and clearing
 	Select Action = "select" // choosing an option
 	Check  Action = "check"  // and unchecking
+	Choose Action = "choose" // an option of a closed list, which has no ref of its own
 )
 
 // trait is what kind of element a role stands for. A role has several.
@@ -93,6 +94,9 @@ func fit(n *snapshot.Node, action Action) int {
 		return both(has&choosable != 0)
 	case Check:
 		return both(has&checkable != 0)
+	case Choose:
+		list := holder(n, choosable)
+		return both(n.Role == "option" && n.Ref == "" && !n.Disabled && list != nil && list.Ref != "")
 	case Click:
 		switch {
 		case has&pressable != 0:
@@ -111,6 +115,16 @@ func fit(n *snapshot.Node, action Action) int {
 	return 0
 }
 
+// CanOpen tells whether a click on an element may open something: it is a control, shows a hand, or has
+// such a one in it.
+func CanOpen(n *snapshot.Node) bool {
+	opens := n.Pointer || is(n, control)
+	for m := n.First; m != nil && !opens; m = m.Next {
+		opens = CanOpen(m)
+	}
+	return opens
+}
+
 func both(fits bool) int {
 	if fits {
 		return 2
@@ -123,16 +137,25 @@ type roleWord struct {
 	words  []string // Chinese ones stand at the end of the name, without a space
 	strict []string // the roles that it names
 	loose  []string // roles that people call so, too
+	types  []string // the input types that it names, which a snapshot does not show
 }
 
 // isIcon tells whether the word means something drawn.
 func (w *roleWord) isIcon() bool { return w != nil && w.words[0] == "图标" }
 
+// isText tells whether the word means a piece of text.
+func (w *roleWord) isText() bool { return w != nil && w.words[0] == "文字" }
+
 // roleWords are tried in order, so that the longer of two words comes first.
 var roleWords = func() (list []roleWord) {
 	for _, line := range wordLists["roles"] {
 		parts := strings.Split(line, " | ")
-		list = append(list, roleWord{entriesOf(parts[0]), strings.Fields(parts[1]), strings.Fields(parts[2])})
+		named := strings.Fields(strings.TrimPrefix(parts[1], "-"))
+		word := roleWord{words: entriesOf(parts[0]), strict: named, loose: strings.Fields(parts[2])}
+		if len(parts) > 3 {
+			word.types = strings.Fields(parts[3])
+		}
+		list = append(list, word)
 	}
 	return list
 }()
@@ -171,24 +194,27 @@ func takePlace(name string) (rest string, found *placeWord) {
 
 // takeWord cuts the longest of the words off the end of a text, or an English one off its beginning.
 func takeWord(text string, words []string) (rest string, found bool) {
+	longest := 0
+	singular := strings.TrimSuffix(text, "s")
+	for _, w := range words {
+		if len(w) > longest && endsWith(text, w) {
+			longest = len(w)
+		}
+		if singular != text && len(w)+1 > longest && endsWith(singular, w) {
+			longest = len(w) + 1
+		}
+	}
+	if longest > 0 {
+		return strings.TrimSpace(text[:len(text)-longest]), true
+	}
 	best := ""
 	for _, w := range words {
-		for _, form := range [...]string{w, w + "s"} {
-			if len(form) > len(best) && endsWith(text, form) {
-				best = form
-			}
-		}
-	}
-	if best != "" {
-		return strings.TrimSpace(text[:len(text)-len(best)]), true
-	}
-	for _, w := range words {
 		after, ok := strings.CutPrefix(text, w)
-		if ok && (strings.HasPrefix(after, " ") || after != "" && isQuote(after)) {
-			return strings.TrimSpace(after), true
+		if ok && len(w) > len(best) && (strings.HasPrefix(after, " ") || after != "" && isQuote(after)) {
+			best = w
 		}
 	}
-	return text, false
+	return strings.TrimSpace(text[len(best):]), best != ""
 }
 
 // endsWith tells whether the text ends in the word, an English one as a word of its own.

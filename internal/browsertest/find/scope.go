@@ -110,7 +110,8 @@ func (x *Index) rowScopes(p place) (list []scope) {
 func (x *Index) kindScopes(p place) (list []scope) {
 	headed := x.headed(p)
 	for n := range x.page.All() {
-		if !slices.Contains(p.word.roles, n.Role) {
+		isMenu := n.Role == "list" && slices.Contains(p.word.roles, "menu") && x.opener(n) != nil
+		if !slices.Contains(p.word.roles, n.Role) && !isMenu {
 			continue
 		}
 		g := whole
@@ -120,6 +121,9 @@ func (x *Index) kindScopes(p place) (list []scope) {
 		if g != none {
 			list = append(list, scope{from: n.Index, to: n.End, grade: g})
 		}
+	}
+	if slices.Contains(p.word.roles, "region") { // what a heading heads is a section, too
+		list = append(list, headed...)
 	}
 	list = bestNamed(list)
 	if p.nth == 0 {

@@ -15,6 +15,7 @@ type candidate struct {
 	rival bool   // it may be confused with what is meant, and is not that itself
 	kind  bool   // it is of the kind that was said
 	label string // the text beside it that it goes by; "": a name of its own
+	typed bool   // its input type was said
 }
 
 func newSearch(x *Index, q Query) *search {
@@ -83,6 +84,9 @@ func (s *search) named(r *reading) []candidate {
 				list = append(list, c)
 			}
 		}
+		if len(list) == 0 && r.name.empty() {
+			list = s.onlyOne(r)
+		}
 		return list
 	})
 }
@@ -100,13 +104,16 @@ type nameKey struct {
 
 // candidate scores one element by its own labels, its role and what the action needs.
 func (s *search) candidate(n *snapshot.Node, r *reading, matches map[labelKey]*match) (candidate, bool) {
-	role := r.role.accepts(n)
-	if role == 0 {
+	role := s.x.isOf(n, r.role)
+	if role == 0 || role == 1 && r.doesTo(n) {
 		return candidate{}, false
 	}
 	c := candidate{node: n}
 	if r.name.empty() {
 		if role < 2 {
+			return c, false
+		}
+		if r.nth == 0 && r.role.ofContent() && s.x.saysOther(n) {
 			return c, false
 		}
 		c.score = isOnlyOne
@@ -150,6 +157,9 @@ func (s *search) candidate(n *snapshot.Node, r *reading, matches map[labelKey]*m
 	if c.score <= 0 || r.page && !s.x.inPager(n) { // a day of a calendar, a count
 		return c, false
 	}
+	if role == 1 && r.role.ofContent() && c.score <= isAround {
+		return c, false // a "New email" is no "new password field"
+	}
 	if role == 1 || r.role == nil && fit(n, s.query.Action) == 1 {
 		c.score -= looseCost
 	}
@@ -157,6 +167,7 @@ func (s *search) candidate(n *snapshot.Node, r *reading, matches map[labelKey]*m
 		c.score -= looseCost
 	}
 	c.kind = r.role != nil
+	c.typed = r.role != nil && len(r.role.types) > 0 && !slices.Contains(r.role.strict, n.Role)
 	fits := s.extra(&c, r)
 	return c, fits
 }
@@ -259,8 +270,7 @@ func (s *search) inPlaces(list []candidate, r *reading) []candidate {
 
 // readTexts looks for an element that is no control but whose text is the name.
 func (s *search) readTexts(r *reading) {
-	// What is called a button but is plain text must at least stand where it was said to be.
-	if r.name.empty() || r.page || r.nth != 0 || r.role != nil && len(r.places) == 0 || !s.x.knowsAll(r.name) {
+	if r.name.empty() || r.page || r.nth != 0 || !s.x.knowsAll(r.name) {
 		return
 	}
 	var list []candidate
@@ -268,7 +278,9 @@ func (s *search) readTexts(r *reading) {
 		if n.Ref == "" || n.Index == 0 || fit(n, Click) > 0 || is(n, heading|landmark) {
 			continue
 		}
-		if r.role.accepts(n) == 0 || inControl(n) || s.x.behind(n) {
+		as := r.role.accepts(n)
+		// What is called a button but is plain text must at least stand where it was said to be.
+		if as == 0 || as == 1 && len(r.places) == 0 && !r.role.isText() || inControl(n) || s.x.behind(n) {
 			continue
 		}
 		c := candidate{node: n, score: isText - r.cost, why: "its text is exactly that"}

@@ -66,6 +66,9 @@ func (x *Index) readPlaceName(n *snapshot.Node) phrase {
 	if n.Name != "" {
 		return x.phrase(n.Name)
 	}
+	if by := x.opener(n); by != nil {
+		return x.phrase(by.Name)
+	}
 	for i := n.Index + 1; i < min(n.End, n.Index+8); i++ {
 		m := x.page.Node(i)
 		if x.oneOfSeveral(m) {
@@ -79,6 +82,20 @@ func (x *Index) readPlaceName(n *snapshot.Node) phrase {
 		}
 	}
 	return phrase{}
+}
+
+// opener is the expanded control before a menu or a list, or around it, which names it; nil for none.
+func (x *Index) opener(n *snapshot.Node) *snapshot.Node {
+	if n.Parent == nil || n.Role != "menu" && n.Role != "list" && n.Role != "listbox" {
+		return nil
+	}
+	for _, by := range []*snapshot.Node{x.previous(n), n.Parent} {
+		expanded := func(a snapshot.Attr) bool { return a.Key == "expanded" }
+		if by != nil && is(by, control) && slices.ContainsFunc(by.Attrs, expanded) {
+			return by
+		}
+	}
+	return nil
 }
 
 // oneOfSeveral tells whether a node has siblings of its kind, such as the items of a list.

@@ -26,11 +26,15 @@ var (
 	selectorForm = regexp.MustCompile(`^(?:#[A-Za-z_-][\w-]*|\.[A-Za-z_-][\w-]*|\[[A-Za-z_][\w-]*(?:[~^$*|]?=|\])|\(?//` +
 		`|css=|xpath=|text=|id=|role=|data-testid=|data-test=|getBy[A-Z]\w*\(|locator\(|frameLocator\(` +
 		`|[a-z][a-z0-9-]*(?:\[[\w-]+|\.[A-Za-z_-][\w-]*(?:$|[ .:#\[>])|#[A-Za-z_-]|:(?:has-text|text|nth-|not|first|last)))`)
-	cssChild = regexp.MustCompile(`^[a-z][\w-]*\S* > [a-z.#\[*]`)
+	cssChild = regexp.MustCompile(`^(?:` + htmlTags + `|[a-z][a-z0-9]*-[\w-]+|[a-z]\w*[.#\[:]\S*)(?:[.#\[:]\S*)? > [a-z.#\[*]`)
 	fileForm = regexp.MustCompile(`^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)*\.(?:pdf|png|jpe?g|gif|svg|webp|mp[34]|txt|md|csv|tsv|xlsx?|docx?` +
 		`|pptx?|zip|t?gz|tar|json|ya?ml|xml|html?|css|js|ts|go|py|log|sql|exe|dmg|apk|com|cn|org|net|io)(?:$|\s)`)
 	refForm = regexp.MustCompile(`^(?:f\d+)?e\d+$`)
 )
+
+// htmlTags are the elements that others may stand in.
+const htmlTags = `(?:a|article|aside|body|button|details|dialog|div|dl|fieldset|figure|footer|form|header|h[1-6]|html|iframe|label|li` +
+	`|main|menu|nav|ol|p|section|select|span|summary|table|tbody|td|tfoot|th|thead|tr|ul)`
 
 // ParseSelector reads a selector; false when the text is a description.
 func ParseSelector(text string) (Selector, bool) {

@@ -123,7 +123,8 @@ var (
 		`|(` + grammar.Ordinals + `)[ -](?:to[ -])?last row)$`)
 	itemNth   = regexp.MustCompile(`^(倒数)?第\s*(` + grammar.Numeral + `)\s*[个条项张件](?:商品|记录|结果|数据|卡片|项目|条目|订单|帖子|消息)?$`)
 	enItemNth = regexp.MustCompile(`^(last|` + grammar.Ordinals + `) (?:item|result|card|product|entry|record|post|message)$`)
-	rowWords  = regexp.MustCompile(`^(?:row|line|item)\s+(?:of|for|with|containing)\s+(?:the\s+)?|\s+(?:row|line)$|(?:那|这|该)?一?行$`)
+	rowWords  = regexp.MustCompile(`^(?:row|line|item)\s+(?:of|for|with|containing)\s+(?:the\s+)?|\s+(?:row|line)$` +
+		`|['’]s\s+(?:item|entry|record|card|post|comment|message|review)$|(?:那|这|该)?一?行$`)
 )
 
 // place reads one place.

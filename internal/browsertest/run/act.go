@@ -160,7 +160,6 @@ var elementCalls = map[steps.Action]struct {
 	tool   string
 	args   map[string]any
 }{
-	steps.Click:      {find.Click, "browser_click", nil},
 	steps.DblClick:   {find.Click, "browser_click", map[string]any{"doubleClick": true}},
 	steps.RightClick: {find.Click, "browser_click", map[string]any{"button": "right"}},
 	steps.Hover:      {find.Click, "browser_hover", nil},
@@ -181,6 +180,10 @@ func (r *Runner) do(ctx context.Context, s *steps.Step, until *deadline) error {
 		return r.selectOption(ctx, s, until)
 	case steps.Check, steps.Uncheck:
 		return r.check(ctx, s, until)
+	case steps.Expand, steps.Collapse:
+		return r.expand(ctx, s, until)
+	case steps.Click:
+		return r.click(ctx, s, until)
 	case steps.Drag:
 		return r.drag(ctx, s, until)
 	case steps.Press:

@@ -3,10 +3,8 @@ package run
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	"github.com/toolfit/toolfit/internal/browsertest/find"
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
@@ -50,71 +48,6 @@ func (r *Runner) sees(ctx context.Context, t *steps.Target, action find.Action) 
 	return hit.Node
 }
 
-// looksLikeList tells whether the words mean no list, but a field or a button that opens one.
-func (r *Runner) looksLikeList(ctx context.Context, t *steps.Target) bool {
-	if r.sees(ctx, t, find.Select) != nil {
-		return false
-	}
-	node := r.sees(ctx, t, find.Click)
-	return node != nil && (node.Role == "textbox" || node.Role == "searchbox" || node.Role == "button")
-}
-
-// selectOption chooses options. A list that is made of plain boxes is opened and its option clicked.
-func (r *Runner) selectOption(ctx context.Context, s *steps.Step, until *deadline) error {
-	if len(s.Values) == 1 && r.looksLikeList(ctx, s.Target) {
-		return r.openAndChoose(ctx, s, nil, until)
-	}
-	err := r.onElement(ctx, s, find.Select, "browser_select_option", map[string]any{"values": s.Values}, until)
-	var f *snapshot.Error
-	var noMatch *find.Error
-	isOther := errors.As(err, &f) && f.Code == snapshot.NotInteractable && f.Detail == "kind"
-	custom := isOther || errors.As(err, &noMatch) && noMatch.Code == snapshot.NotFound
-	if errors.As(err, &f) && f.Code == snapshot.OptionNotFound {
-		return r.withOptions(s, err)
-	}
-	if !custom || len(s.Values) != 1 {
-		return err
-	}
-	return r.openAndChoose(ctx, s, err, until)
-}
-
-// openAndChoose clicks what opens the options, and then the option. First is the error to return
-// where nothing can be opened.
-func (r *Runner) openAndChoose(ctx context.Context, s *steps.Step, first error, until *deadline) error {
-	if err := r.onElement(ctx, s, find.Click, "browser_click", nil, r.soon()); err != nil {
-		return cmp.Or(first, err)
-	}
-	option := *s
-	option.Target = &steps.Target{Text: `"` + s.Values[0] + `"`}
-	if err := r.onElement(ctx, &option, find.Click, "browser_click", nil, until); err != nil {
-		return &stepError{code: codeOf(err), message: "choose " + s.Values[0] + ": " + err.Error(), acted: true}
-	}
-	return nil
-}
-
-// withOptions says which options there are instead of the one that is not.
-func (r *Runner) withOptions(s *steps.Step, err error) error {
-	var names []string
-	if r.chosen != nil {
-		for m := r.chosen.First; m != nil; m = m.Next {
-			if m.Role == "option" {
-				names = append(names, m.Name)
-			}
-		}
-	}
-	if len(names) == 0 {
-		return err
-	}
-	const most = 20
-	shown := strings.Join(names[:min(len(names), most)], ", ")
-	if len(names) > most {
-		shown += fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	wanted := strings.Join(s.Values, ", ")
-	message := fmt.Sprintf("no option is %q; there are: %s", wanted, shown)
-	return &stepError{code: snapshot.OptionNotFound, message: message, expected: shown, actual: wanted}
-}
-
 // soon is a deadline for what is there already.
 func (r *Runner) soon() *deadline {
 	return &deadline{r: r, end: r.opts.Now(), gap: firstGap}
@@ -127,6 +60,37 @@ func (r *Runner) check(ctx context.Context, s *steps.Step, until *deadline) erro
 		return err
 	}
 	return r.onElement(ctx, s, find.Check, "browser_click", nil, until)
+}
+
+// expand opens or closes what can be expanded, where it is not in that state already. A snapshot does not
+// tell what is closed from what has no such state, so that cannot be closed.
+func (r *Runner) expand(ctx context.Context, s *steps.Step, until *deadline) error {
+	loc, err := r.locate(ctx, s.Target, find.Click, until)
+	if err != nil {
+		return err
+	}
+	isOpen := loc.node != nil && isExpanded(loc.node)
+	switch {
+	case isOpen && s.Action == steps.Expand:
+		return nil
+	case !isOpen && s.Action == steps.Collapse:
+		return fail(snapshot.NotInteractable, "%q does not say that it is expanded", loc.words)
+	}
+	return r.onElement(ctx, s, find.Click, "browser_click", nil, until)
+}
+
+func isExpanded(n *snapshot.Node) bool {
+	return slices.ContainsFunc(n.Attrs, func(a snapshot.Attr) bool { return a.Key == "expanded" && a.Value != "false" })
+}
+
+// click presses an element. What is an option of a closed list is chosen instead.
+func (r *Runner) click(ctx context.Context, s *steps.Step, until *deadline) error {
+	if s.Choose && r.sees(ctx, s.Target, find.Click) == nil {
+		if option := r.sees(ctx, s.Target, find.Choose); option != nil {
+			return r.onElement(ctx, s, find.Choose, "browser_select_option", map[string]any{"values": []string{option.Name}}, until)
+		}
+	}
+	return r.onElement(ctx, s, find.Click, "browser_click", nil, until)
 }
 
 // stateOf is the state of the element of a step.

@@ -15,6 +15,7 @@ var questions = map[find.Topic]string{
 	find.FrameNames: script("frame"),
 	find.ModalKind:  `(e) => ({ inert: e.matches(':modal'), modal: e.getAttribute('aria-modal') === 'true' })`,
 	find.LabelOwner: script("label"),
+	find.InputType:  `(e) => ({ type: e.isContentEditable ? 'textarea' : ['input', 'textarea'].includes(e.localName) ? e.type : '' })`,
 }
 
 // find looks an element up, once per snapshot. It asks the page what the snapshot does not show.

@@ -86,6 +86,12 @@ func (r *Runner) locate(ctx context.Context, t *steps.Target, action find.Action
 		if !errors.As(err, &noMatch) {
 			return located{}, err
 		}
+		if noMatch.Code == snapshot.NotFound && !fresh && !noMatch.NeedsPage {
+			if loc, ok := r.byHint(ctx, q, true); ok {
+				r.metrics.Finds.count(true)
+				return loc, nil
+			}
+		}
 		again := noMatch.Code == snapshot.NotFound && !noMatch.NeedsPage || noMatch.Code == snapshot.Ambiguous && !retried
 		retried = retried || noMatch.Code == snapshot.Ambiguous
 		if again && until.again(ctx) {
@@ -179,8 +185,8 @@ func (r *Runner) otherwise(ctx context.Context, q find.Query, noMatch *find.Erro
 	if loc, ok := r.remembered(q); ok {
 		return loc, nil
 	}
-	if noMatch.Code == snapshot.NotFound && alone(q) == nil {
-		if loc, ok := r.byHint(ctx, q); ok {
+	if noMatch.Code == snapshot.NotFound {
+		if loc, ok := r.byHint(ctx, q, false); ok {
 			return loc, nil
 		}
 	}

@@ -8,17 +8,24 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 )
 
-// byHint finds a nameless element by what the page's source says about it.
-func (r *Runner) byHint(ctx context.Context, q find.Query) (located, bool) {
-	if q.Action == find.Any {
+// byHint finds an element that the snapshot does not show by what the page's source says about it. A piece
+// of text that can be pressed is looked for at once, others when there is nothing more to wait for.
+func (r *Runner) byHint(ctx context.Context, q find.Query, atOnce bool) (located, bool) {
+	if q.Action == find.Any || alone(q) != nil {
 		return located{}, false
 	}
 	var hints []find.Hint
-	if r.evaluate(ctx, script("hints"), &hints) != nil {
+	page := r.page // the question changes nothing
+	err := r.evaluate(ctx, script("hints"), &hints)
+	r.page = page
+	if err != nil {
 		return located{}, false
 	}
-	hint := find.FindHint(q, hints)
-	if hint == nil {
+	hint := find.FindPiece(q, hints)
+	if hint == nil && !atOnce {
+		hint = find.FindHint(q, hints)
+	}
+	if hint == nil || atOnce && !hint.Acts {
 		return located{}, false
 	}
 	loc := located{address: hint.Selector, words: q.Text, healed: "found by what the page's source calls it: " + hint.Selector}

@@ -162,10 +162,15 @@ func joins(text string, at []int) bool {
 		return r >= firstMark && r <= lastMark
 	case "and":
 		rest := trim(text[at[1]:])
-		return strings.Contains(rest, " ") || aloneVerb.MatchString(rest)
+		return strings.Contains(rest, " ") && !mayBeName.MatchString(rest) || aloneVerb.MatchString(rest)
 	}
 	return true
 }
+
+// mayBeName begins with a verb that labels have behind "and", too, without saying of what: Save and mark as
+// read.
+var mayBeName = regexp.MustCompile(`(?i)^(?:mark|unmark|enable|disable|deselect|put|write|key\s+in|increase|decrease|raise|lower|empty|erase` +
+	`|push|hit|expand|unfold|collapse|fold)\s+(?:[^t\x{f000}-\x{f0ff}]|t[^h]|th[^e]|the\S)`)
 
 // aloneVerb is an operation of one word.
 var aloneVerb = regexp.MustCompile(`(?i)^(?:reload|refresh|screenshot)$`)

@@ -52,6 +52,7 @@ type Step struct {
 	To         *Target  // where something is dragged to
 	Value      string   // text, option, key, address, file, variable: what the action needs
 	Values     []string // several options or files
+	Choose     bool     // of a click: what is meant may be an option of a closed list
 	Wait       *Wait
 	Dialog     *Dialog
 	Tab        *Tab
@@ -75,6 +76,8 @@ const (
 	Back       Action = "back"
 	Reload     Action = "reload"
 	Click      Action = "click"
+	Expand     Action = "expand"
+	Collapse   Action = "collapse"
 	DblClick   Action = "dblclick"
 	RightClick Action = "rightclick"
 	Fill       Action = "fill"

@@ -1,35 +1,63 @@
 package steps
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/browsertest/grammar"
+)
 
 // elementVerbs are about one element.
 var elementVerbs = []verb{
 	{
 		action: Uncheck, takes: anElement, command: "uncheck",
-		zh: "取消勾选, 不勾选", en: "uncheck, untick, turn, switch",
+		zh: "取消勾选, 不勾选", en: "uncheck, untick, unmark, deselect, disable, turn, switch",
 		inside:  inside{zh: "取消勾选"},
 		meaning: "a box is clicked only when it is checked",
 		rules: []rule{
 			zh(`取消勾选 …`, `(?:取消勾选|不勾选|去掉勾选|取消选中)\s*(?P<t>.+)`),
 			zh(`取消勾选 …`, `(?:取消|去掉)\s*(?P<t>.+?)\s*的?(?:勾选|选中)`),
 			zh(`关闭 … 开关`, `(?:关闭|关掉|停用)\s*(?P<t>.+开关)`),
-			en(`uncheck …`, `(?:uncheck|untick|turn\s+off|switch\s+off)\s+(?P<t>.+)`),
+			en(`uncheck …`, `(?:uncheck|untick|unmark|deselect|disable|turn\s+off|switch\s+off)\s+(?P<t>.+)`),
 		},
 	},
 	{
 		action: Check, takes: anElement, command: "check",
-		zh: "勾选, 勾上, 开启", en: "check, tick, turn, switch",
+		zh: "勾选, 勾上, 开启", en: "check, tick, mark, enable, turn, switch",
 		inside:  inside{zh: "勾选", en: "check, tick"},
 		meaning: "a box is clicked only when it is not checked",
 		rules: []rule{
 			zh(`勾选 …`, `(?:勾选|勾上)\s*(?:上)?\s*(?P<t>.+)`),
 			zh(`打开 … 开关`, `(?:打开|开启|启用)\s*(?P<t>.+开关)`),
-			en(`check …`, `(?:check|tick|turn\s+on|switch\s+on)\s+(?P<t>.+)`),
+			en(`check …`, `(?:check|tick|mark|enable|turn\s+on|switch\s+on)\s+(?P<t>.+)`),
+		},
+	},
+	{
+		action: Expand, takes: anElement, command: "expand",
+		zh: "展开", en: "expand, unfold",
+		meaning: "an element is clicked only when it is not expanded",
+		rules: []rule{
+			zh(`展开 …`, `展开\s*(?P<t>.+)`),
+			zh(`打开 … 菜单`, `打开\s*(?P<t>.+(?:菜单|下拉框|下拉列表|折叠面板|面板|选项卡|页签|标签页|日期选择器))`),
+			zh(`切换到 … 选项卡`, `(?:切换到|切到|转到)\s*(?P<t>[^\x{f000}-\x{f0ff}]+(?:标签页|选项卡|页签|面板))`),
+			en(`expand …`, `(?:click\s+to\s+)?VERB\s+(?P<t>.+)`),
+			en(`open the … menu`, `open\s+(?:up\s+)?(?P<t>.+\s`+opened+`|(?:the\s+)?(?:`+opened+`\s+)?QUOTED|(?:the\s+)?`+opened+`\s+.+)`),
+			en(`go to the … tab`, `(?:go|switch|move|change)\s+to\s+(?P<t>(?:the\s+)?[^\x{f000}-\x{f0ff}]+\s(?:tab|section|panel))`),
+		},
+	},
+	{
+		action: Collapse, takes: anElement, command: "collapse",
+		zh: "收起, 折叠", en: "collapse, fold",
+		meaning: "an element is clicked only when it is expanded; one that does not say so is refused",
+		rules: []rule{
+			zh(`收起 …`, `(?:收起|折叠)\s*(?P<t>.+)`),
+			en(`collapse …`, `(?:collapse|fold(?:\s+up)?)\s+(?P<t>.+)`),
+			en(`close the … section`, `close\s+(?P<t>.+\s(?:section|panel|accordion|menu|submenu))`),
 		},
 	},
 	{
 		action: Fill, takes: aTextFor, command: "fill, input, type",
-		zh: "输入, 填写, 填入, 录入, 键入, 设置, 将, 把, 往, 给", en: "type, enter, input, fill, fill in, set, change, update",
+		zh:      "输入, 填写, 填入, 录入, 键入, 设置, 将, 把, 往, 给",
+		en:      "type, enter, input, write, put, key in, fill, fill in, set, change, update, increase, decrease, raise, lower",
 		meaning: "`{target: …, value: …}` replaces what is there, and of a list chooses the option; an empty text clears",
 		rules: []rule{
 			zh(`在 … 输入 "…"`, `(?:清空|清除)\s*(?P<t>.+?)\s*(?:之?后|再)(?:重新)?(?:输入|填写|填入)\s*(?P<v>MARK)`), // what is filled in replaces what was there
@@ -37,28 +65,34 @@ var elementVerbs = []verb{
 			zh(`在 … 输入 "…"`, `(?:在|往|向|给)\s*(?P<t>.+)`+zhFills+`\s*(?:内容|文本|文字)?\s*(?:[:：]|为)?\s*(?P<v>.*)`).sets(atPlace),
 			zh(`输入 … 为 "…"`, `(?:输入|填写|填入|录入)\s*(?P<t>[^\x{f000}-\x{f0ff}]+?)\s*(?:为|是|[:：=])\s*(?P<v>.+)`),
 			zh(`输入 "…" 到 …`, `(?:输入|填写|填入|录入|键入)\s*(?P<v>.+?)\s*(?:到|至|进|在)\s*(?P<t>.+?)\s*(?:中|里|内|里面)?`),
-			zh(`将 … 设置为 "…"`, `(?:将|把)?\s*(?P<t>`+noPress+`.*?)\s*(?:设置为|设置成|设为|改为|改成|修改为|填为)\s*(?P<v>.+)`),
+			zh(`将 … 设置为 "…"`, `(?:将|把)?\s*(?P<t>`+noPress+`.*?)\s*(?:设置为|设置成|设为|改为|改成|修改为|填为|填成)\s*(?P<v>.+)`),
+			zh(`将滑块拖到 "…"`, `(?:将|把)?\s*(?P<t>.*滑(?:块|动条|杆))\s*(?:拖到|拖动到|拖至|移到|移动到|滑到|调到|调至)\s*(?P<v>MARK|-?\d[\d.]*)`),
 			zh(`将 … 设置为 "…"`, `设置\s*(?P<t>.+?)\s*(?:为|成)\s*(?P<v>.+)`),
 			zh(`… 输入 "…"`, `(?P<t>[^\x{f000}-\x{f0ff}]+?)\s*(?:中|里|内)?\s*(?:输入|填写|填入|录入|键入)\s*[:：]?\s*(?P<v>MARK)`),
 			zh(`输入 … "…"`, `(?:输入|填写|填入|录入)\s*(?P<t>[^\x{f000}-\x{f0ff}]+?)\s*(?P<v>MARK)`),
 			zh(`输入 … "…"`, `(?:输入|填写|填入|录入)\s*(?P<t>\p{Han}+)\s+(?P<v>\S+)`),
-			en(`type "…" into …`, `(?:type|enter|input|write|fill(?:\s+in|\s+out)?)\s+(?P<v>MARK+)\s+(?:into|in|to|for|as)\s+(?P<t>.+)`),
+			en(`type "…" into …`, `(?:type|enter|input|write|put|key\s+in|fill(?:\s+in|\s+out)?)\s+(?P<v>MARK+)\s+(?:into|in|to|for|as|on)\s+(?P<t>.+)`),
+			en(`in … type "…" into …`, `in\s+(?P<w>.+?),?\s+(?:type|enter|input|write|put)\s+(?P<v>MARK)\s+(?:into|in)\s+(?P<t>.+)`),
+			en(`in … type "…"`, `(?:in|into)\s+(?P<t>.+?),?\s+(?:type|enter|input|write|put|key\s+in|fill\s+in)\s+(?P<v>MARK)`),
 			en(`fill … with "…"`, `fill(?:\s+in|\s+out)?\s+(?P<t>.+?)\s+(?:with|as)\s+(?P<v>.+)`),
-			en(`type "…" into …`, `(?:type|enter|input|write)\s+(?P<v>\S+)\s+(?:into|in)\s+(?P<t>.+)`),
-			en(`type "…" into …`, `(?:type|enter|input|write)\s+(?P<v>[^\x{f000}-\x{f0ff}]+?)\s+into\s+(?P<t>.+)`),
+			en(`type "…" into …`, `(?:type|enter|input|write|put)\s+(?P<v>\S+)\s+(?:into|in|as)\s+(?P<t>.+)`),
+			en(`type "…" into …`, `(?:type|enter|input|write|put)\s+(?P<v>[^\x{f000}-\x{f0ff}]+?)\s+into\s+(?P<t>.+)`),
 			en(`enter … "…"`, `(?:type|enter|input)\s+(?:the\s+|your\s+)?(?P<t>[^:\x{f000}-\x{f0ff}]+?)\s*:?\s*(?P<v>MARK)`),
 			en(`enter … "…"`, `(?:type|enter|input)\s+(?:the\s+|your\s+)?(?P<t>[^:\x{f000}-\x{f0ff}]+?):\s*(?P<v>.+)`),
-			en(`set … to "…"`, `(?:set|change|update)\s+(?P<t>.+?)\s+to\s+(?P<v>.+)`),
+			en(`set … to "…"`, `(?:set|change|update)\s+(?:the\s+value\s+of\s+)?(?P<t>.+?)\s+to\s+(?P<v>.+)`),
+			en(`set … to "…"`, `(?:increase|decrease|raise|lower)\s+(?:the\s+value\s+of\s+)?(?P<t>.+?)\s+to\s+(?P<v>MARK|-?\d[\d.]*)`),
+			en(`set the slider to "…"`, `(?:move|slide|drag|adjust)\s+(?P<t>.*slider.*?)\s+to\s+(?P<v>MARK|-?\d[\d.]*)`),
 		},
 	},
 	{action: Type, takes: aTextFor, meaning: "like `fill`, key by key, behind what is there"},
 	{
 		action: Clear, takes: anElement, command: "clear",
-		zh: "清空, 清除", en: "clear",
+		zh: "清空, 清除", en: "clear, empty, erase, delete the text, remove the text",
 		meaning: "empties a field",
 		rules: []rule{
 			zh(`清空 …`, `VERB\s*(?P<t>.+?)\s*(?:的内容|中的内容|的值)?`),
-			en(`clear …`, `VERB\s+(?:out\s+)?(?P<t>.+)`),
+			en(`clear …`, `(?:clear|empty|erase|delete|remove)\s+(?:all\s+)?(?:the\s+)?(?:text|contents?|value)\s+(?:in|of|from|inside)\s+(?P<t>.+)`),
+			en(`clear …`, `(?:clear|empty|erase)\s+(?:out\s+)?(?P<t>.+)`),
 		},
 	},
 	{
@@ -71,9 +105,11 @@ var elementVerbs = []verb{
 			zh(`在 … 中选择 "…"`, `选择\s*(?P<t>.+?(?:下拉框|下拉列表|下拉菜单|选择框))\s*(?:中|里|内)?的?\s*(?:选项)?\s*(?P<v>MARK)`),
 			zh(`选择 … 为 "…"`, `(?:选择|将|把)\s*(?P<t>.+?)\s*(?:为|选择为|选为|[:：])\s*(?P<v>.+)`),
 			zh(`在 … 中选择 "…"`, `(?P<t>.+?)\s*(?:选择|选中)\s*(?P<v>MARK)`).afterAll(), // 城市选择 "北京", but not 点击城市选择 "北京"
-			en(`select "…" in …`, `VERB\s+(?P<vs>SEVERAL)\s+(?:in|from|for|on)\s+(?P<t>.+)`),
-			en(`select "…" in …`, `VERB\s+(?:the\s+)?(?:option\s+)?(?P<v>MARK)\s+(?:in|from|for|on)\s+(?P<t>.+)`),
-			en(`select … from …`, `VERB\s+(?P<v>.+?)\s+from\s+(?P<t>.+)`),
+			en(`select "…" in …`, `VERB\s+`+choice+`(?P<vs>SEVERAL)\s+(?:in|from|for|on)\s+(?P<t>.+)`),
+			en(`select "…" in …`, `VERB\s+`+choice+`(?P<v>MARK)\s+(?:in|from|for|on)\s+(?P<t>.+)`),
+			en(`from … select "…"`, `(?:in|from)\s+(?P<t>.+?),?\s+VERB\s+`+choice+`(?:(?P<v>MARK)|(?P<vs>SEVERAL))`),
+			en(`select … from …`, `VERB\s+`+choice+`(?P<v>.+?)\s+from\s+(?P<t>.+)`),
+			en(`select … in the list`, `VERB\s+`+choice+`(?P<v>[^\x{f000}-\x{f0ff}]+?)\s+(?:in|on)\s+(?P<t>.*\b(?:`+lists+`))`),
 			en(`select "…" in …`, `VERB\s+(?P<v>MARK)\s+as\s+(?P<t>.+)`),
 		},
 	},
@@ -144,12 +180,19 @@ var elementVerbs = []verb{
 	},
 	{
 		action: Click, takes: anElement, command: "click",
-		zh: "点击, 单击, 点选, 点按, 按下, 点, 选择, 选中", en: "click, click on, tap, tap on, press, select, choose, pick",
-		inside:  inside{zh: "点击, 单击", en: "click, click on, tap, tap on"},
+		zh:      "点击, 单击, 点选, 点按, 按下, 点, 选择, 选中",
+		en:      "click, click on, tap, tap on, press, press on, push, hit, select, choose, pick",
+		inside:  inside{zh: "点击, 单击", en: "click, click on, tap, tap on, press, press on, push, hit"},
 		meaning: "an element",
 		rules: []rule{
-			zh(`点击 …`, `(?:(?:点击|单击|点选|点按|点)(?:一下)?|按下|选择|选中)\s*(?P<t>.+)`),
+			zh(`关闭对话框`, `关闭\s*(?P<w>.*(?:对话框|弹窗|弹框|提示框|抽屉|消息|通知))`).sets(closes),
+			en(`close the dialog`, `close\s+(?P<w>(?:.+\s)?(?:dialog|popup|pop-up|modal|drawer|message|notification|alert|banner)(?:\s+(?:box|window))?)`).sets(closes),
+			en(`follow the link …`, `(?:follow|focus(?:\s+on)?|click\s+into)\s+(?P<t>.*\b(?:link|field|box|input|area)\b.*)`),
+			zh(`选择 …`, `(?:选择|选中)\s*(?P<t>.+)`).sets(chooses),
+			zh(`点击 …`, `(?:(?:点击|单击|点选|点按|点)(?:一下)?|按下)\s*(?P<t>.+)`),
+			en(`select …`, `(?:select|choose|pick)\s+(?P<t>.+)`).sets(chooses),
 			en(`click …`, `VERB\s+(?P<t>.+)`),
+			en(`go to page 2`, `(?:go|switch|move|navigate)\s+to\s+(?:the\s+)?(?P<t>page\s+\d+|(?:next|previous|last|`+grammar.Ordinals+`)\s+page)`),
 		},
 	},
 }
@@ -164,6 +207,10 @@ var codeVerbs = []verb{
 }
 
 const (
+	// opened is what can be opened by a click, and lists what has options.
+	opened  = `(?:tab|section|panel|accordion|menu|submenu|dropdown|drop-down|list|combo\s?box|date\s?picker|calendar|details|folder|node|link)`
+	choice  = `(?:the\s+)?(?:(?:options?|items?|values?|entry|entries)\s+)?`
+	lists   = `drop-?\s?down(?:\s+(?:list|menu|box))?|list(?:\s?box)?|combo\s?box|select(?:\s+(?:box|list|menu))?`
 	zhFills = `(?:输入|填写|填入|填上|录入|键入)`
 	noPress = `(?:[^点单双右]|点[^击选按]|单[^击]|双[^击]|右[^击键])` // 点击设为默认 is a click
 )
@@ -177,5 +224,10 @@ func atPlace(s *Step) {
 		}
 	}
 }
+
+func chooses(s *Step) { s.Choose = true }
+
+// closes means what closes a part of the page.
+func closes(s *Step) { s.Target.Text = "close" }
 
 func to(where string) func(*Step) { return func(s *Step) { s.Value = where } }

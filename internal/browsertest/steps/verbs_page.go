@@ -103,6 +103,7 @@ var pageVerbs = []verb{
 			zh(`在 … 按 回车`, `在\s*(?P<t>[^\x{f000}-\x{f0ff}]+?|.*?MARK[^\x{f000}-\x{f0ff}]*?(?:框|栏|域|字段|元素))\s*(?:中|里|上)?\s*(?:按下?`+
 				`|敲击?)\s*(?P<k>KEYS)\s*键?`),
 			en(`press Enter`, `VERB\s+(?:the\s+)?(?P<k>KEYS)(?:\s+key)?`),
+			en(`in … press Enter`, `in\s+(?P<t>.+?),?\s+VERB\s+(?:the\s+)?(?P<k>KEYS)(?:\s+key)?`),
 			en(`press Enter in …`, `VERB\s+(?:the\s+)?(?P<k>KEYS)(?:\s+key)?\s+(?:in|on)\s+(?P<t>.+)`),
 		},
 	},

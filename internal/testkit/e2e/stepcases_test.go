@@ -53,6 +53,22 @@ var stepCases = []stepCase{
 - {expect: {hidden: Apply in the card frame}, timeout: 5s}`, `
 - open /iframe.html
 - {fill: {target: IBAN, value: x}, timeout: 1s}`, "ELEMENT_NOT_FOUND"},
+	{"ordinary words for ordinary widgets", `
+- open /widgets.html
+- choose Rome -> see "said Rome//3"
+- select Amina and Dana from the scroll list -> see "said Rome/Amina+Dana/3"
+- move the volume slider to 7 -> see "Dana/7/"
+- type "x" into the second password field
+- check "Blue" -> see "/7//x/false/true/"
+- type "Bergen" into the home town field
+- select "Pear" from the list -> see "said Pear"
+- expand the Details section -> see "said true"
+- select "Apple" from the list -> see "said Apple"
+- expand the Details section
+- expect see "said Apple"
+- collapse the Details section -> see "said false"`, `
+- open /widgets.html
+- {step: choose Madrid, timeout: 1s}`, "ELEMENT_NOT_FOUND"},
 	{"equal labels", `
 - open /dup.html
 - fill shipping street with "Main St"
