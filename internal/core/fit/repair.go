@@ -19,7 +19,8 @@ const (
 	Wrap       Kind = "array"   // a single value for an array of one
 	DropNull   Kind = "null"    // null for an optional value that is absent
 	EnumCase   Kind = "enum"    // a listed value in another case
-	Rename     Kind = "key"     // a required key in another spelling
+	Rename     Kind = "key"     // a key in another spelling
+	Level      Kind = "level"   // arguments in one more object, or a key one level too deep or too high
 	Default    Kind = "default" // a required value that was missing and has a stated default
 	Drop       Kind = "dropped" // a key that the tool does not have
 	Alias      Kind = "alias"   // another name of a key, known for this server
@@ -30,7 +31,7 @@ const (
 )
 
 // Kinds are the repairs that Options.Without can turn off.
-var Kinds = []Kind{JSONText, NumberText, BoolText, Wrap, DropNull, EnumCase, Rename, Default, Alias, Unit, Word, Fill}
+var Kinds = []Kind{JSONText, NumberText, BoolText, Wrap, DropNull, EnumCase, Rename, Level, Default, Alias, Unit, Word, Fill}
 
 // Repair is one thing that was changed.
 type Repair struct {
@@ -51,6 +52,8 @@ type repairer struct {
 	keep    map[string]bool // keys that are never dropped
 	repairs []Repair
 	nested  int
+	odd     bool     // the last check met a name that is not declared
+	loose   []string // names that nothing declares, in the objects around the current one
 }
 
 func newRepairer(ctx context.Context, t *Tool, size int) *repairer {
@@ -158,6 +161,7 @@ func (m *repairer) fits(place []*shape, t *tape, i int32, full bool) bool {
 	c := checker{budget: m.budget, t: t, light: m.light && !full}
 	ok := c.all(place, i)
 	m.budget = c.budget
+	m.odd = c.odd
 	return ok
 }
 

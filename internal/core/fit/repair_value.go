@@ -10,14 +10,21 @@ import (
 // repair makes value i fit every shape of the place; nil if nothing changes. A value returned
 // with false only serves to explain the remaining problems.
 func (m *repairer) repair(place []*shape, t *tape, i int32, at string) ([]byte, bool) {
-	if m.fits(place, t, i, false) {
+	fine := m.fits(place, t, i, false)
+	if fine && !(m.odd && m.tool.renames) {
 		return nil, true
 	}
 	if !m.spend(1) {
 		return nil, false
 	}
+	before := len(m.repairs)
 	flat, unions := m.spread(place, t, i)
-	return m.choose(&spot{place, flat, t, i, at}, unions)
+	raw, ok := m.choose(&spot{place, flat, t, i, at, fine}, unions)
+	if fine && (!ok || len(m.repairs) == before) {
+		m.repairs = m.repairs[:before]
+		return nil, true
+	}
+	return raw, ok
 }
 
 // spot is a value to repair, with its place and the shapes it must have.
@@ -27,6 +34,7 @@ type spot struct {
 	t     *tape
 	i     int32
 	at    string
+	fine  bool // the value fits as it is: only its names are in doubt
 }
 
 // spread lists all shapes that apply to value i, and the unions among them separately.

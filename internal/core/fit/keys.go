@@ -1,0 +1,277 @@
+package fit
+
+import "slices"
+
+// naming settles the names of an object's members, and on which level they belong.
+type naming struct {
+	m        *repairer
+	sp       *spot
+	o        *objectEdit
+	reach    []*shape        // all that may apply to the object
+	names    []form          // that these declare
+	uses     map[string]bool // words of the names
+	strange  []*stranger
+	required []string
+	below    map[string][]form // names that the objects of properties declare
+}
+
+// stranger is a member whose name nothing declares.
+type stranger struct {
+	*member
+	form  form
+	stuck bool // what is meant by it is not clear
+	taken bool // what is meant by it is given already
+}
+
+// isOpen reports whether nothing was done with it.
+func (c *stranger) isOpen() bool { return !c.drop && c.to == "" }
+
+// maxStrange is the number of unknown names in one object up to which they are taken for mistakes.
+const maxStrange = 32
+
+func (m *repairer) naming(sp *spot, o *objectEdit) *naming {
+	k := &naming{m: m, sp: sp, o: o, reach: reach(sp.place)}
+	for n := range o.members {
+		if c := &o.members[n]; !c.drop && !m.isMeant(k.reach, sp.t, c.token) && !m.keep[c.name] {
+			k.strange = append(k.strange, &stranger{member: c})
+		}
+	}
+	if len(k.strange) > maxStrange || !m.spend(len(o.members)*len(k.reach)) {
+		k.strange = nil
+	}
+	k.required = requiredNames(sp.flat)
+	if len(k.strange) == 0 {
+		return k
+	}
+	for _, c := range k.strange {
+		c.form = formOf(cut(c.name, maxText))
+	}
+	k.names = declaredNames(k.reach)
+	k.uses = map[string]bool{}
+	for _, f := range k.names {
+		for _, w := range f.words {
+			k.uses[w] = true
+		}
+	}
+	return k
+}
+
+// reach lists all shapes that apply, or may apply, to the same value as the place.
+func reach(place []*shape) []*shape {
+	var out []*shape
+	seen := map[*shape]bool{}
+	var add func(list ...*shape)
+	add = func(list ...*shape) {
+		for _, s := range list {
+			if s == nil || seen[s] {
+				continue
+			}
+			seen[s] = true
+			out = append(out, s)
+			add(s.ref, s.when, s.then, s.or)
+			add(s.all...)
+			add(s.any...)
+			add(s.one...)
+			for k := range s.dependents {
+				add(s.dependents[k].shape)
+			}
+			if s.dynamic != nil {
+				add(s.dynamic.target)
+			}
+		}
+	}
+	add(place...)
+	return out
+}
+
+// declaredNames returns the names of all properties of the shapes, once each.
+func declaredNames(reach []*shape) []form {
+	var out []form
+	seen := map[string]bool{}
+	for _, s := range reach {
+		for k := range s.props {
+			if name := s.props[k].name; !seen[name] && !s.props[k].shape.never {
+				seen[name] = true
+				out = append(out, formOf(name))
+			}
+		}
+	}
+	return out
+}
+
+// isMeant reports whether some shape speaks of member i by its name, or of all others and accepts its value.
+func (m *repairer) isMeant(reach []*shape, t *tape, i int32) bool {
+	for _, s := range reach {
+		if s.prop(t, i) != nil {
+			return true
+		}
+		for k := range s.patterns {
+			if s.patterns[k].pattern.match(t.innerName(i), &m.budget) {
+				return true
+			}
+		}
+		if !s.additional.isOpen() && !s.additional.never && m.fits([]*shape{s.additional}, t, i, true) {
+			return true
+		}
+	}
+	return false
+}
+
+// unsettled returns the unknown names that are left.
+func (k *naming) unsettled() (names []string) {
+	for _, c := range k.strange {
+		if c.isOpen() {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
+// free reports whether the name can be given to a member: it is declared, absent, and not kept from callers.
+func (k *naming) free(name string) bool {
+	v := k.m.tool.opts.Override
+	return !k.o.has(name) && isKnown(&k.m.budget, k.sp.flat, name) && (k.sp.at != "" || v == nil || !v.seals(name))
+}
+
+// resemblance is a way in which a name can stand for another one.
+type resemblance func(k *naming, a, b *form) bool
+
+// resemblances are all, the surest first.
+var resemblances = []resemblance{
+	func(_ *naming, a, b *form) bool { return a.fold == b.fold },
+	func(_ *naming, a, b *form) bool { return a.plain == b.plain },
+	func(k *naming, a, b *form) bool { return misspelled(a, b, k.uses) },
+	func(k *naming, a, b *form) bool { return areSynonyms(a, b) },
+}
+
+const (
+	byFold = iota
+	byPlain
+	bySlip
+	bySynonym
+)
+
+// rename gives unknown members the name of an absent property where only one can be meant.
+func (k *naming) rename() {
+	if !k.m.may(Rename) || !k.m.spend(64*len(k.strange)*len(k.names)) {
+		return
+	}
+	for way, alike := range resemblances {
+		target := make([]string, len(k.strange))
+		for n, c := range k.strange {
+			if c.to == "" && !c.stuck && !c.taken {
+				target[n] = k.target(c, alike)
+			}
+		}
+		for n, c := range k.strange {
+			same := func(other string) bool { return other == target[n] }
+			switch {
+			case target[n] == "" || c.stuck:
+			case k.o.has(target[n]):
+				c.taken = true
+			case slices.ContainsFunc(target[:n], same) || slices.ContainsFunc(target[n+1:], same): // one of several
+				c.stuck = true
+			default:
+				c.stuck = !k.free(target[n]) || !k.renamed(c, target[n], way)
+			}
+		}
+	}
+}
+
+// target returns the declared name that a stranger resembles, or "". It is stuck if there are two.
+func (k *naming) target(c *stranger, alike resemblance) (name string) {
+	for n := range k.names {
+		if alike(k, &c.form, &k.names[n]) {
+			c.stuck = name != ""
+			name = k.names[n].name
+		}
+	}
+	return name
+}
+
+// renamed renames the member if its value fits there, and if the name is proof enough.
+func (k *naming) renamed(c *stranger, name string, way int) bool {
+	m := k.m
+	place, _, _ := under(&m.budget, k.sp.flat, name)
+	at := k.field(c.name)
+	if k.sp.t.tokens[k.sp.i].size == 1 {
+		if inner := m.inside(k.sp.t, c.token); inner != nil && inner.get(0, name) >= 0 {
+			return false // it is the arguments in one more object
+		}
+	}
+	before := len(m.repairs)
+	m.record(at, Rename, []byte(c.name), []byte(name))
+	raw, ok := m.repair(place, k.sp.t, c.token, at)
+	ok = ok && m.inFull(place, k.sp, c.member, raw)
+	if way > byFold {
+		wrapped := func(r Repair) bool { return r.Kind == Wrap && r.Field == at }
+		ok = ok && !slices.ContainsFunc(m.repairs[before:], wrapped) && len(k.homes(&c.form)) == 0
+	}
+	switch {
+	case way == byPlain && k.sp.t.tokens[c.token].kind == isNumber:
+		ok = ok && !counts(&c.form, name)
+	case way == bySynonym:
+		ok = ok && (slices.Contains(k.required, name) || k.isOnlyOne(c.token, name))
+	}
+	if !ok {
+		m.repairs = m.repairs[:before]
+		return false
+	}
+	c.to = name
+	c.raw = raw
+	return true
+}
+
+// counts reports whether a number by one name says how many, and by the other which one: pages and page.
+func counts(from *form, name string) bool {
+	to := formOf(name)
+	quantity := func(w string) bool { return slices.Contains(quantities, spelledOut(singular(w))) }
+	if len(from.words) != len(to.words) || slices.ContainsFunc(to.words, quantity) {
+		return false
+	}
+	for n, w := range from.words {
+		if w != to.words[n] && singular(w) == singular(to.words[n]) {
+			return true
+		}
+	}
+	return false
+}
+
+// isOnlyOne reports whether no other absent property takes the value.
+func (k *naming) isOnlyOne(value int32, name string) bool {
+	return !slices.ContainsFunc(k.names, func(f form) bool {
+		if f.name == name || !k.free(f.name) {
+			return false
+		}
+		place, _, _ := under(&k.m.budget, k.sp.flat, f.name)
+		return k.m.fits(place, k.sp.t, value, true)
+	})
+}
+
+// holds reports whether an unknown member could be the missing value, or could have it inside.
+func (k *naming) holds(name string) bool {
+	want := formOf(name)
+	near := func(other string) bool {
+		f := formOf(cut(other, maxText))
+		return f.plain == want.plain || isNear(f.fold, want.fold) || areSynonyms(&f, &want)
+	}
+	if slices.ContainsFunc(k.m.loose, near) {
+		return true
+	}
+	for _, c := range k.strange {
+		if !c.isOpen() {
+			continue
+		}
+		if near(c.name) {
+			return true
+		}
+		if inner := k.m.inside(k.sp.t, c.token); inner != nil {
+			for i := inner.first(0); i >= 0; i = inner.after(i) {
+				if near(inner.name(i)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,349 @@
+package fit
+
+import (
+	"slices"
+
+	"github.com/toolfit/toolfit/internal/core/jsonschema"
+)
+
+// wrappers are names that models give to the arguments as a whole.
+var wrappers = []string{"argument", "input", "kwarg", "parameter", "payload", "toolinput"}
+
+// common are names that things on any level have, so that they prove nothing about where they belong.
+var common = []string{
+	"content", "data", "description", "identifier", "key", "label", "name", "status", "text", "title", "type", "url", "value",
+}
+
+// inside returns the object that member i is, or has as text; nil if there is none.
+func (m *repairer) inside(t *tape, i int32) *tape {
+	raw := t.raw(i)
+	switch t.tokens[i].kind {
+	case isString:
+		if raw = readText(t.text(i)); raw == nil || raw[0] != '{' || !m.may(JSONText) {
+			return nil
+		}
+	case isObject:
+	default:
+		return nil
+	}
+	inner := &tape{}
+	if !m.spendBytes(len(raw)) || inner.read(raw) != nil {
+		return nil
+	}
+	return inner
+}
+
+// unwrap takes the arguments out of the object's only member, whose name is not declared.
+func (k *naming) unwrap() ([]byte, bool) {
+	m := k.m
+	if !m.may(Level) || len(k.strange) != 1 || k.sp.t.tokens[k.sp.i].size != 1 || !k.strange[0].isOpen() || m.nested >= maxNesting {
+		return nil, false
+	}
+	c := k.strange[0]
+	inner := m.inside(k.sp.t, c.token)
+	if inner == nil {
+		return nil, false
+	}
+	before := len(m.repairs)
+	m.record(k.sp.at+"/"+jsonschema.EscapeToken(c.name), Level, k.sp.t.raw(c.token), inner.data)
+	m.nested++
+	raw, ok := m.repair(k.sp.place, inner, 0, k.sp.at)
+	m.nested--
+	if raw == nil {
+		raw = inner.data
+	}
+	if ok {
+		inner, ok = m.fitsRaw(k.sp.place, raw, true)
+	}
+	if !ok || !k.isOurs(inner, slices.Contains(wrappers, c.form.plain)) {
+		m.repairs = m.repairs[:before]
+		return nil, false
+	}
+	return raw, true
+}
+
+// isOurs reports whether the members of what was wrapped are those of the object. Where the wrapped form
+// fits as well, all must be, and more than a name that anything has.
+func (k *naming) isOurs(t *tape, wrapper bool) bool {
+	ours := 0
+	telling := 0
+	for i := t.first(0); i >= 0; i = t.after(i) {
+		name := t.name(i)
+		if isKnown(&k.m.budget, k.sp.flat, name) || slices.Contains(k.required, name) {
+			ours++
+		}
+		if !slices.Contains(common, formOf(name).plain) {
+			telling++
+		}
+	}
+	size := int(t.tokens[0].size)
+	switch {
+	case size == 0:
+		return !k.sp.fine && wrapper
+	case k.sp.fine:
+		return ours == size && (wrapper || telling > 0 || size > 1)
+	}
+	return ours > 0
+}
+
+// tooDeep is a member of an inner object that belongs one level up.
+type tooDeep struct {
+	c   *member // the inner object
+	i   int32   // the member's token inside it
+	to  string
+	raw []byte
+}
+
+// lift takes members out of inner objects that do not declare them, where the object itself does and lacks
+// them.
+func (k *naming) lift() {
+	if !k.m.may(Level) {
+		return
+	}
+	before := len(k.m.repairs)
+	seen := map[string]bool{}
+	var all []tooDeep
+	for n := range k.o.members {
+		for _, x := range k.deeper(&k.o.members[n]) {
+			if seen[x.to] { // two objects have it
+				k.m.repairs = k.m.repairs[:before]
+				return
+			}
+			seen[x.to] = true
+			all = append(all, x)
+		}
+	}
+	for n, x := range all {
+		k.o.add(x.to, x.raw)
+		if n == len(all)-1 || all[n+1].c != x.c {
+			k.without(x.c, all)
+		}
+	}
+}
+
+// without removes from the inner object what was lifted, and repairs what is left.
+func (k *naming) without(c *member, lifted []tooDeep) {
+	if k.stranger(c) != nil {
+		c.drop = true
+		return
+	}
+	rest := k.m.inside(k.sp.t, c.token).edit(0)
+	for n := range rest.members {
+		is := func(x tooDeep) bool { return x.c == c && x.i == rest.members[n].token }
+		rest.members[n].drop = rest.members[n].drop || slices.ContainsFunc(lifted, is)
+	}
+	place, _, _ := under(&k.m.budget, k.sp.flat, c.name)
+	c.raw = k.m.mended(place, rest.bytes(), k.field(c.name))
+}
+
+// mended repairs bytes as far as possible.
+func (m *repairer) mended(place []*shape, raw []byte, at string) []byte {
+	t := &tape{}
+	if t.read(raw) != nil {
+		return raw
+	}
+	if fixed, _ := m.repair(place, t, 0, at); fixed != nil {
+		return fixed
+	}
+	return raw
+}
+
+// stranger returns the member as a stranger, or nil.
+func (k *naming) stranger(c *member) *stranger {
+	at := slices.IndexFunc(k.strange, func(s *stranger) bool { return s.member == c })
+	if at < 0 {
+		return nil
+	}
+	return k.strange[at]
+}
+
+func (k *naming) field(name string) string { return k.sp.at + "/" + jsonschema.EscapeToken(name) }
+
+// deeper lists what belongs one level up from a member: of an unknown one everything or nothing, of a
+// declared one what it does not declare.
+func (k *naming) deeper(c *member) []tooDeep {
+	m := k.m
+	unknown := k.stranger(c)
+	stranger := unknown != nil
+	if c.drop || c.to != "" || !stranger && k.sp.t.tokens[c.token].kind != isObject {
+		return nil
+	}
+	if stranger && k.sp.fine && !slices.Contains(wrappers, unknown.form.plain) {
+		return nil
+	}
+	inner := m.inside(k.sp.t, c.token)
+	if inner == nil || int(inner.tokens[0].size) > maxStrange {
+		return nil
+	}
+	var around []*shape
+	if !stranger {
+		place, _, _ := under(&m.budget, k.sp.flat, c.name)
+		around = reach(place)
+	}
+	own := declaredNames(around)
+	if !stranger && len(own) == 0 {
+		return nil // it takes any name
+	}
+	before := len(m.repairs)
+	var out []tooDeep
+	for i := inner.first(0); i >= 0; i = inner.after(i) {
+		if !stranger && m.isMeant(around, inner, i) {
+			continue
+		}
+		x := tooDeep{c: c, i: i, to: k.upper(inner.name(i), own, stranger)}
+		ok := x.to != ""
+		if ok {
+			m.record(k.field(c.name)+"/"+jsonschema.EscapeToken(inner.name(i)), Level, []byte(c.name+"."+inner.name(i)), []byte(x.to))
+			place, _, _ := under(&m.budget, k.sp.flat, x.to)
+			x.raw, ok = m.fixed(place, inner, i, k.field(x.to))
+		}
+		switch {
+		case ok:
+			out = append(out, x)
+		case stranger:
+			m.repairs = m.repairs[:before]
+			return nil
+		case x.to != "":
+			m.repairs = m.repairs[:len(m.repairs)-1]
+		}
+	}
+	return out
+}
+
+// fixed returns value i as the place takes it.
+func (m *repairer) fixed(place []*shape, t *tape, i int32, at string) ([]byte, bool) {
+	before := len(m.repairs)
+	raw, ok := m.repair(place, t, i, at)
+	if raw == nil {
+		raw = t.raw(i)
+	}
+	if ok {
+		_, ok = m.fitsRaw(place, raw, true)
+	}
+	if !ok {
+		m.repairs = m.repairs[:before]
+	}
+	return raw, ok
+}
+
+// upper returns the object's own property that a name one level deeper stands for, or "".
+func (k *naming) upper(name string, own []form, stranger bool) string {
+	f := formOf(cut(name, maxText))
+	like := func(g form) bool {
+		return slices.ContainsFunc(resemblances, func(alike resemblance) bool { return alike(k, &f, &g) })
+	}
+	if slices.ContainsFunc(own, like) || !stranger && k.sp.fine && slices.Contains(common, f.plain) {
+		return ""
+	}
+	for _, s := range k.sp.flat {
+		for n := range s.props {
+			if p := s.props[n].name; fold(p) == f.fold && k.free(p) {
+				return p
+			}
+		}
+	}
+	return ""
+}
+
+// sink moves unknown members into the one object beside them that declares and lacks them.
+func (k *naming) sink() {
+	if !k.m.may(Level) {
+		return
+	}
+	var order []string
+	into := map[string][]*stranger{}
+	proof := map[string]bool{}
+	for _, c := range k.strange {
+		homes := k.homes(&c.form)
+		if !c.isOpen() || c.stuck || len(homes) != 1 {
+			continue
+		}
+		home := homes[0]
+		if into[home] == nil {
+			order = append(order, home)
+		}
+		into[home] = append(into[home], c)
+		proof[home] = proof[home] || !k.sp.fine || !slices.Contains(common, c.form.plain)
+	}
+	for _, home := range order {
+		if proof[home] {
+			k.down(home, into[home])
+		}
+	}
+}
+
+// homes lists the properties whose objects declare the name.
+func (k *naming) homes(name *form) []string {
+	var out []string
+	for _, f := range k.names {
+		if slices.ContainsFunc(k.inner(f.name), func(g form) bool { return g.fold == name.fold }) {
+			out = append(out, f.name)
+		}
+	}
+	return out
+}
+
+// inner returns the names that a property's object declares.
+func (k *naming) inner(name string) []form {
+	if list, ok := k.below[name]; ok {
+		return list
+	}
+	place, _, _ := under(&k.m.budget, k.sp.flat, name)
+	var list []form
+	if around := reach(place); k.m.spend(16 * len(around)) {
+		list = declaredNames(around)
+	}
+	if k.below == nil {
+		k.below = map[string][]form{}
+	}
+	k.below[name] = list
+	return list
+}
+
+// down moves members into the object home, which is made if it is absent.
+func (k *naming) down(home string, list []*stranger) {
+	m := k.m
+	o, _ := editObject([]byte("{}"))
+	given := k.o.find(home)
+	if given != nil {
+		var ok bool
+		raw := given.raw
+		if raw == nil {
+			raw = k.sp.t.raw(given.token)
+		}
+		if o, ok = editObject(raw); !ok {
+			return
+		}
+	} else if !k.free(home) {
+		return
+	}
+	before := len(m.repairs)
+	for _, c := range list {
+		at := slices.IndexFunc(k.inner(home), func(f form) bool { return f.fold == c.form.fold })
+		name := k.inner(home)[at].name
+		if o.has(name) {
+			m.repairs = m.repairs[:before]
+			return
+		}
+		m.record(k.field(c.name), Level, []byte(c.name), []byte(home+"."+name))
+		o.add(name, k.sp.t.raw(c.token))
+	}
+	place, _, _ := under(&m.budget, k.sp.flat, home)
+	t := &tape{}
+	if t.read(o.bytes()) != nil {
+		return
+	}
+	raw, ok := m.fixed(place, t, 0, k.field(home))
+	if !ok {
+		m.repairs = m.repairs[:before]
+		return
+	}
+	for _, c := range list {
+		c.drop = true
+	}
+	if given != nil {
+		given.raw = raw
+		return
+	}
+	k.o.add(home, raw)
+}
