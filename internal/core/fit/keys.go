@@ -27,7 +27,7 @@ type stranger struct {
 func (c *stranger) isOpen() bool { return !c.drop && c.to == "" }
 
 // maxStrange is the number of unknown names in one object up to which they are taken for mistakes.
-const maxStrange = 32
+const maxStrange = 64
 
 func (m *repairer) naming(sp *spot, o *objectEdit) *naming {
 	k := &naming{m: m, sp: sp, o: o, reach: reach(sp.place)}
@@ -129,8 +129,13 @@ func (k *naming) unsettled() (names []string) {
 
 // free reports whether the name can be given to a member: it is declared, absent, and not kept from callers.
 func (k *naming) free(name string) bool {
+	return !k.o.has(name) && isKnown(&k.m.budget, k.sp.flat, name) && !k.isSealed(name)
+}
+
+// isSealed reports whether an override sets the argument, or keeps it from callers.
+func (k *naming) isSealed(name string) bool {
 	v := k.m.tool.opts.Override
-	return !k.o.has(name) && isKnown(&k.m.budget, k.sp.flat, name) && (k.sp.at != "" || v == nil || !v.seals(name))
+	return v != nil && k.sp.at == "" && v.seals(name)
 }
 
 // resemblance is a way in which a name can stand for another one.

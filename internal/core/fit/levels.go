@@ -40,12 +40,13 @@ func (k *naming) unwrap() ([]byte, bool) {
 		return nil, false
 	}
 	c := k.strange[0]
+	wrapper := slices.Contains(wrappers, c.form.plain)
 	inner := m.inside(k.sp.t, c.token)
-	if inner == nil {
+	if inner == nil || k.sp.fine && !wrapper && k.sp.t.tokens[c.token].kind == isString || len(k.homes(&c.form)) > 0 {
 		return nil, false
 	}
 	before := len(m.repairs)
-	m.record(k.sp.at+"/"+jsonschema.EscapeToken(c.name), Level, k.sp.t.raw(c.token), inner.data)
+	m.record(k.field(c.name), Level, k.sp.t.raw(c.token), inner.data)
 	m.nested++
 	raw, ok := m.repair(k.sp.place, inner, 0, k.sp.at)
 	m.nested--
@@ -55,7 +56,7 @@ func (k *naming) unwrap() ([]byte, bool) {
 	if ok {
 		inner, ok = m.fitsRaw(k.sp.place, raw, true)
 	}
-	if !ok || !k.isOurs(inner, slices.Contains(wrappers, c.form.plain)) {
+	if !ok || !k.isOurs(inner, wrapper, m.repairs[before:]) {
 		m.repairs = m.repairs[:before]
 		return nil, false
 	}
@@ -64,12 +65,13 @@ func (k *naming) unwrap() ([]byte, bool) {
 
 // isOurs reports whether the members of what was wrapped are those of the object. Where the wrapped form
 // fits as well, all must be, and more than a name that anything has.
-func (k *naming) isOurs(t *tape, wrapper bool) bool {
+func (k *naming) isOurs(t *tape, wrapper bool, repairs []Repair) bool {
 	ours := 0
 	telling := 0
 	for i := t.first(0); i >= 0; i = t.after(i) {
 		name := t.name(i)
-		if isKnown(&k.m.budget, k.sp.flat, name) || slices.Contains(k.required, name) {
+		filled := func(r Repair) bool { return r.Kind == Default && r.Field == k.field(name) }
+		if (isKnown(&k.m.budget, k.sp.flat, name) || slices.Contains(k.required, name)) && !slices.ContainsFunc(repairs, filled) {
 			ours++
 		}
 		if !slices.Contains(common, formOf(name).plain) {
@@ -165,7 +167,7 @@ func (k *naming) deeper(c *member) []tooDeep {
 	m := k.m
 	unknown := k.stranger(c)
 	stranger := unknown != nil
-	if c.drop || c.to != "" || !stranger && k.sp.t.tokens[c.token].kind != isObject {
+	if c.drop || c.to != "" || k.isSealed(c.name) || !stranger && k.sp.t.tokens[c.token].kind != isObject {
 		return nil
 	}
 	if stranger && k.sp.fine && !slices.Contains(wrappers, unknown.form.plain) {
@@ -305,6 +307,9 @@ func (k *naming) down(home string, list []*stranger) {
 	m := k.m
 	o, _ := editObject([]byte("{}"))
 	given := k.o.find(home)
+	if k.isSealed(home) {
+		return
+	}
 	if given != nil {
 		var ok bool
 		raw := given.raw

@@ -59,7 +59,9 @@ func wordsOf(name string) []string {
 
 func singular(w string) string {
 	switch {
-	case len(w) < 3 || strings.HasSuffix(w, "ss") || strings.HasSuffix(w, "us") || strings.HasSuffix(w, "is"):
+	case w == "ids":
+		return "id"
+	case len(w) < 4 || w == "https" || w == "news" || strings.HasSuffix(w, "ss") || strings.HasSuffix(w, "us") || strings.HasSuffix(w, "is"):
 		return w
 	case strings.HasSuffix(w, "ies"):
 		return w[:len(w)-3] + "y"

@@ -108,16 +108,15 @@ func (m *repairer) object(sp *spot) ([]byte, bool) {
 	}
 	k.lift()
 	k.sink()
-	required := requiredNames(sp.flat)
+	missing := slices.DeleteFunc(slices.Clone(k.required), func(name string) bool { return o.has(name) || k.holds(name) })
 	outer := len(m.loose)
 	m.loose = append(m.loose, k.unsettled()...)
 	for n := range o.members {
-		m.value(sp, &o.members[n], required)
-	}
-	for _, name := range required {
-		if o.has(name) || k.holds(name) {
-			continue
+		if !k.isSealed(o.members[n].name) {
+			m.value(sp, &o.members[n], k.required)
 		}
+	}
+	for _, name := range missing {
 		if raw := m.fallback(sp, name); raw != nil {
 			m.record(sp.at+"/"+jsonschema.EscapeToken(name), Default, nil, raw)
 			o.add(name, raw)

@@ -82,15 +82,19 @@ func (m *repairer) choose(sp *spot, unions [][]*shape) ([]byte, bool) {
 	if len(unions) == 0 {
 		return m.change(sp)
 	}
+	var fitting []*shape
 	for _, branch := range unions[0] {
-		if m.fits([]*shape{branch}, sp.t, sp.i, false) {
-			return m.within(sp, branch, unions[1:]) // the problem is elsewhere
+		if (sp.fine || fitting == nil) && m.fits([]*shape{branch}, sp.t, sp.i, false) {
+			fitting = append(fitting, branch)
 		}
+	}
+	if fitting != nil {
+		return m.within(sp, fitting, unions[1:]) // the problem is elsewhere
 	}
 	before := len(m.repairs)
 	var best []outcome
 	for _, branch := range unions[0] {
-		raw, ok := m.within(sp, branch, unions[1:])
+		raw, ok := m.within(sp, []*shape{branch}, unions[1:])
 		if ok {
 			best = fewest(best, outcome{raw, slices.Clone(m.repairs[before:])})
 		}
@@ -103,8 +107,8 @@ func (m *repairer) choose(sp *spot, unions [][]*shape) ([]byte, bool) {
 	return best[0].raw, true
 }
 
-func (m *repairer) within(sp *spot, branch *shape, unions [][]*shape) ([]byte, bool) {
-	flat, more := m.spread([]*shape{branch}, sp.t, sp.i)
+func (m *repairer) within(sp *spot, branches []*shape, unions [][]*shape) ([]byte, bool) {
+	flat, more := m.spread(branches, sp.t, sp.i)
 	inner := *sp
 	inner.flat = append(slices.Clone(sp.flat), flat...)
 	return m.choose(&inner, append(slices.Clone(unions), more...))
