@@ -4,15 +4,20 @@ import "slices"
 
 // naming settles the names of an object's members, and on which level they belong.
 type naming struct {
+	*vocabulary
 	m        *repairer
 	sp       *spot
 	o        *objectEdit
-	reach    []*shape        // all that may apply to the object
-	names    []form          // that these declare
-	uses     map[string]bool // words of the names
 	strange  []*stranger
 	required []string
-	below    map[string][]form // names that the objects of properties declare
+}
+
+// vocabulary is what a place declares.
+type vocabulary struct {
+	reach []*shape          // all that may apply to the value there
+	names []form            // that these declare
+	uses  map[string]bool   // words of the names
+	below map[string][]form // names that the objects of properties declare, as far as asked
 }
 
 // stranger is a member whose name nothing declares.
@@ -26,34 +31,60 @@ type stranger struct {
 // isOpen reports whether nothing was done with it.
 func (c *stranger) isOpen() bool { return !c.drop && c.to == "" }
 
-// maxStrange is the number of unknown names in one object up to which they are taken for mistakes.
-const maxStrange = 64
+const (
+	maxStrange  = 64      // unknown names in one object up to which they are taken for mistakes
+	maxCompared = 1 << 14 // pairs of an unknown and a declared name in one object
+)
 
 func (m *repairer) naming(sp *spot, o *objectEdit) *naming {
-	k := &naming{m: m, sp: sp, o: o, reach: reach(sp.place)}
+	k := &naming{vocabulary: m.vocabulary(sp.place), m: m, sp: sp, o: o, required: requiredNames(sp.flat)}
+	if !m.spend(len(o.members) * len(k.reach)) {
+		return k
+	}
 	for n := range o.members {
 		if c := &o.members[n]; !c.drop && !m.isMeant(k.reach, sp.t, c.token) && !m.keep[c.name] {
 			k.strange = append(k.strange, &stranger{member: c})
 		}
 	}
-	if len(k.strange) > maxStrange || !m.spend(len(o.members)*len(k.reach)) {
+	if len(k.strange) > maxStrange {
 		k.strange = nil
-	}
-	k.required = requiredNames(sp.flat)
-	if len(k.strange) == 0 {
-		return k
 	}
 	for _, c := range k.strange {
 		c.form = formOf(cut(c.name, maxText))
 	}
-	k.names = declaredNames(k.reach)
-	k.uses = map[string]bool{}
-	for _, f := range k.names {
-		for _, w := range f.words {
-			k.uses[w] = true
-		}
+	if len(k.strange) > 0 && k.names == nil {
+		k.learn(m)
 	}
 	return k
+}
+
+// vocabulary returns that of the place; it is kept for the next object of the same place.
+func (m *repairer) vocabulary(place []*shape) *vocabulary {
+	if len(place) != 1 {
+		return &vocabulary{reach: reach(place)}
+	}
+	v := m.places[place[0]]
+	if v == nil {
+		v = &vocabulary{reach: reach(place)}
+		if m.places == nil {
+			m.places = map[*shape]*vocabulary{}
+		}
+		m.places[place[0]] = v
+	}
+	return v
+}
+
+// learn fills in the names.
+func (v *vocabulary) learn(m *repairer) {
+	v.names = declaredNames(v.reach)
+	v.uses = map[string]bool{}
+	v.below = map[string][]form{}
+	m.spend(32 * len(v.names))
+	for _, f := range v.names {
+		for _, w := range f.words {
+			v.uses[w] = true
+		}
+	}
 }
 
 // reach lists all shapes that apply, or may apply, to the same value as the place.
@@ -158,7 +189,8 @@ const (
 
 // rename gives unknown members the name of an absent property where only one can be meant.
 func (k *naming) rename() {
-	if !k.m.may(Rename) || !k.m.spend(64*len(k.strange)*len(k.names)) {
+	pairs := len(k.strange) * len(k.names)
+	if !k.m.may(Rename) || pairs > maxCompared || !k.m.spend(8*pairs) {
 		return
 	}
 	for way, alike := range resemblances {
@@ -200,7 +232,7 @@ func (k *naming) renamed(c *stranger, name string, way int) bool {
 	place, _, _ := under(&m.budget, k.sp.flat, name)
 	at := k.field(c.name)
 	if k.sp.t.tokens[k.sp.i].size == 1 {
-		if inner := m.inside(k.sp.t, c.token); inner != nil && inner.get(0, name) >= 0 {
+		if inner, root := m.inside(k.sp.t, c.token); inner != nil && inner.get(root, name) >= 0 {
 			return false // it is the arguments in one more object
 		}
 	}
@@ -270,8 +302,8 @@ func (k *naming) holds(name string) bool {
 		if near(c.name) {
 			return true
 		}
-		if inner := k.m.inside(k.sp.t, c.token); inner != nil {
-			for i := inner.first(0); i >= 0; i = inner.after(i) {
+		if inner, root := k.m.inside(k.sp.t, c.token); inner != nil {
+			for i := inner.first(root); i >= 0; i = inner.after(i) {
 				if near(inner.name(i)) {
 					return true
 				}

@@ -14,23 +14,23 @@ var common = []string{
 	"content", "data", "description", "identifier", "key", "label", "name", "status", "text", "title", "type", "url", "value",
 }
 
-// inside returns the object that member i is, or has as text; nil if there is none.
-func (m *repairer) inside(t *tape, i int32) *tape {
-	raw := t.raw(i)
+// inside returns the object that value i is, or has as text, as a tape and the token on it; nil if there is
+// none.
+func (m *repairer) inside(t *tape, i int32) (*tape, int32) {
 	switch t.tokens[i].kind {
-	case isString:
-		if raw = readText(t.text(i)); raw == nil || raw[0] != '{' || !m.may(JSONText) {
-			return nil
-		}
 	case isObject:
-	default:
-		return nil
+		return t, i
+	case isString:
+		inner := &tape{}
+		raw := t.raw(i)
+		if !m.may(JSONText) || !m.spendBytes(len(raw)) {
+			return nil, 0
+		}
+		if raw = readText(t.text(i)); raw != nil && raw[0] == '{' && inner.read(raw) == nil {
+			return inner, 0
+		}
 	}
-	inner := &tape{}
-	if !m.spendBytes(len(raw)) || inner.read(raw) != nil {
-		return nil
-	}
-	return inner
+	return nil, 0
 }
 
 // unwrap takes the arguments out of the object's only member, whose name is not declared.
@@ -41,22 +41,23 @@ func (k *naming) unwrap() ([]byte, bool) {
 	}
 	c := k.strange[0]
 	wrapper := slices.Contains(wrappers, c.form.plain)
-	inner := m.inside(k.sp.t, c.token)
+	inner, root := m.inside(k.sp.t, c.token)
 	if inner == nil || k.sp.fine && !wrapper && k.sp.t.tokens[c.token].kind == isString || len(k.homes(&c.form)) > 0 {
 		return nil, false
 	}
 	before := len(m.repairs)
-	m.record(k.field(c.name), Level, k.sp.t.raw(c.token), inner.data)
+	m.record(k.field(c.name), Level, k.sp.t.raw(c.token), inner.raw(root))
 	m.nested++
-	raw, ok := m.repair(k.sp.place, inner, 0, k.sp.at)
+	raw, ok := m.repair(k.sp.place, inner, root, k.sp.at)
 	m.nested--
 	if raw == nil {
-		raw = inner.data
+		raw = inner.raw(root)
 	}
+	var out *tape
 	if ok {
-		inner, ok = m.fitsRaw(k.sp.place, raw, true)
+		out, ok = m.fitsRaw(k.sp.place, raw, true)
 	}
-	if !ok || !k.isOurs(inner, wrapper, m.repairs[before:]) {
+	if !ok || !k.isOurs(out, wrapper, m.repairs[before:]) {
 		m.repairs = m.repairs[:before]
 		return nil, false
 	}
@@ -129,7 +130,7 @@ func (k *naming) without(c *member, lifted []tooDeep) {
 		c.drop = true
 		return
 	}
-	rest := k.m.inside(k.sp.t, c.token).edit(0)
+	rest := k.sp.t.edit(c.token)
 	for n := range rest.members {
 		is := func(x tooDeep) bool { return x.c == c && x.i == rest.members[n].token }
 		rest.members[n].drop = rest.members[n].drop || slices.ContainsFunc(lifted, is)
@@ -173,26 +174,25 @@ func (k *naming) deeper(c *member) []tooDeep {
 	if stranger && k.sp.fine && !slices.Contains(wrappers, unknown.form.plain) {
 		return nil
 	}
-	inner := m.inside(k.sp.t, c.token)
-	if inner == nil || int(inner.tokens[0].size) > maxStrange {
+	inner, root := m.inside(k.sp.t, c.token)
+	if inner == nil || int(inner.tokens[root].size) > maxStrange {
 		return nil
 	}
-	var around []*shape
+	around := &vocabulary{}
 	if !stranger {
 		place, _, _ := under(&m.budget, k.sp.flat, c.name)
-		around = reach(place)
-	}
-	own := declaredNames(around)
-	if !stranger && len(own) == 0 {
-		return nil // it takes any name
+		around = m.vocabulary(place)
+		if !m.spend(len(around.reach)*int(inner.tokens[root].size)) || !around.speaks() {
+			return nil // it takes any name
+		}
 	}
 	before := len(m.repairs)
 	var out []tooDeep
-	for i := inner.first(0); i >= 0; i = inner.after(i) {
-		if !stranger && m.isMeant(around, inner, i) {
+	for i := inner.first(root); i >= 0; i = inner.after(i) {
+		if !stranger && m.isMeant(around.reach, inner, i) {
 			continue
 		}
-		x := tooDeep{c: c, i: i, to: k.upper(inner.name(i), own, stranger)}
+		x := tooDeep{c: c, i: i, to: k.upper(inner.name(i), around, stranger)}
 		ok := x.to != ""
 		if ok {
 			m.record(k.field(c.name)+"/"+jsonschema.EscapeToken(inner.name(i)), Level, []byte(c.name+"."+inner.name(i)), []byte(x.to))
@@ -228,23 +228,41 @@ func (m *repairer) fixed(place []*shape, t *tape, i int32, at string) ([]byte, b
 	return raw, ok
 }
 
+// speaks reports whether a name is declared at all.
+func (v *vocabulary) speaks() bool {
+	return slices.ContainsFunc(v.reach, func(s *shape) bool { return len(s.props) > 0 })
+}
+
 // upper returns the object's own property that a name one level deeper stands for, or "".
-func (k *naming) upper(name string, own []form, stranger bool) string {
+func (k *naming) upper(name string, around *vocabulary, stranger bool) string {
 	f := formOf(cut(name, maxText))
-	like := func(g form) bool {
-		return slices.ContainsFunc(resemblances, func(alike resemblance) bool { return alike(k, &f, &g) })
-	}
-	if slices.ContainsFunc(own, like) || !stranger && k.sp.fine && slices.Contains(common, f.plain) {
+	if !stranger && k.sp.fine && slices.Contains(common, f.plain) {
 		return ""
 	}
+	if around.names == nil {
+		around.learn(k.m)
+	}
+	inner := &naming{vocabulary: around}
+	like := func(g form) bool {
+		return slices.ContainsFunc(resemblances, func(alike resemblance) bool { return alike(inner, &f, &g) })
+	}
+	if slices.ContainsFunc(around.names, like) {
+		return ""
+	}
+	to := ""
 	for _, s := range k.sp.flat {
 		for n := range s.props {
-			if p := s.props[n].name; fold(p) == f.fold && k.free(p) {
-				return p
+			p := s.props[n].name
+			switch {
+			case p == to || fold(p) != f.fold || !k.free(p):
+			case to != "":
+				return ""
+			default:
+				to = p
 			}
 		}
 	}
-	return ""
+	return to
 }
 
 // sink moves unknown members into the one object beside them that declares and lacks them.
@@ -290,14 +308,9 @@ func (k *naming) inner(name string) []form {
 	if list, ok := k.below[name]; ok {
 		return list
 	}
-	place, _, _ := under(&k.m.budget, k.sp.flat, name)
-	var list []form
-	if around := reach(place); k.m.spend(16 * len(around)) {
-		list = declaredNames(around)
-	}
-	if k.below == nil {
-		k.below = map[string][]form{}
-	}
+	place, _, _ := under(&k.m.budget, k.reach, name)
+	list := declaredNames(reach(place))
+	k.m.spend(32 * len(list))
 	k.below[name] = list
 	return list
 }
@@ -323,11 +336,15 @@ func (k *naming) down(home string, list []*stranger) {
 		return
 	}
 	before := len(m.repairs)
+	defer func() {
+		if !list[0].drop {
+			m.repairs = m.repairs[:before]
+		}
+	}()
 	for _, c := range list {
 		at := slices.IndexFunc(k.inner(home), func(f form) bool { return f.fold == c.form.fold })
 		name := k.inner(home)[at].name
 		if o.has(name) {
-			m.repairs = m.repairs[:before]
 			return
 		}
 		m.record(k.field(c.name), Level, []byte(c.name), []byte(home+"."+name))
@@ -340,7 +357,6 @@ func (k *naming) down(home string, list []*stranger) {
 	}
 	raw, ok := m.fixed(place, t, 0, k.field(home))
 	if !ok {
-		m.repairs = m.repairs[:before]
 		return
 	}
 	for _, c := range list {

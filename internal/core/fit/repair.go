@@ -54,6 +54,7 @@ type repairer struct {
 	nested  int
 	odd     bool     // the last check met a name that is not declared
 	loose   []string // names that nothing declares, in the objects around the current one
+	places  map[*shape]*vocabulary
 }
 
 func newRepairer(ctx context.Context, t *Tool, size int) *repairer {
@@ -117,7 +118,15 @@ func (m *repairer) fit(raw []byte, rules *ruleReport) ([]byte, *Error) {
 		return nil, refuse(Problem{Code: NotJSON, Expected: "a JSON object", Hint: err.Error()})
 	}
 	place := d.place
+	before := len(m.repairs)
 	fixed, ok := m.repair(place, t, 0, "")
+	if m.spent() { // names are no reason to refuse what fits
+		if fits, _ := check(m.ctx, place, t, m.light); fits {
+			m.repairs = m.repairs[:before]
+			fixed = nil
+			ok = true
+		}
+	}
 	if ok && rules.empty() {
 		if fixed == nil {
 			return raw, nil

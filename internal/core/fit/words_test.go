@@ -16,8 +16,8 @@ var update = flag.Bool("update", false, "write the list of words anew")
 
 var plainWord = regexp.MustCompile(`\b[A-Z]?[a-z]{2,15}\b`)
 
-// vocabulary lists the words of the tools of some servers: those in the names of properties and in texts.
-func vocabulary(t testing.TB, from func(server string) bool) map[string]bool {
+// wordsFrom lists the words of the tools of some servers: those in the names of properties and in texts.
+func wordsFrom(t testing.TB, from func(server string) bool) map[string]bool {
 	words := map[string]bool{}
 	add := func(list []string) {
 		for _, w := range list {
@@ -96,7 +96,7 @@ func TestTheUsualWordsAreThoseOfThePublicLists(t *testing.T) {
 	if os.Getenv("TOOLFIT_DATA") == "" {
 		t.Skip("needs the whole lists: set TOOLFIT_DATA")
 	}
-	text := strings.Join(confusable(vocabulary(t, func(string) bool { return true })), "\n") + "\n"
+	text := strings.Join(confusable(wordsFrom(t, func(string) bool { return true })), "\n") + "\n"
 	if *update {
 		if err := os.WriteFile("words.txt", []byte(text), 0o600); err != nil {
 			t.Fatal(err)
