@@ -38,7 +38,7 @@ const (
 
 func (m *repairer) naming(sp *spot, o *objectEdit) *naming {
 	k := &naming{vocabulary: m.vocabulary(sp.place), m: m, sp: sp, o: o, required: requiredNames(sp.flat)}
-	if !m.spend(len(o.members) * len(k.reach)) {
+	if !m.spend(128 + len(o.members)*len(k.reach)) {
 		return k
 	}
 	for n := range o.members {
@@ -206,6 +206,7 @@ func (k *naming) rename() {
 			case target[n] == "" || c.stuck:
 			case k.o.has(target[n]):
 				c.taken = true
+			case k.surrounds(c, target[n]):
 			case slices.ContainsFunc(target[:n], same) || slices.ContainsFunc(target[n+1:], same): // one of several
 				c.stuck = true
 			default:
@@ -226,23 +227,27 @@ func (k *naming) target(c *stranger, alike resemblance) (name string) {
 	return name
 }
 
+// surrounds reports whether the object's only member has another one by the name inside: it is the arguments
+// in one more object.
+func (k *naming) surrounds(c *stranger, name string) bool {
+	if k.sp.t.tokens[k.sp.i].size != 1 {
+		return false
+	}
+	inner, root := k.m.inside(k.sp.t, c.token)
+	return inner != nil && inner.get(root, name) >= 0
+}
+
 // renamed renames the member if its value fits there, and if the name is proof enough.
 func (k *naming) renamed(c *stranger, name string, way int) bool {
 	m := k.m
 	place, _, _ := under(&m.budget, k.sp.flat, name)
 	at := k.field(c.name)
-	if k.sp.t.tokens[k.sp.i].size == 1 {
-		if inner, root := m.inside(k.sp.t, c.token); inner != nil && inner.get(root, name) >= 0 {
-			return false // it is the arguments in one more object
-		}
-	}
 	before := len(m.repairs)
 	m.record(at, Rename, []byte(c.name), []byte(name))
 	raw, ok := m.repair(place, k.sp.t, c.token, at)
 	ok = ok && m.inFull(place, k.sp, c.member, raw)
 	if way > byFold {
-		wrapped := func(r Repair) bool { return r.Kind == Wrap && r.Field == at }
-		ok = ok && !slices.ContainsFunc(m.repairs[before:], wrapped) && len(k.homes(&c.form)) == 0
+		ok = ok && !m.wrapped(before, at) && len(k.homes(&c.form)) == 0
 	}
 	switch {
 	case way == byPlain && k.sp.t.tokens[c.token].kind == isNumber:

@@ -137,3 +137,70 @@ func TestWhatIsNotClearIsSuggested(t *testing.T) {
 		})
 	}
 }
+
+// FuzzNames: what is repaired fits and needs no more repairs, no number or truth value is lost, and a declared
+// key keeps a value that fits.
+func FuzzNames(f *testing.F) {
+	strict := strings.Replace(open, `"required"`, `"additionalProperties":false,"required"`, 1)
+	union := `{"properties":{"item":{"anyOf":[{"properties":{"size":{"type":"integer"},"color":{"type":"string"}},"required":["size"]},` +
+		`{"properties":{"weight":{"type":"number"}},"required":["weight"]},{"type":"string"}]},"sizes":{"type":"array","items":{"type":"integer"}}}}`
+	var tools []*Tool
+	for _, schema := range []string{open, strict, typical, union} {
+		tools = append(tools, compiled(f, schema, nil))
+	}
+	for _, s := range []string{`{"query":"a","Limit":5}`, `{"arguments":{"query":"a","lmit":"5"}}`, `{"query":"a","filter":{"limit":5},"year":1}`,
+		`{"item":{"Size":1,"colour":"x"}}`, `{"size":1,"item":{"weight":2,"sizes":[1]}}`, `{"params":"{\"query\":\"a\",\"filter\":{\"owner-id\":1}}"}`,
+		`{"query":"a","page":1,"Page":2,"pages":3}`, `{"params":{"params":{"params":{"params":{"params":{"query":"a"}}}}}}`,
+		`{"query":"a","headers":{"query":"b"},"input":{"tags":["x"],"minprice":1.5}}`, `{"query":"a","起":1,"":2,"\u0000":3}`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, args string) {
+		for _, tool := range tools {
+			res, err := tool.Fit(t.Context(), []byte(args))
+			if err != nil || len(res.Args) == 0 {
+				continue
+			}
+			again, err := tool.Fit(t.Context(), res.Args)
+			if err != nil || len(again.Repairs) > 0 {
+				t.Fatalf("%s became %s, and then %s %v, %v", args, res.Args, again.Args, again.Repairs, err)
+			}
+			before, isObject := editObject([]byte(args))
+			after, _ := editObject(res.Args)
+			if !isObject {
+				continue
+			}
+			for _, c := range before.members {
+				place, known, _ := under(plenty(), []*shape{tool.schema.root}, c.name)
+				m := newRepairer(t.Context(), tool, 0)
+				if k := before.t.tokens[c.token].kind; c.drop || !known || k >= isArray || !m.fits(place, before.t, c.token, true) {
+					continue
+				}
+				if kept := after.find(c.name); kept == nil || string(after.t.raw(kept.token)) != string(before.t.raw(c.token)) {
+					t.Fatalf("%s became %s: %s is another", args, res.Args, c.name)
+				}
+			}
+			if lost := scalars(args); !strings.Contains(args, "null") && lost > scalars(string(res.Args)) {
+				t.Fatalf("%s became %s: a value is lost", args, res.Args)
+			}
+		}
+	})
+}
+
+// scalars counts the numbers and truth values.
+func scalars(raw string) (n int) {
+	t := &tape{}
+	if t.read([]byte(raw)) != nil {
+		return 0
+	}
+	var visit func(i int32)
+	visit = func(i int32) {
+		if k := t.tokens[i].kind; k == isNumber || k == isBoolean {
+			n++
+		}
+		for c := t.first(i); t.tokens[i].kind >= isArray && c >= 0; c = t.after(c) {
+			visit(c)
+		}
+	}
+	visit(0)
+	return n
+}

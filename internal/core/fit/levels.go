@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
@@ -36,10 +37,13 @@ func (m *repairer) inside(t *tape, i int32) (*tape, int32) {
 // unwrap takes the arguments out of the object's only member, whose name is not declared.
 func (k *naming) unwrap() ([]byte, bool) {
 	m := k.m
-	if !m.may(Level) || len(k.strange) != 1 || k.sp.t.tokens[k.sp.i].size != 1 || !k.strange[0].isOpen() || m.nested >= maxNesting {
+	if !m.may(Level) || len(k.strange) != 1 || k.sp.t.tokens[k.sp.i].size != 1 || m.nested >= maxNesting {
 		return nil, false
 	}
 	c := k.strange[0]
+	if !c.isOpen() || c.stuck && m.nested > 0 {
+		return nil, false
+	}
 	wrapper := slices.Contains(wrappers, c.form.plain)
 	inner, root := m.inside(k.sp.t, c.token)
 	if inner == nil || k.sp.fine && !wrapper && k.sp.t.tokens[c.token].kind == isString || len(k.homes(&c.form)) > 0 {
@@ -135,7 +139,7 @@ func (k *naming) without(c *member, lifted []tooDeep) {
 		is := func(x tooDeep) bool { return x.c == c && x.i == rest.members[n].token }
 		rest.members[n].drop = rest.members[n].drop || slices.ContainsFunc(lifted, is)
 	}
-	place, _, _ := under(&k.m.budget, k.sp.flat, c.name)
+	place, _, _ := under(&k.m.budget, k.sp.flat, cmp.Or(c.to, c.name))
 	c.raw = k.m.mended(place, rest.bytes(), k.field(c.name))
 }
 
@@ -151,9 +155,9 @@ func (m *repairer) mended(place []*shape, raw []byte, at string) []byte {
 	return raw
 }
 
-// stranger returns the member as a stranger, or nil.
+// stranger returns the member as a stranger with which nothing was done, or nil.
 func (k *naming) stranger(c *member) *stranger {
-	at := slices.IndexFunc(k.strange, func(s *stranger) bool { return s.member == c })
+	at := slices.IndexFunc(k.strange, func(s *stranger) bool { return s.member == c && s.isOpen() })
 	if at < 0 {
 		return nil
 	}
@@ -168,10 +172,11 @@ func (k *naming) deeper(c *member) []tooDeep {
 	m := k.m
 	unknown := k.stranger(c)
 	stranger := unknown != nil
-	if c.drop || c.to != "" || k.isSealed(c.name) || !stranger && k.sp.t.tokens[c.token].kind != isObject {
+	if c.drop || c.raw != nil || k.isSealed(c.name) || !stranger && k.sp.t.tokens[c.token].kind != isObject {
 		return nil
 	}
-	if stranger && k.sp.fine && !slices.Contains(wrappers, unknown.form.plain) {
+	alone := k.sp.t.tokens[k.sp.i].size == 1 // then it was unwrapped if it can be
+	if stranger && (alone || unknown.stuck || k.sp.fine && !slices.Contains(wrappers, unknown.form.plain)) {
 		return nil
 	}
 	inner, root := m.inside(k.sp.t, c.token)
@@ -180,7 +185,7 @@ func (k *naming) deeper(c *member) []tooDeep {
 	}
 	around := &vocabulary{}
 	if !stranger {
-		place, _, _ := under(&m.budget, k.sp.flat, c.name)
+		place, _, _ := under(&m.budget, k.sp.flat, cmp.Or(c.to, c.name))
 		around = m.vocabulary(place)
 		if !m.spend(len(around.reach)*int(inner.tokens[root].size)) || !around.speaks() {
 			return nil // it takes any name
@@ -192,12 +197,14 @@ func (k *naming) deeper(c *member) []tooDeep {
 		if !stranger && m.isMeant(around.reach, inner, i) {
 			continue
 		}
+		here := len(m.repairs)
 		x := tooDeep{c: c, i: i, to: k.upper(inner.name(i), around, stranger)}
 		ok := x.to != ""
 		if ok {
 			m.record(k.field(c.name)+"/"+jsonschema.EscapeToken(inner.name(i)), Level, []byte(c.name+"."+inner.name(i)), []byte(x.to))
 			place, _, _ := under(&m.budget, k.sp.flat, x.to)
 			x.raw, ok = m.fixed(place, inner, i, k.field(x.to))
+			ok = ok && !m.wrapped(before, k.field(x.to))
 		}
 		switch {
 		case ok:
@@ -205,8 +212,8 @@ func (k *naming) deeper(c *member) []tooDeep {
 		case stranger:
 			m.repairs = m.repairs[:before]
 			return nil
-		case x.to != "":
-			m.repairs = m.repairs[:len(m.repairs)-1]
+		default:
+			m.repairs = m.repairs[:here]
 		}
 	}
 	return out
@@ -231,6 +238,11 @@ func (m *repairer) fixed(place []*shape, t *tape, i int32, at string) ([]byte, b
 // speaks reports whether a name is declared at all.
 func (v *vocabulary) speaks() bool {
 	return slices.ContainsFunc(v.reach, func(s *shape) bool { return len(s.props) > 0 })
+}
+
+// wrapped reports whether a value became a list since the repair before: a sign that it is another one.
+func (m *repairer) wrapped(before int, at string) bool {
+	return slices.ContainsFunc(m.repairs[before:], func(r Repair) bool { return r.Kind == Wrap && r.Field == at })
 }
 
 // upper returns the object's own property that a name one level deeper stands for, or "".
@@ -356,6 +368,9 @@ func (k *naming) down(home string, list []*stranger) {
 		return
 	}
 	raw, ok := m.fixed(place, t, 0, k.field(home))
+	for _, c := range o.added {
+		ok = ok && !m.wrapped(before, k.field(home)+"/"+jsonschema.EscapeToken(c.name))
+	}
 	if !ok {
 		return
 	}
