@@ -115,16 +115,24 @@ func reach(place []*shape) []*shape {
 	return out
 }
 
-// declaredNames returns the names of all properties of the shapes, once each.
+// declaredNames returns the names of all properties that the shapes have or require, once each.
 func declaredNames(reach []*shape) []form {
 	var out []form
 	seen := map[string]bool{}
+	add := func(name string) {
+		if !seen[name] {
+			seen[name] = true
+			out = append(out, formOf(name))
+		}
+	}
 	for _, s := range reach {
 		for k := range s.props {
-			if name := s.props[k].name; !seen[name] && !s.props[k].shape.never {
-				seen[name] = true
-				out = append(out, formOf(name))
+			if !s.props[k].shape.never {
+				add(s.props[k].name)
 			}
+		}
+		for _, name := range s.required {
+			add(name)
 		}
 	}
 	return out
@@ -133,7 +141,7 @@ func declaredNames(reach []*shape) []form {
 // isMeant reports whether some shape speaks of member i by its name, or of all others and accepts its value.
 func (m *repairer) isMeant(reach []*shape, t *tape, i int32) bool {
 	for _, s := range reach {
-		if s.prop(t, i) != nil {
+		if s.prop(t, i) != nil || slices.ContainsFunc(s.required, func(name string) bool { return t.is(i, name) }) {
 			return true
 		}
 		for k := range s.patterns {
@@ -160,7 +168,8 @@ func (k *naming) unsettled() (names []string) {
 
 // free reports whether the name can be given to a member: it is declared, absent, and not kept from callers.
 func (k *naming) free(name string) bool {
-	return !k.o.has(name) && isKnown(&k.m.budget, k.sp.flat, name) && !k.isSealed(name)
+	known := isKnown(&k.m.budget, k.sp.flat, name) || slices.Contains(k.required, name)
+	return known && !k.o.has(name) && !k.isSealed(name)
 }
 
 // isSealed reports whether an override sets the argument, or keeps it from callers.
@@ -176,7 +185,7 @@ type resemblance func(k *naming, a, b *form) bool
 var resemblances = []resemblance{
 	func(_ *naming, a, b *form) bool { return a.fold == b.fold },
 	func(_ *naming, a, b *form) bool { return a.plain == b.plain },
-	func(k *naming, a, b *form) bool { return misspelled(a, b, k.uses) },
+	func(k *naming, a, b *form) bool { return misspelled(a, b, k.uses, k.needs(b.name)) },
 	func(k *naming, a, b *form) bool { return areSynonyms(a, b) },
 }
 
@@ -214,6 +223,12 @@ func (k *naming) rename() {
 			}
 		}
 	}
+}
+
+// needs reports whether the name is the only one that is missing, and there is one stranger for it.
+func (k *naming) needs(name string) bool {
+	return k.o != nil && len(k.strange) == 1 && slices.Contains(k.required, name) && !k.o.has(name) &&
+		!slices.ContainsFunc(k.required, func(other string) bool { return other != name && !k.o.has(other) })
 }
 
 // target returns the declared name that a stranger resembles, or "". It is stuck if there are two.

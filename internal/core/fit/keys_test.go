@@ -117,6 +117,7 @@ func TestWhatIsNotClearIsSuggested(t *testing.T) {
 		return `{"type":"object","properties":{"` + name + `":{"type":"string"` + more + `}},"required":["` + name + `"]}`
 	}
 	cases := []struct{ name, schema, args, want string }{
+		{"another end of a range", need("min_price", ""), `{"max_price":"x"}`, "/min_price: missing"},
 		{"too short to be sure", need("path", ""), `{"pth":"x"}`, "/path: missing, expected string; you gave pth: did you mean path?"},
 		{"part of the name", need("file_path", ""), `{"file":"x"}`, "you gave file: did you mean file_path?"},
 		{"a short part of it", need("user_id", ""), `{"id":"x"}`, "you gave id: did you mean user_id?"},

@@ -136,19 +136,20 @@ var usual = sync.OnceValue(func() map[string]bool {
 	return words
 })
 
-// misspelled reports whether a is b with a slip of the pen in some of its words.
-func misspelled(a, b *form, uses map[string]bool) bool {
+// misspelled reports whether a is b with a slip of the pen in some of its words. needed: b is missing and a
+// the only name that can be meant by it.
+func misspelled(a, b *form, uses map[string]bool, needed bool) bool {
 	if min(len(a.fold), len(b.fold)) < 4 || max(len(a.fold), len(b.fold)) > 64 || digits(a.fold) != digits(b.fold) {
 		return false
 	}
 	if len(a.words) < len(b.words) {
-		return misspelledJoined(a.fold, b.words, uses)
+		return misspelledJoined(a.fold, b.words, uses, needed)
 	}
 	if len(a.words) > len(b.words) {
 		return false
 	}
 	for k, w := range a.words {
-		if w != b.words[k] && (uses[w] || !slip(w, b.words[k])) {
+		if w != b.words[k] && (uses[w] || !slip(w, b.words[k], needed)) {
 			return false
 		}
 	}
@@ -157,14 +158,14 @@ func misspelled(a, b *form, uses map[string]bool) bool {
 
 // misspelledJoined reports whether a is the words written as one, with a slip in one of them. Short words
 // are too easily part of another one.
-func misspelledJoined(a string, words []string, uses map[string]bool) bool {
+func misspelledJoined(a string, words []string, uses map[string]bool, needed bool) bool {
 	if slices.ContainsFunc(words, func(w string) bool { return len(w) < 3 && w != "id" }) {
 		return false
 	}
 	for k, w := range words {
 		rest, before := strings.CutPrefix(a, strings.Join(words[:k], ""))
 		middle, after := strings.CutSuffix(rest, strings.Join(words[k+1:], ""))
-		if before && after && !uses[middle] && slip(middle, w) {
+		if before && after && !uses[middle] && slip(middle, w, needed) {
 			return true
 		}
 	}
@@ -187,9 +188,9 @@ func isUsual(w string) bool {
 // slip reports whether the word a, which means nothing by itself, is b with a letter added, left out or
 // changed inside it, or two swapped. A letter at either end may be a word of its own, as in xmin and pointA,
 // and short words are all close to each other: of those only two swapped letters or a doubled one count, and
-// in two letters nothing.
-func slip(a, b string) bool {
-	if len(b) < 3 || len(a) < 3 || !isLatin(a) || !isLatin(b) || spelling.Edits(a, b, 2) != 1 || isUsual(a) {
+// in two letters nothing. In a name that is needed, a letter of a short word may also be left out.
+func slip(a, b string, needed bool) bool {
+	if len(b) < 3 || !isLatin(a) || !isLatin(b) || spelling.Edits(a, b, 2) != 1 || isUsual(a) && !(needed && len(a) <= 3) {
 		return false
 	}
 	ends := a[0] == b[0] && a[len(a)-1] == b[len(b)-1]
@@ -197,7 +198,7 @@ func slip(a, b string) bool {
 	case 1:
 		return isDoubled(a, b) || len(b) > 3 && ends
 	case -1:
-		return len(b) > 3
+		return len(b) > 3 || needed
 	}
 	return sameLetters(a, b) || len(b) > 4 && ends
 }

@@ -14,30 +14,38 @@ import (
 
 var update = flag.Bool("update", false, "write the list of words anew")
 
-var plainWord = regexp.MustCompile(`\b[A-Z]?[a-z]{2,15}\b`)
+var plainWord = regexp.MustCompile(`\b[A-Z]?[a-z]{3,15}\b`)
 
-// wordsFrom lists the words of the tools of some servers: those in the names of properties and in texts.
+// wordsFrom lists the words of the tools of some servers: those in names, and those in the texts of two servers:
+// what only one has is often misspelled.
 func wordsFrom(t testing.TB, from func(server string) bool) map[string]bool {
 	words := map[string]bool{}
-	add := func(list []string) {
+	first := map[string]string{} // word → the server that has it
+	server := ""
+	add := func(list []string, name bool) {
 		for _, w := range list {
-			if w = strings.ToLower(w); len(w) >= 3 && len(w) <= 16 && isLatin(w) {
-				words[w] = true
+			w = strings.ToLower(w)
+			if len(w) < 3 || len(w) > 16 || !isLatin(w) {
+				continue
 			}
+			if first[w] == "" {
+				first[w] = server
+			}
+			words[w] = words[w] || name || first[w] != server
 		}
 	}
 	var walk func(v any)
 	walk = func(v any) {
 		switch v := v.(type) {
 		case string:
-			add(plainWord.FindAllString(v, -1))
+			add(plainWord.FindAllString(v, -1), false)
 		case []any:
 			for _, item := range v {
 				walk(item)
 			}
 		case map[string]any:
 			for name, item := range v {
-				add(wordsOf(name))
+				add(wordsOf(name), true)
 				walk(item)
 			}
 		}
@@ -47,7 +55,8 @@ func wordsFrom(t testing.TB, from func(server string) bool) map[string]bool {
 			Server, Doc, Description string
 			InputSchema              any
 		}](t, file) {
-			if from(row.Server + row.Doc) {
+			server = row.Server + row.Doc
+			if from(server) {
 				walk(row.Description)
 				walk(row.InputSchema)
 			}
@@ -76,8 +85,8 @@ func confusable(words map[string]bool) []string {
 		return false
 	}
 	return slices.Sorted(func(yield func(string) bool) {
-		for w := range words {
-			if isNext(w) && !yield(w) {
+		for w, is := range words {
+			if is && isNext(w) && !yield(w) {
 				return
 			}
 		}
@@ -125,7 +134,7 @@ func TestNoNameOfAToolIsAMisspellingOfAnother(t *testing.T) {
 		for i := range list {
 			for j := range others {
 				compared++
-				if misspelled(&list[i], &others[j], nil) && list[i].plain != others[j].plain && list[i].fold != others[j].fold {
+				if misspelled(&list[i], &others[j], nil, false) && list[i].plain != others[j].plain && list[i].fold != others[j].fold {
 					t.Errorf("%s is taken for a misspelled %s", list[i].name, others[j].name)
 				}
 			}
