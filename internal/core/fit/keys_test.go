@@ -83,11 +83,14 @@ func TestNamesThatStay(t *testing.T) {
 			`,"country"` + text + `,"path"` + text + `,"content"` + text),
 			`{"form":"a","start":"a","resource":"a","depth":1,"tile":"a","county":"a","patch":"a","context":"a"}`},
 		{"units", obj(`"timeout_ms"` + number + `,"delay_s"` + number), `{"timeout_s":1,"delay_ms":2}`},
-		{"numbered and lettered names", obj(`"line1"` + text + `,"unit_a"` + text + `,"pointx"` + number), `{"line2":"a","unit_b":"b","pointy":1}`},
-		{"opposites", obj(`"included"` + text + `,"latitude"` + number + `,"ascending"` + text), `{"excluded":"a","altitude":1,"descending":"a"}`},
+		{"numbered and lettered names", obj(`"line1"` + text + `,"unit_a"` + text + `,"pointx"` + number),
+			`{"line2":"a","unit_b":"b","pointy":1}`},
+		{"opposites", obj(`"included"` + text + `,"latitude"` + number + `,"ascending"` + text),
+			`{"excluded":"a","altitude":1,"descending":"a"}`},
 		{"an id of something else", obj(`"merge_request_id"` + number), `{"merge_request_iid":1}`},
 		{"a synonym where another property could be meant", obj(`"url"` + text + `,"note"` + text), `{"link":"a"}`},
-		{"names that a pattern allows", `{"type":"object","properties":{"limit":{"type":"integer"}},"patternProperties":{"^L":{}}}`, `{"Limit":1}`},
+		{"names that a pattern allows", `{"type":"object","properties":{"limit":{"type":"integer"}},"patternProperties":{"^L":{}}}`,
+			`{"Limit":1}`},
 		{"names that a schema for others allows", `{"type":"object","properties":{"limit":{"type":"integer"}},` +
 			`"additionalProperties":{"type":"integer"}}`, `{"Limit":1}`},
 		{"no names at all", `{"type":"object"}`, `{"arguments":{"a":1}}`},
@@ -144,13 +147,15 @@ func TestWhatIsNotClearIsSuggested(t *testing.T) {
 func FuzzNames(f *testing.F) {
 	strict := strings.Replace(open, `"required"`, `"additionalProperties":false,"required"`, 1)
 	union := `{"properties":{"item":{"anyOf":[{"properties":{"size":{"type":"integer"},"color":{"type":"string"}},"required":["size"]},` +
-		`{"properties":{"weight":{"type":"number"}},"required":["weight"]},{"type":"string"}]},"sizes":{"type":"array","items":{"type":"integer"}}}}`
+		`{"properties":{"weight":{"type":"number"}},"required":["weight"]},{"type":"string"}]},` +
+		`"sizes":{"type":"array","items":{"type":"integer"}}}}`
 	var tools []*Tool
 	for _, schema := range []string{open, strict, typical, union} {
 		tools = append(tools, compiled(f, schema, nil))
 	}
-	for _, s := range []string{`{"query":"a","Limit":5}`, `{"arguments":{"query":"a","lmit":"5"}}`, `{"query":"a","filter":{"limit":5},"year":1}`,
-		`{"item":{"Size":1,"colour":"x"}}`, `{"size":1,"item":{"weight":2,"sizes":[1]}}`, `{"params":"{\"query\":\"a\",\"filter\":{\"owner-id\":1}}"}`,
+	for _, s := range []string{`{"query":"a","Limit":5}`, `{"arguments":{"query":"a","lmit":"5"}}`,
+		`{"query":"a","filter":{"limit":5},"year":1}`, `{"item":{"Size":1,"colour":"x"}}`, `{"size":1,"item":{"weight":2,"sizes":[1]}}`,
+		`{"params":"{\"query\":\"a\",\"filter\":{\"owner-id\":1}}"}`,
 		`{"query":"a","page":1,"Page":2,"pages":3}`, `{"params":{"params":{"params":{"params":{"params":{"query":"a"}}}}}}`,
 		`{"query":"a","headers":{"query":"b"},"input":{"tags":["x"],"minprice":1.5}}`, `{"query":"a","起":1,"":2,"\u0000":3}`} {
 		f.Add(s)

@@ -57,6 +57,8 @@ func wordsOf(name string) []string {
 	return words
 }
 
+// singular returns the word without the ending of the plural; it is for comparing only: movie and movies are
+// both movy.
 func singular(w string) string {
 	switch {
 	case w == "ids":
@@ -65,6 +67,8 @@ func singular(w string) string {
 		return w
 	case strings.HasSuffix(w, "ies"):
 		return w[:len(w)-3] + "y"
+	case strings.HasSuffix(w, "ie"):
+		return w[:len(w)-2] + "y"
 	case strings.HasSuffix(w, "sses"), strings.HasSuffix(w, "xes"), strings.HasSuffix(w, "ches"), strings.HasSuffix(w, "shes"):
 		return w[:len(w)-2]
 	}

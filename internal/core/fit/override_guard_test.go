@@ -118,7 +118,8 @@ func TestNamesAndLevelsKeepToTheOverride(t *testing.T) {
 		`"filter":{"type":"object","properties":{"year":{"type":"integer"},"ownerId":{"type":"integer"}}}}}`
 	cases := []struct{ name, override, args, want string }{ // want: as above
 		{"a key in another style", `{"fix":{"filter":{"year":1}}}`, `{"Query":"a"}`, `{"query":"a","filter":{"year":1}}`},
-		{"a fixed object gets nothing", `{"fix":{"filter":{"year":1}}}`, `{"query":"a","ownerId":5}`, `{"query":"a","ownerId":5,"filter":{"year":1}}`},
+		{"a fixed object gets nothing", `{"fix":{"filter":{"year":1}}}`, `{"query":"a","ownerId":5}`,
+			`{"query":"a","ownerId":5,"filter":{"year":1}}`},
 		{"and loses nothing", `{"fix":{"filter":{"Year":1,"limit":5}}}`, `{"query":"a"}`, `{"query":"a","filter":{"Year":1,"limit":5}}`},
 		{"wrapped", `{"fix":{"limit":3}}`, `{"params":{"query":"a"}}`, `{"query":"a","limit":3}`},
 		{"wrapped, with a fixed one", `{"fix":{"limit":3}}`, `{"params":{"limit":9}}`, `{"params":{"limit":9},"limit":3}`},
