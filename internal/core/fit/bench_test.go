@@ -31,6 +31,19 @@ func BenchmarkFitValid50KB(b *testing.B) {
 	}
 }
 
+// A name that one part of a schema does not declare and another one does.
+func BenchmarkFitValidInParts(b *testing.B) {
+	tool := compiled(b, `{"allOf":[{"properties":{"query":{"type":"string"},"limit":{"type":"integer"}}},{"$ref":"#/$defs/P"}],`+
+		`"$defs":{"P":{"properties":{"page":{"type":"integer"},"size":{"type":"integer"}}}}}`, nil)
+	args := []byte(`{"query":"weather in Paris","limit":20,"page":1,"size":50}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := tool.Fit(b.Context(), args); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkFitRepaired(b *testing.B) {
 	tool := compiled(b, typical, nil)
 	args := []byte(`{"query":"weather in Paris","limit":"20","sort":"DESC","tags":"a","filter":"{\"year\":2020}"}`)

@@ -8,6 +8,7 @@ type checker struct {
 	budget
 	t      *tape
 	light  bool   // required keys and types only
+	odd    bool   // a shape with properties has met a name that it does not declare and allows
 	report *Error // nil: only the result matters
 	depth  int
 	scope  []int32 // resources entered so far, for dynamic references

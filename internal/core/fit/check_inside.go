@@ -61,7 +61,11 @@ func (c *checker) member(s *shape, m int32) bool {
 			ok = c.ok(s.patterns[k].shape, m) && ok
 		}
 	}
-	if declared || s.additional == nil {
+	if declared {
+		return ok
+	}
+	if s.additional.isOpen() {
+		c.odd = true
 		return ok
 	}
 	if s.additional.never {

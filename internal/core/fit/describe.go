@@ -82,7 +82,27 @@ func missingProblem(name string, s *shape, t *tape, i int32) Problem {
 	if at := slices.IndexFunc(s.props, func(p prop) bool { return p.name == name }); at >= 0 {
 		p.Expected = describe(s.props[at].shape, 2)
 	}
+	p.Hint = givenHint(name, s, t, i)
 	return p
+}
+
+// givenHint tells under what other name, or where else, a missing value was probably given.
+func givenHint(name string, s *shape, t *tape, i int32) string {
+	var given []string
+	for m := t.first(i); m >= 0 && len(given) < maxStrange; m = t.after(m) {
+		if s.prop(t, m) != nil {
+			continue
+		}
+		if t.get(m, name) >= 0 {
+			return cut(t.name(m), maxText) + " has " + cut(name, maxText) + ": give it one level up"
+		}
+		given = append(given, t.name(m))
+	}
+	near := nearest(name, given)
+	if len(near) == 0 || !s.additional.isOpen() {
+		return "" // where other names are not allowed, each has a problem of its own
+	}
+	return "you gave " + cut(orList(near[:min(3, len(near))]), maxText) + ": did you mean " + cut(name, maxText) + "?"
 }
 
 // badUnion reports that no branch matches, or that n do. It returns false.

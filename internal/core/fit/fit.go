@@ -3,9 +3,9 @@
 // known servers, repairs common mistakes of models, and validates the result. If that fails,
 // it lists all problems at once, so that the model can correct them.
 //
-// It is pure: bytes in, bytes out. It never changes a valid value, never invents an argument
-// that neither the schema nor the configuration states, never refuses a call because a
-// schema is odd, and ends in bounded time.
+// It is pure: bytes in, bytes out. It never changes a valid value, never renames or moves a key
+// that the schema declares, never invents an argument that neither the schema nor the
+// configuration states, never refuses a call because a schema is odd, and ends in bounded time.
 //
 // Schemas are read according to their draft, with these exceptions, all in favor of the
 // caller: format is not asserted; a pattern that Go does not support, or that is very large,
@@ -52,6 +52,7 @@ type Tool struct {
 	schema   *document
 	opts     Options
 	straight bool // valid arguments can be passed on without further steps
+	renames  bool // names that the schema does not declare are looked at, also where it allows them
 }
 
 // document is the schema of one tool, compiled on first use.
@@ -93,6 +94,7 @@ func (t *Tool) With(opts *Options) (*Tool, error) {
 			return nil, fmt.Errorf("unknown repair %q; the repairs are %v", k, Kinds)
 		}
 	}
+	c.renames = !slices.Contains(c.opts.Without, Rename) || !slices.Contains(c.opts.Without, Level)
 	c.straight = c.opts.Back == nil && c.opts.Known == nil && c.opts.Override == nil
 	return c, nil
 }
@@ -151,15 +153,13 @@ func (t *Tool) Fit(ctx context.Context, args json.RawMessage) (Result, error) {
 	d := t.schema.read()
 	if t.straight && len(args) > 0 {
 		tp := d.tapes.Get().(*tape)
-		var fits, spent bool
-		if tp.read(args) == nil {
-			fits, spent = check(ctx, d.place, tp, t.opts.Validation == Light)
-		}
+		c := checker{budget: newBudget(ctx, len(args)), t: tp, light: t.opts.Validation == Light}
+		fits := tp.read(args) == nil && c.all(d.place, 0)
 		d.release(tp)
 		switch {
-		case fits:
+		case fits && !(c.odd && t.renames):
 			return Result{Args: args}, nil
-		case spent:
+		case c.spent():
 			return Result{}, unlessLeft(ctx, tooComplex())
 		}
 	}

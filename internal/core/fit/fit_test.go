@@ -124,8 +124,8 @@ func TestRepairs(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	obj := func(props string) string { return `{"type":"object","properties":{` + props + `}}` }
 	cases := []struct{ name, schema, args, want string }{
-		{"everything at once", typical, `{"limit":"abc","srot":"asc","tags":[1]}`,
-			"the arguments do not fit:\n/query: missing, expected string\n/limit: expected integer, got string \"abc\"\n/srot: " +
+		{"everything at once", typical, `{"limit":"abc","srt":"asc","tags":[1]}`,
+			"the arguments do not fit:\n/query: missing, expected string\n/limit: expected integer, got string \"abc\"\n/srt: " +
 				"unknown argument; did you mean sort?\n/tags/0: expected string, got number 1"},
 		{"one problem is one line", typical, `{"query":"a","limit":500}`,
 			`the arguments do not fit: /limit: expected at least 1 and at most 100, got number 500`},
@@ -139,7 +139,7 @@ func TestRefusals(t *testing.T) {
 			`{"userId":"a","UserID":"b"}`, `/user_id: missing`},
 		{"one key for two", `{"type":"object","properties":{"user_id":{"type":"string"},"userid":{"type":"string"}},` +
 			`"required":["user_id","userid"]}`, `{"UserID":"a"}`, `/user_id: missing`},
-		{"an optional key is not guessed", typical, `{"query":"a","Limit":5}`, `/Limit: unknown argument; did you mean limit?`},
+		{"a key whose value does not fit", typical, `{"query":"a","Limit":"x"}`, `/Limit: unknown argument; did you mean limit?`},
 		{"under a union the union's place, and what is nearest",
 			obj(`"x":{"anyOf":[{"type":"object","properties":{"n":{"type":"integer"}}},{"type":"null"}]}`), `{"x":{"n":"y"}}`,
 			`/x: expected object or null, got object of 1 property; closest: /x/n: expected integer, got string "y"`},
@@ -194,6 +194,7 @@ func TestEveryRepairCanBeSwitchedOff(t *testing.T) {
 		{DropNull, typical, `{"query":"a","limit":null}`},
 		{EnumCase, typical, `{"query":"a","sort":"ASC"}`},
 		{Rename, typical, `{"Query":"a"}`},
+		{Level, typical, `{"params":{"query":"a"}}`},
 		{Default, `{"properties":{"n":{"default":1}},"required":["n"]}`, `{}`},
 	}
 	for _, c := range cases {

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -41,19 +42,19 @@ func digits(s string) string {
 	}, s)
 }
 
-// nearest lists the names close to the wanted one; those that differ only in case and separators come
-// first.
+// nearest lists the names that may be meant by the wanted one; those that differ only in case and separators
+// come first.
 func nearest(want string, names []string) []string {
 	if len(want) > 4*maxText {
 		return nil // too long to be a name, and slow to compare
 	}
-	folded := fold(want)
+	f := formOf(want)
 	var same, near []string
 	for _, name := range names {
-		switch f := fold(name); {
-		case f == folded:
+		switch g := formOf(cut(name, maxText)); {
+		case f.fold == g.fold:
 			same = append(same, name)
-		case isNear(f, folded), len(folded) > 3 && len(f) > 3 && (strings.Contains(f, folded) || strings.Contains(folded, f)):
+		case suggests(&f, &g):
 			near = append(near, name)
 		}
 	}
@@ -61,6 +62,20 @@ func nearest(want string, names []string) []string {
 		return same
 	}
 	return near
+}
+
+// suggests reports whether a may be meant by b: they are close, mean the same, or one has the words of the
+// other, as en and en_US.
+func suggests(a, b *form) bool {
+	shorter := min(len(a.fold), len(b.fold))
+	slipped := shorter >= 3 && digits(a.fold) == digits(b.fold) && spelling.Edits(a.fold, b.fold, 2) == 1
+	within := shorter > 3 && (strings.Contains(a.fold, b.fold) || strings.Contains(b.fold, a.fold))
+	return a.plain == b.plain || slipped || within || isNear(a.fold, b.fold) || areSynonyms(a, b) || partOf(a, b) || partOf(b, a)
+}
+
+// partOf reports whether all words of a are words of b.
+func partOf(a, b *form) bool {
+	return len(a.fold) > 1 && !slices.ContainsFunc(a.words, func(w string) bool { return !slices.Contains(b.words, w) })
 }
 
 // nearHint suggests similar names.

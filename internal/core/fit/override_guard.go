@@ -13,6 +13,9 @@ func (o *Override) guarded(name string) bool {
 	return has(o.Fix, name) || has(o.Enum, name) || slices.Contains(o.Hide, name)
 }
 
+// seals reports whether callers cannot give the property under its own name.
+func (v *Overridden) seals(name string) bool { return v.o.guarded(name) || has(v.o.Rename, name) }
+
 // likeness normalizes a name as lenient decoders do: Go ignores case, protocol buffers equate
 // disk_gb and diskGb.
 func likeness(name string) string {

@@ -112,3 +112,36 @@ func FuzzRestrictions(f *testing.F) {
 		}
 	})
 }
+
+func TestNamesAndLevelsKeepToTheOverride(t *testing.T) {
+	schema := `{"type":"object","properties":{"query":{"type":"string"},"limit":{"type":"integer"},` +
+		`"filter":{"type":"object","properties":{"year":{"type":"integer"},"ownerId":{"type":"integer"}}}}}`
+	cases := []struct{ name, override, args, want string }{ // want: as above
+		{"a key in another style", `{"fix":{"filter":{"year":1}}}`, `{"Query":"a"}`, `{"query":"a","filter":{"year":1}}`},
+		{"a fixed object gets nothing", `{"fix":{"filter":{"year":1}}}`, `{"query":"a","ownerId":5}`,
+			`{"query":"a","ownerId":5,"filter":{"year":1}}`},
+		{"and loses nothing", `{"fix":{"filter":{"Year":1,"limit":5}}}`, `{"query":"a"}`, `{"query":"a","filter":{"Year":1,"limit":5}}`},
+		{"wrapped", `{"fix":{"limit":3}}`, `{"params":{"query":"a"}}`, `{"query":"a","limit":3}`},
+		{"wrapped, with a fixed one", `{"fix":{"limit":3}}`, `{"params":{"limit":9}}`, `{"params":{"limit":9},"limit":3}`},
+		{"wrapped, with a hidden one", `{"hide":["limit"]}`, `{"params":{"limit":9}}`, `!/limit: unknown argument`},
+		{"a default of the override", `{"default":{"limit":3}}`, `{"arguments":{"query":"a","Limit":5}}`, `{"query":"a","limit":5}`},
+		{"the own name of a renamed one", `{"rename":{"limit":"most"}}`, `{"Limit":5}`, `{"Limit":5}`},
+		{"a renamed one in another style", `{"rename":{"limit":"at_most"}}`, `{"atMost":5}`, `{"limit":5}`},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			v, err := override(t, c.override).Apply(definition(t, schema), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := compiled(t, schema, &Options{Override: v}).Fit(t.Context(), []byte(c.args))
+			part, refused := strings.CutPrefix(c.want, "!")
+			switch {
+			case refused && (!fault.Is(err, fault.BadArguments) || !strings.Contains(err.Error(), part)):
+				t.Errorf("got %s, %v, want %q", res.Args, err, part)
+			case !refused && (err != nil || string(res.Args) != c.want):
+				t.Errorf("got %s, %v, want %s", res.Args, err, c.want)
+			}
+		})
+	}
+}

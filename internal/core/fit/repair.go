@@ -20,7 +20,8 @@ const (
 	Wrap       Kind = "array"   // a single value for an array of one
 	DropNull   Kind = "null"    // null for an optional value that is absent
 	EnumCase   Kind = "enum"    // a listed value in another case
-	Rename     Kind = "key"     // a required key in another spelling
+	Rename     Kind = "key"     // a key in another spelling
+	Level      Kind = "level"   // arguments in one more object, or a key one level too deep or too high
 	Default    Kind = "default" // a required value that was missing and has a stated default
 	Drop       Kind = "dropped" // a key that the tool does not have
 	Alias      Kind = "alias"   // another name of a key, known for this server
@@ -31,7 +32,7 @@ const (
 )
 
 // Kinds are the repairs that Options.Without can turn off.
-var Kinds = []Kind{JSONText, NumberText, BoolText, Wrap, DropNull, EnumCase, Rename, Default, Alias, Unit, Word, Fill}
+var Kinds = []Kind{JSONText, NumberText, BoolText, Wrap, DropNull, EnumCase, Rename, Level, Default, Alias, Unit, Word, Fill}
 
 // Repair is one thing that was changed.
 type Repair struct {
@@ -52,6 +53,9 @@ type repairer struct {
 	keep    map[string]bool // keys that are never dropped
 	repairs []Repair
 	nested  int
+	odd     bool     // the last check met a name that is not declared
+	loose   []string // names that nothing declares, in the objects around the current one
+	places  map[*shape]*vocabulary
 }
 
 func newRepairer(ctx context.Context, t *Tool, size int) *repairer {
@@ -115,7 +119,15 @@ func (m *repairer) fit(raw []byte, rules *ruleReport) ([]byte, *Error) {
 		return nil, refuse(Problem{Code: NotJSON, Expected: "a JSON object", Hint: err.Error()})
 	}
 	place := d.place
+	before := len(m.repairs)
 	fixed, ok := m.repair(place, t, 0, "")
+	if m.spent() { // names are no reason to refuse what fits
+		if fits, _ := check(m.ctx, place, t, m.light); fits {
+			m.repairs = m.repairs[:before]
+			fixed = nil
+			ok = true
+		}
+	}
 	if ok && rules.empty() {
 		if fixed == nil {
 			return raw, nil
@@ -159,6 +171,7 @@ func (m *repairer) fits(place []*shape, t *tape, i int32, full bool) bool {
 	c := checker{budget: m.budget, t: t, light: m.light && !full, taken: m.tool.opts.Taken}
 	ok := c.all(place, i)
 	m.budget = c.budget
+	m.odd = c.odd
 	return ok
 }
 

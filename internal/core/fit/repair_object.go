@@ -78,6 +78,11 @@ func (o *objectEdit) find(name string) *member {
 	return nil
 }
 
+// has reports whether there is a member of the name, also an added one.
+func (o *objectEdit) has(name string) bool {
+	return o.find(name) != nil || slices.ContainsFunc(o.added, func(c member) bool { return c.name == name })
+}
+
 func (o *objectEdit) add(name string, raw []byte) {
 	o.added = append(o.added, member{name: name, raw: raw})
 }
@@ -93,18 +98,23 @@ func (o *objectEdit) set(name string, raw []byte) {
 
 func (o *objectEdit) bytes() []byte { return splice(o.t, o.i, o.edits()) }
 
-// object repairs names first, then values, then what is missing.
+// object settles names and levels first, then values, then what is missing.
 func (m *repairer) object(sp *spot) ([]byte, bool) {
 	o := sp.t.edit(sp.i)
-	required := requiredNames(sp.flat)
-	missing := slices.DeleteFunc(slices.Clone(required), func(name string) bool { return o.find(name) != nil })
-	if m.may(Rename) {
-		for _, close := range []func(a, b string) bool{func(a, b string) bool { return a == b }, isNear} {
-			missing = m.rename(sp, o.members, missing, close)
-		}
+	k := m.naming(sp, o)
+	k.rename()
+	if raw, ok := k.unwrap(); ok {
+		return raw, true
 	}
-	for k := range o.members {
-		m.value(sp, &o.members[k], required)
+	k.lift()
+	k.sink()
+	missing := slices.DeleteFunc(slices.Clone(k.required), func(name string) bool { return o.has(name) || k.holds(name) })
+	outer := len(m.loose)
+	m.loose = append(m.loose, k.unsettled()...)
+	for n := range o.members {
+		if !k.isSealed(o.members[n].name) {
+			m.value(sp, &o.members[n], k.required)
+		}
 	}
 	for _, name := range missing {
 		if raw := m.fallback(sp, name); raw != nil {
@@ -112,6 +122,7 @@ func (m *repairer) object(sp *spot) ([]byte, bool) {
 			o.add(name, raw)
 		}
 	}
+	m.loose = m.loose[:outer]
 	return m.finish(sp, o.edits())
 }
 
@@ -144,50 +155,9 @@ func under(b *budget, flat []*shape, name string) (place []*shape, known, exclud
 	return place, known, excluded || closed && !known
 }
 
-// rename gives unknown members the name of a missing required one where that is unambiguous, and
-// returns what is still missing.
-func (m *repairer) rename(sp *spot, members []member, missing []string, close func(a, b string) bool) []string {
-	var still []string
-	size := sp.t.tokens[sp.i].end - sp.t.tokens[sp.i].start
-	for _, name := range missing {
-		if !m.spend(8*len(members)) || !m.spendBytes(int(size)) {
-			return missing
-		}
-		var found []*member
-		folded := fold(name)
-		for k := range members {
-			c := &members[k]
-			if !c.drop && c.to == "" && close(fold(c.name), folded) && !isKnown(&m.budget, sp.flat, c.name) {
-				found = append(found, c)
-			}
-		}
-		rival := func(other string) bool { return other != name && close(fold(found[0].name), fold(other)) }
-		if len(found) != 1 || slices.ContainsFunc(missing, rival) || !m.renamed(sp, found[0], name) {
-			still = append(still, name)
-		}
-	}
-	return still
-}
-
 func isKnown(b *budget, flat []*shape, name string) bool {
 	_, known, _ := under(b, flat, name)
 	return known
-}
-
-// renamed renames the member if its value fits there.
-func (m *repairer) renamed(sp *spot, c *member, name string) bool {
-	place, _, _ := under(&m.budget, sp.flat, name)
-	before := len(m.repairs)
-	at := sp.at + "/" + jsonschema.EscapeToken(c.name)
-	m.record(at, Rename, []byte(c.name), []byte(name))
-	raw, ok := m.repair(place, sp.t, c.token, at)
-	if !ok || !m.inFull(place, sp, c, raw) {
-		m.repairs = m.repairs[:before]
-		return false
-	}
-	c.to = name
-	c.raw = raw
-	return true
 }
 
 // inFull validates a member's value strictly, as for repaired values.
@@ -201,12 +171,12 @@ func (m *repairer) inFull(place []*shape, sp *spot, c *member, raw []byte) bool 
 
 // value repairs the value of one member, or drops it.
 func (m *repairer) value(sp *spot, c *member, required []string) {
-	if c.to != "" || c.drop {
+	if c.to != "" || c.drop || c.raw != nil {
 		return
 	}
 	place, known, excluded := under(&m.budget, sp.flat, c.name)
 	at := sp.at + "/" + jsonschema.EscapeToken(c.name)
-	if excluded && m.light && !m.keep[c.name] {
+	if excluded && m.light && !sp.fine && !m.keep[c.name] {
 		m.record(at, Drop, sp.t.raw(c.token), nil)
 		c.drop = true
 		return

@@ -12,14 +12,21 @@ import (
 // repair makes value i fit every shape of the place; nil if nothing changes. A value returned
 // with false only serves to explain the remaining problems.
 func (m *repairer) repair(place []*shape, t *tape, i int32, at string) ([]byte, bool) {
-	if m.fits(place, t, i, false) {
+	fine := m.fits(place, t, i, false)
+	if fine && !(m.odd && m.tool.renames) {
 		return nil, true
 	}
 	if !m.spend(1) {
 		return nil, false
 	}
+	before := len(m.repairs)
 	flat, unions := m.spread(place, t, i)
-	return m.choose(&spot{place, flat, t, i, at}, unions)
+	raw, ok := m.choose(&spot{place, flat, t, i, at, fine}, unions)
+	if fine && (!ok || len(m.repairs) == before) {
+		m.repairs = m.repairs[:before]
+		return nil, true
+	}
+	return raw, ok
 }
 
 // spot is a value to repair, with its place and the shapes it must have.
@@ -29,6 +36,7 @@ type spot struct {
 	t     *tape
 	i     int32
 	at    string
+	fine  bool // the value fits as it is: only its names are in doubt
 }
 
 // spread lists all shapes that apply to value i, and the unions among them separately.
@@ -76,15 +84,19 @@ func (m *repairer) choose(sp *spot, unions [][]*shape) ([]byte, bool) {
 	if len(unions) == 0 {
 		return m.change(sp)
 	}
+	var fitting []*shape
 	for _, branch := range unions[0] {
-		if m.fits([]*shape{branch}, sp.t, sp.i, false) {
-			return m.within(sp, branch, unions[1:]) // the problem is elsewhere
+		if (sp.fine || fitting == nil) && m.fits([]*shape{branch}, sp.t, sp.i, false) {
+			fitting = append(fitting, branch)
 		}
+	}
+	if fitting != nil {
+		return m.within(sp, fitting, unions[1:]) // the problem is elsewhere
 	}
 	before := len(m.repairs)
 	var best []outcome
 	for _, branch := range unions[0] {
-		raw, ok := m.within(sp, branch, unions[1:])
+		raw, ok := m.within(sp, []*shape{branch}, unions[1:])
 		if ok {
 			best = fewest(best, outcome{raw, slices.Clone(m.repairs[before:])})
 		}
@@ -97,8 +109,8 @@ func (m *repairer) choose(sp *spot, unions [][]*shape) ([]byte, bool) {
 	return best[0].raw, true
 }
 
-func (m *repairer) within(sp *spot, branch *shape, unions [][]*shape) ([]byte, bool) {
-	flat, more := m.spread([]*shape{branch}, sp.t, sp.i)
+func (m *repairer) within(sp *spot, branches []*shape, unions [][]*shape) ([]byte, bool) {
+	flat, more := m.spread(branches, sp.t, sp.i)
 	inner := *sp
 	inner.flat = append(slices.Clone(sp.flat), flat...)
 	return m.choose(&inner, append(slices.Clone(unions), more...))

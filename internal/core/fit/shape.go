@@ -117,6 +117,13 @@ type rare struct {
 // nothingRare is never changed.
 var nothingRare = &rare{minContains: -1, maxContains: -1, minProps: -1, maxProps: -1}
 
+// isOpen reports whether anything has the shape; nil accepts anything.
+func (s *shape) isOpen() bool {
+	return s == nil || !s.never && s.accepts&tAny == tAny && s.types == 0 && !s.listed && s.low == nil && s.high == nil &&
+		s.minLength <= 0 && s.maxLen < 0 && s.pattern == nil && s.items == nil && s.minItems <= 0 && s.maxItems < 0 && len(s.props) == 0 &&
+		len(s.required) == 0 && s.additional == nil && s.ref == nil && len(s.all) == 0 && len(s.any) == 0 && s.rare == nothingRare
+}
+
 // own returns the shape's own rare part, for writing.
 func (s *shape) own() *rare {
 	if s.rare == nothingRare {
