@@ -277,7 +277,7 @@ func TestLabOfTenThousandTools(t *testing.T) {
 	slices.Sort(times)
 	median := times[len(times)/2]
 	t.Logf("10,000 tools: built in %v, %d MB; search %v in the median, %v at most", build, size, median, times[len(times)-1])
-	if median > time.Millisecond || build > 2*time.Second || size > 100 {
+	if median > 3*time.Millisecond || build > 3*time.Second || size > 100 {
 		t.Error("too slow or too large")
 	}
 }

@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
@@ -52,6 +53,9 @@ func (s *scores) nearest(q *Query, text string) []float32 {
 		return near
 	}
 	text = s.x.topic(text)
+	if !slices.ContainsFunc(count(text), func(t counted) bool { return !vague[t.term] }) {
+		return near
+	}
 	whole := static.Of(text)
 	var parts []static.Vector
 	for _, c := range s.x.clauses(text) {

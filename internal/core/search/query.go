@@ -55,7 +55,7 @@ const (
 var general = count("search web internet")
 
 // Search returns the best tools for the query, best first. Ties keep the order of the list. If
-// no word of the query is known, the scores are below Sure.
+// hardly a word of the query is known, the scores are below Sure.
 func (x *Index) Search(q Query) []Result {
 	text := clip(q.Text, maxText)
 	s := &scores{
@@ -70,14 +70,13 @@ func (x *Index) Search(q Query) []Result {
 	for _, c := range x.clauses(text) {
 		s.add(x.translate(x.expand(c.terms), c.text), 0, perClause)
 	}
-	s.scale()
-	room := max(0, 1-sure/x.ideal(terms))
+	share := sure / x.ideal(terms)
+	trust := min(1, share/enough)
+	room := max(0, 1-share)
+	s.scale(trust)
 	if len(terms) > 0 {
-		s.add(x.expand(general), 0, perGeneral*room)
+		s.add(x.known(general), 0, perGeneral*(1+trust)/2*room)
 		s.addMeaning(s.nearest(&q, text))
-	}
-	if sure == 0 {
-		s.halve()
 	}
 	s.addHelpers(&q)
 	past := s.addMemory(&q, terms, room)
@@ -99,7 +98,11 @@ func (x *Index) Search(q Query) []Result {
 }
 
 // Sure is the least score of a match; what scores less is a guess.
-const Sure = .5
+const Sure = .55
+
+// enough is the share of what a query says that the best tool must have in words; with less, its
+// words count less.
+const enough = .15
 
 // clip truncates a text to size bytes.
 func clip(text string, size int) string {
@@ -245,22 +248,15 @@ func (s *scores) addServers() {
 	}
 }
 
-// scale divides by the best score.
-func (s *scores) scale() {
+// scale makes the best score the given one.
+func (s *scores) scale(best float32) {
 	if len(s.total) == 0 {
 		return
 	}
-	if best := slices.Max(s.total); best > 0 {
+	if most := slices.Max(s.total); most > 0 {
 		for i := range s.total {
-			s.total[i] /= best
+			s.total[i] *= best / most
 		}
-	}
-}
-
-// halve makes all scores less than Sure.
-func (s *scores) halve() {
-	for i := range s.total {
-		s.total[i] /= 2
 	}
 }
 
@@ -291,6 +287,17 @@ func (s *scores) first(limit int) []Result {
 	for i, ok := range s.allow {
 		if ok && len(list) < limit {
 			list = append(list, Result{Index: i})
+		}
+	}
+	return list
+}
+
+// known returns the terms that tools have.
+func (x *Index) known(terms []counted) []weighted {
+	var list []weighted
+	for _, t := range terms {
+		if id, ok := x.terms[t.term]; ok {
+			list = append(list, weighted{id, 1})
 		}
 	}
 	return list

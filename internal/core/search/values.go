@@ -76,18 +76,20 @@ func capitalized(text string) map[string]bool {
 		if set == nil {
 			set = map[string]bool{}
 		}
-		set[strings.ToLower(word)] = true
+		for part := range strings.SplitSeq(strings.ToLower(word), "-") {
+			set[part] = true
+		}
 		return word
 	})
 	return set
 }
 
-// eachName replaces the words that are capitalized inside a sentence.
+// eachName replaces the words that are capitalized inside a sentence; Ji-sung is one.
 func eachName(text string, replace func(word string) string) string {
 	var b strings.Builder
 	first := true // of a sentence
 	for i := 0; i < len(text); {
-		n := strings.IndexFunc(text[i:], func(r rune) bool { return !unicode.IsLetter(r) })
+		n := strings.IndexFunc(text[i:], func(r rune) bool { return !unicode.IsLetter(r) && r != '-' })
 		if n < 0 {
 			n = len(text) - i
 		}
