@@ -28,7 +28,7 @@ type Agent struct {
 	Available    []string      // its tools in the order of the prompt: shown or own names, or globs on server__tool; empty: all
 	Denied       []string      // in the same form; wins over Available
 	Timeout      time.Duration // limit for one answer with all its calls
-	Budget       int           // estimated tokens of a result; 0: the profile's
+	Budget       int           // tokens of a result; 0: the profile's
 	MaxTokens    int           // of one answer with all its rounds, in and out; 0: no limit
 	Capabilities Capabilities
 	Metadata     json.RawMessage // an object, not interpreted

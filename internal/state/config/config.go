@@ -116,8 +116,8 @@ type Profile struct {
 
 	Validation string     // of arguments: strict or light
 	Without    []fit.Kind // disabled repairs of arguments
-	Budget     int        // estimated tokens of a result for a model; 0: none was set
-	TextBudget int        // where no budget was set: estimated tokens of a result's text; 0: no limit
+	Budget     int        // tokens of a result for a model; 0: none was set
+	TextBudget int        // where no budget was set: tokens of a result's text; 0: no limit
 	Shape      string     // form of the text of results: off, json, table or auto
 	DropEmpty  bool       // members without a value are removed from the text of results
 	Paging     bool       // callers may ask for other fields and pages
