@@ -34,15 +34,16 @@ func (h *How) Passes(raw []byte) bool {
 		return false
 	}
 	most := h.TextBudget
-	return most == 0 || len(raw) <= most || sampledText(raw)*4/3 <= most
+	return most == 0 || len(raw) <= most || isWellWithin(raw, most)
 }
 
-// sampledText estimates the tokens of JSON text by four samples, without the backslashes of escapes.
-func sampledText(raw []byte) int {
+// isWellWithin reports whether four samples of JSON text, without the backslashes of escapes, have so
+// few tokens that all of it has at most so many.
+func isWellWithin(raw []byte, most int) bool {
 	const size = 1 << 10
 	var buffer [4 * size]byte
 	if len(raw) <= len(buffer) {
-		return tokens.Estimate(raw)
+		return false
 	}
 	text := buffer[:0]
 	for i := range 4 {
@@ -53,7 +54,8 @@ func sampledText(raw []byte) int {
 			}
 		}
 	}
-	return tokens.Estimate(text) * len(raw) / len(buffer)
+	allowed := most * len(buffer) / len(raw) // tokens of the samples
+	return tokens.Estimate(text)*2 <= allowed || tokens.Fits(text, allowed*5/6)
 }
 
 // limit is how many tokens content may have; 0: any number.
