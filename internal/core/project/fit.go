@@ -212,8 +212,7 @@ func (p *part) trim(how How, budget int, alone bool) {
 // trimJSON is trim for JSON; false when nothing of it would be left and a piece of its text says more.
 func (p *part) trimJSON(value []byte, how How, budget int, alone bool) bool {
 	shaped := p.shaped
-	t := p.tally.Clone()
-	c := trimmer{value: value, budget: budget, tally: t, noted: alone}
+	c := trimmer{state: state{value: value, tally: p.tally.Clone()}, budget: budget, noted: alone}
 	if how.Shape != "" && how.Shape != shape.Off && !p.structured && !p.user {
 		c.write = func(value []byte) []byte {
 			if out, ok := shape.Text(value, how.Shape); ok {
@@ -229,7 +228,7 @@ func (p *part) trimJSON(value []byte, how How, budget int, alone bool) bool {
 		p.shaped = shaped
 		return false
 	}
-	p.tally = *t
+	p.tally = *c.tally
 	p.said = c.said
 	p.reshape(how.Shape)
 	return true
@@ -247,15 +246,14 @@ func (p *part) trimTail(budget int, alone bool) bool {
 	if err != nil || room < budget/2 {
 		return false
 	}
-	t := p.tally.Clone()
-	c := trimmer{value: value, budget: room, tally: t, noted: alone, write: func(value []byte) []byte { return value }}
+	c := trimmer{state: state{value: value, tally: p.tally.Clone()}, budget: room, noted: alone}
 	value = c.trim()
 	if c.emptied {
 		return false
 	}
 	p.out = slices.Concat(text[:start], value)
 	p.shaped = nil
-	p.tally = *t
+	p.tally = *c.tally
 	p.said = c.said
 	return true
 }

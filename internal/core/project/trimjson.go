@@ -1,8 +1,8 @@
 package project
 
 import (
+	"math"
 	"slices"
-	"sort"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/project/columns"
@@ -18,49 +18,58 @@ const (
 
 // trimmer cuts a JSON value to a budget: what says least about its rows goes first, and rows last.
 type trimmer struct {
-	value  []byte // compact
+	state
 	budget int
-	tally  *mask.Tally
 	write  func(value []byte) []byte // the value as it is sent; nil: as it is
 	noted  bool                      // the note counts, and can say more
-	said   said
 
 	table   *columns.Table
-	gone    int   // columns of the table
+	over    int   // tokens of the state, which are too many
 	emptied bool  // nothing of the value is left
 	long    state // before strings were cut
 
-	spare, joined []byte // what tries are written to
+	spare []byte // what the next try is written to
+}
+
+// state is how far a value is cut.
+type state struct {
+	value []byte // compact
+	tally *mask.Tally
+	said  said
+	gone  int // columns
 }
 
 // trimJSON cuts compact JSON to the budget without saying more than t counts.
 func trimJSON(src []byte, budget int, t *mask.Tally) []byte {
-	c := trimmer{value: src, budget: budget, tally: t}
-	return c.trim()
+	c := trimmer{state: state{value: src, tally: t.Clone()}, budget: budget}
+	out := c.trim()
+	*t = *c.tally
+	return out
 }
 
 // trim returns what fits of the value.
 func (c *trimmer) trim() []byte {
-	if c.fits(c.value, c.tally, c.said, c.budget) {
+	if c.take(c.state) {
 		return c.value
 	}
 	c.said.named = min(c.budget/100, mostNamed)
 	if c.said.named == 0 {
 		c.said.named = unnamed
 	}
-	c.commit(mask.Short(0, true))
+	c.state = c.masked(mask.Short(0, true))
 	c.table = columns.Read(c.value)
 	if !c.noted { // nothing could say them
 		c.table.Columns = c.table.Columns[c.table.Until(columns.Constant):]
 	}
 	steps := []func() bool{
 		func() bool { return c.dropUntil(columns.Empty) },
-		c.dropEmpty,
+		func() bool { return c.take(c.masked(mask.Filled())) },
 		func() bool { return c.dropUntil(columns.Opaque) },
 		func() bool { return c.shorten(mask.Texts, longChars) },
 		c.dropPlain,
+		func() bool { return c.thinList(true) },
 		func() bool { return c.shorten(mask.Texts, leastChars) },
-		c.thinList,
+		func() bool { return c.thinList(false) },
 		c.thin,
 		func() bool { return c.shorten(cutStrings, leastChars) },
 		c.thin,
@@ -75,81 +84,97 @@ func (c *trimmer) trim() []byte {
 
 func cutStrings(limit int) *mask.Mask { return mask.Short(limit, false) }
 
-// fits reports whether the value fits, with the note about what is missing.
-func (c *trimmer) fits(value []byte, t *mask.Tally, s said, budget int) bool {
-	text := value
+// size is how many tokens the state takes with the note about what is missing; beyond the budget, about.
+func (c *trimmer) size(s state) int {
+	text := s.value
 	if c.write != nil {
-		text = c.write(value)
+		text = c.write(text)
 	}
-	if !tokens.Fits(text, budget) {
-		return false
+	room := c.budget
+	if c.noted && s.tally.Left() {
+		a := absent{fields: s.tally.Fields(), others: s.tally.Others, rows: s.tally.Rows, cut: s.tally.Cut, tokens: mostTokens, said: s.said}
+		room -= refRoom + counted(noteBlock(appendNote(nil, &a, likeRef)))
 	}
-	if !c.noted || !t.Left() {
-		return true
-	}
-	a := absent{fields: t.Fields(), others: t.Others, rows: t.Rows, cut: t.Cut, tokens: mostTokens, said: s}
-	note := appendNote(nil, &a, likeRef)
-	if c.write == nil && value[0] == '{' {
-		c.joined = appendAll(c.joined[:0], noted(value, note))
-		return tokens.Fits(c.joined, budget-refRoom)
-	}
-	return tokens.Fits(text, budget-refRoom-counted(noteBlock(note)))
+	return c.budget - room + tokens.Near(text, max(room, 0))
 }
 
 // counted is the number of tokens of a text. What no budget would hold is estimated.
-func counted(text []byte) int {
-	if n := tokens.Estimate(text); n > mostCounted {
-		return n
-	}
-	n, err := tokens.Count(string(text))
-	if err != nil {
-		return len(text)
-	}
-	return n
-}
+func counted(text []byte) int { return tokens.Near(text, mostCounted) }
 
 const mostCounted = 100_000
 
-// try applies a mask to the value. What it returns is valid until the next try.
-func (c *trimmer) try(m *mask.Mask) ([]byte, *mask.Tally) {
-	t := c.tally.Clone()
+// masked is the state with a mask applied.
+func (c *trimmer) masked(m *mask.Mask) state {
+	s := c.state
+	s.tally = c.tally.Clone()
 	if cap(c.spare) < len(c.value) {
-		c.spare = make([]byte, 0, len(c.value)+len(c.value)/8)
+		c.spare = make([]byte, 0, len(c.value))
 	}
-	out, err := m.Apply(c.spare[:0], c.value, t)
+	out, err := m.Apply(c.spare, c.value, s.tally)
 	if err != nil { // it was checked before
-		return c.value, c.tally
+		out = slices.Clone(c.value)
 	}
-	c.spare = out
-	return out, t
+	s.value = out
+	c.spare = nil
+	return s
 }
 
-// commit keeps what try returned last.
-func (c *trimmer) commit(m *mask.Mask) {
-	out, t := c.try(m)
-	c.value = out
-	*c.tally = *t
-	c.spare = nil
+// take goes on with a state, and reports whether it fits.
+func (c *trimmer) take(s state) bool {
+	c.state = s
+	c.over = c.size(s)
+	return c.over <= c.budget
 }
+
+// most takes the state with the largest n that fits, from low up to but not including high. When not even
+// low fits it takes that. over is about how many tokens high would take. It aims at where the budget would
+// end if all steps were of one size, which takes far fewer tries than halving.
+func (c *trimmer) most(low, high, over int, with func(n int) state) (n int, ok bool) {
+	best := with(low)
+	size := c.size(best)
+	for try := 1; size <= c.budget && high-low > 1 && c.budget-size > c.budget/nearly; try++ {
+		n = low + (high-low)*(c.budget-size)/max(over-size, 1)
+		if try%3 == 0 {
+			n = (low + high) / 2
+		}
+		n = min(max(n, low+1), high-1)
+		s := with(n)
+		used := c.size(s)
+		if used > c.budget {
+			high = n
+			over = used
+			c.spare = s.value[:0]
+			continue
+		}
+		low = n
+		size = used
+		c.spare = best.value[:0]
+		best = s
+	}
+	c.state = best
+	c.over = size
+	return low, size <= c.budget
+}
+
+// nearly is the part of a budget that is not worth another try.
+const nearly = 100
 
 // dropUntil drops columns up to the class, no more than are needed.
 func (c *trimmer) dropUntil(class columns.Class) bool {
-	fits := func(n int) bool {
-		out, t := c.try(mask.Without(c.table.Without(n)))
-		return c.fits(out, t, c.saying(n), c.budget)
-	}
 	last := c.table.Until(class)
 	if last == c.gone {
 		return false
 	}
-	enough := fits(last)
-	if enough {
-		last = c.gone + 1 + sort.Search(last-c.gone-1, func(i int) bool { return fits(c.gone + 1 + i) })
-	}
-	c.commit(mask.Without(c.table.Without(last)))
-	c.said = c.saying(last)
-	c.gone = last
-	return enough
+	_, ok := c.most(0, last-c.gone, c.over, func(n int) state { return c.without(last - n) })
+	return ok
+}
+
+// without is the state without the first columns.
+func (c *trimmer) without(columns int) state {
+	s := c.masked(mask.Without(c.table.Without(columns)))
+	s.said = c.saying(columns)
+	s.gone = columns
+	return s
 }
 
 // dropPlain drops all other columns that may go, no more than are needed with texts as short as they are
@@ -158,16 +183,10 @@ func (c *trimmer) dropPlain() bool {
 	if !c.dropUntil(columns.Plain) {
 		return false
 	}
-	c.value = c.long.value
-	*c.tally = *c.long.tally
-	c.commit(mask.Without(c.table.Without(c.gone)))
+	gone := c.gone
+	c.state = c.long
+	c.state = c.without(gone)
 	return c.shorten(mask.Texts, longChars)
-}
-
-// dropEmpty drops members without a value from rows where others have one.
-func (c *trimmer) dropEmpty() bool {
-	c.commit(mask.Filled())
-	return c.fits(c.value, c.tally, c.said, c.budget)
 }
 
 // saying is what the note says when the first columns are gone: those that are the same everywhere, as
@@ -216,26 +235,10 @@ func pathOf(path []string) string {
 
 // shorten cuts the longest strings, and no more of them than is needed.
 func (c *trimmer) shorten(cut func(limit int) *mask.Mask, least int) bool {
-	fits := func(limit int) bool {
-		out, t := c.try(cut(limit))
-		return c.fits(out, t, c.said, c.budget)
-	}
-	if !fits(least) {
-		c.long = state{c.value, c.tally.Clone(), c.said}
-		c.commit(cut(least))
-		return false
-	}
-	most := max(least, 8*c.budget)
-	for most-least > max(4, least/32) {
-		middle := (least + most) / 2
-		if fits(middle) {
-			least = middle
-		} else {
-			most = middle
-		}
-	}
-	c.commit(cut(least))
-	return true
+	c.long = c.state
+	steps := int(math.Sqrt(float64(32 * c.budget))) // the longer, the larger: up to 8 characters a token
+	_, ok := c.most(0, steps, c.over, func(n int) state { return c.masked(cut(least + n*n/4)) })
+	return ok
 }
 
 // thin shortens all lists to the same length. Of a tree it leaves out as many of the deepest levels as
@@ -244,34 +247,29 @@ func (c *trimmer) thin() bool {
 	var best state
 	_, levels := c.table.Lists(0)
 	for level := max(levels, 1); level > 0; level-- {
-		at := trimmer{value: c.value, tally: c.tally, budget: c.budget, write: c.write, noted: c.noted, said: c.said}
+		at := *c
 		if level < levels {
 			deeper, _ := c.table.Lists(level)
-			at.value, at.tally = c.try(mask.Without(deeper))
+			at.state = c.masked(mask.Without(deeper))
 		}
 		if at.thinAll() && len(at.value) > len(best.value) {
-			best = state{at.value, at.tally, c.said}
+			best = at.state
 		}
 	}
 	if best.value == nil {
-		c.commit(mask.First(1))
+		c.take(c.masked(mask.First(1)))
 		return false
 	}
-	c.value = best.value
-	*c.tally = *best.tally
+	c.state = best
 	return true
 }
 
 // thinAll shortens all lists to the same length, as little as is needed.
 func (c *trimmer) thinAll() bool {
-	fits := func(rows int) bool {
-		out, t := c.try(mask.First(rows))
-		return c.fits(out, t, c.said, c.budget)
-	}
-	if !fits(1) {
+	bulk, err := mask.Survey(c.value)
+	if err != nil {
 		return false
 	}
-	rows := sort.Search(4*c.budget, func(n int) bool { return !fits(n + 1) })
-	c.value, c.tally = c.try(mask.First(rows))
-	return true
+	_, ok := c.most(1, max(bulk.Longest, 1)+1, c.over, func(n int) state { return c.masked(mask.First(n)) })
+	return ok
 }

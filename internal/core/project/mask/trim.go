@@ -91,6 +91,7 @@ func Compact(dst, src []byte) ([]byte, error) {
 // largest counts.
 type Bulk struct {
 	Array, Object Place // with at least two elements, or members
+	Longest       int   // array, in elements
 }
 
 // Place is a container in the walked bytes.
