@@ -27,7 +27,7 @@ func (c *trimmer) trimMembers(at mask.Place) bool {
 	for w := rawjson.Object(c.value[at.Start:at.End]); w.Next(); {
 		ends = append(ends, w.End)
 	}
-	_, ok := c.most(1, len(ends), c.over, func(n int) state {
+	_, ok := c.most(1, len(ends), c.over, nil, func(n int) state {
 		s := c.state
 		s.tally = c.tally.Clone()
 		w := rawjson.Object(c.value[at.Start:at.End])

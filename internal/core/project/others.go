@@ -201,13 +201,13 @@ func (l *listCut) sayAll(whole bool) bool {
 		least = all
 	}
 	total := len(l.ends)
-	columns, ok := l.most(least, all+1, l.over, func(n int) state { return l.with(1, total, 0, n) })
+	columns, ok := l.most(least, all+1, l.over, nil, func(n int) state { return l.with(1, total, 0, n) })
 	switch {
 	case !ok:
 	case columns == all:
-		l.most(1, total, l.over, func(n int) state { return l.with(n, total, 0, all) })
+		l.most(1, total, l.over, nil, func(n int) state { return l.with(n, total, 0, all) })
 	default:
-		l.most(0, total, l.over, func(n int) state { return l.with(1, total, n, columns) })
+		l.most(0, total, l.over, nil, func(n int) state { return l.with(1, total, n, columns) })
 	}
 	return ok
 }
@@ -217,9 +217,9 @@ func (l *listCut) saySome() bool {
 	total := len(l.ends)
 	budget := l.budget
 	l.budget /= 2
-	wide, _ := l.most(0, total, l.over, func(n int) state { return l.with(1, 1+n, n, 0) })
+	wide, _ := l.most(0, total, l.over, nil, func(n int) state { return l.with(1, 1+n, n, 0) })
 	l.budget = budget
-	_, ok := l.most(wide, total, l.over, func(n int) state { return l.with(1, 1+n, wide, l.few()) })
+	_, ok := l.most(wide, total, l.over, nil, func(n int) state { return l.with(1, 1+n, wide, l.few()) })
 	return ok
 }
 

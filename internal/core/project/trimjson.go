@@ -3,6 +3,7 @@ package project
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/project/columns"
@@ -23,10 +24,10 @@ type trimmer struct {
 	write  func(value []byte) []byte // the value as it is sent; nil: as it is
 	noted  bool                      // the note counts, and can say more
 
+	full    state // before columns went
 	table   *columns.Table
-	over    int   // tokens of the state, which are too many
-	emptied bool  // nothing of the value is left
-	long    state // before strings were cut
+	over    int  // tokens of the state, which are too many
+	emptied bool // nothing of the value is left
 
 	spare []byte // what the next try is written to
 }
@@ -36,7 +37,15 @@ type state struct {
 	value []byte // compact
 	tally *mask.Tally
 	said  said
-	gone  int // columns
+	cut   cut
+}
+
+// cut is what may go from rows before rows go.
+type cut struct {
+	columns int   // how many of the table
+	but     []int // of these, that stay
+	filled  bool  // members without a value go
+	texts   int   // characters of each that stay; 0: all
 }
 
 // trimJSON cuts compact JSON to the budget without saying more than t counts.
@@ -57,32 +66,31 @@ func (c *trimmer) trim() []byte {
 		c.said.named = unnamed
 	}
 	c.state = c.masked(mask.Short(0, true))
+	c.full = c.state
 	c.table = columns.Read(c.value)
 	if !c.noted { // nothing could say them
 		c.table.Columns = c.table.Columns[c.table.Until(columns.Constant):]
 	}
 	steps := []func() bool{
 		func() bool { return c.dropUntil(columns.Empty) },
-		func() bool { return c.take(c.masked(mask.Filled())) },
+		c.dropEmpty,
 		func() bool { return c.dropUntil(columns.Opaque) },
-		func() bool { return c.shorten(mask.Texts, longChars) },
-		c.dropPlain,
+		func() bool { return c.shorten(longChars) },
+		func() bool { return c.dropUntil(columns.Plain) && c.shorten(longChars) },
 		func() bool { return c.thinList(true) },
-		func() bool { return c.shorten(mask.Texts, leastChars) },
+		func() bool { return c.shorten(leastChars) },
 		func() bool { return c.thinList(false) },
 		c.thin,
-		func() bool { return c.shorten(cutStrings, leastChars) },
+		func() bool { return c.cutStrings(leastChars) },
 		c.thin,
 		c.dropMembers,
-		func() bool { return c.shorten(cutStrings, 1) },
+		func() bool { return c.cutStrings(1) },
 	}
 	if !slices.ContainsFunc(steps, func(step func() bool) bool { return step() }) {
 		c.empty()
 	}
 	return c.value
 }
-
-func cutStrings(limit int) *mask.Mask { return mask.Short(limit, false) }
 
 // size is how many tokens the state takes with the note about what is missing; beyond the budget, about.
 func (c *trimmer) size(s state) int {
@@ -104,18 +112,27 @@ func counted(text []byte) int { return tokens.Near(text, mostCounted) }
 const mostCounted = 100_000
 
 // masked is the state with a mask applied.
-func (c *trimmer) masked(m *mask.Mask) state {
-	s := c.state
-	s.tally = c.tally.Clone()
-	if cap(c.spare) < len(c.value) {
-		c.spare = make([]byte, 0, len(c.value))
+func (c *trimmer) masked(m *mask.Mask) state { return c.apply(c.state, m) }
+
+func (c *trimmer) apply(s state, m *mask.Mask) state {
+	if cap(c.spare) < len(s.value) {
+		c.spare = make([]byte, 0, len(s.value))
 	}
-	out, err := m.Apply(c.spare, c.value, s.tally)
+	s.tally = s.tally.Clone()
+	out, err := m.Apply(c.spare, s.value, s.tally)
 	if err != nil { // it was checked before
-		out = slices.Clone(c.value)
+		out = slices.Clone(s.value)
 	}
 	s.value = out
 	c.spare = nil
+	return s
+}
+
+// without is the full state after a cut.
+func (c *trimmer) without(to cut) state {
+	s := c.apply(c.full, mask.Without(c.table.Without(to.columns, to.but...), to.filled, to.texts))
+	s.said = c.saying(to.columns)
+	s.cut = to
 	return s
 }
 
@@ -128,16 +145,20 @@ func (c *trimmer) take(s state) bool {
 
 // most takes the state with the largest n that fits, from low up to but not including high. When not even
 // low fits it takes that. over is about how many tokens high would take. It aims at where the budget would
-// end if all steps were of one size, which takes far fewer tries than halving.
-func (c *trimmer) most(low, high, over int, with func(n int) state) (n int, ok bool) {
+// end by the weights up to each n (nil: n itself), which takes far fewer tries than halving.
+func (c *trimmer) most(low, high, over int, weight func(n int) int, with func(n int) state) (n int, ok bool) {
+	if weight == nil {
+		weight = func(n int) int { return n }
+	}
 	best := with(low)
 	size := c.size(best)
 	for try := 1; size <= c.budget && high-low > 1 && c.budget-size > c.budget/nearly; try++ {
-		n = low + (high-low)*(c.budget-size)/max(over-size, 1)
-		if try%3 == 0 {
-			n = (low + high) / 2
+		n = (low + high) / 2
+		if try%3 > 0 {
+			aim := weight(low) + (weight(high)-weight(low))*(c.budget-size)/max(over-size, 1)
+			n = low + sort.Search(high-low-1, func(i int) bool { return weight(low+1+i) > aim })
 		}
-		n = min(max(n, low+1), high-1)
+		n = max(n, low+1)
 		s := with(n)
 		used := c.size(s)
 		if used > c.budget {
@@ -161,32 +182,69 @@ const nearly = 100
 
 // dropUntil drops columns up to the class, no more than are needed.
 func (c *trimmer) dropUntil(class columns.Class) bool {
+	to := c.cut
 	last := c.table.Until(class)
-	if last == c.gone {
+	if last == to.columns {
 		return false
 	}
-	_, ok := c.most(0, last-c.gone, c.over, func(n int) state { return c.without(last - n) })
+	first := to.columns
+	to.columns = last
+	if c.isHopeless(to) {
+		c.cut = to
+		return false
+	}
+	weight := func(n int) (sum int) {
+		for _, col := range c.table.Columns[last-n : last] {
+			sum += col.Bytes
+		}
+		return sum
+	}
+	_, ok := c.most(0, last-first, c.over, weight, func(n int) state {
+		to.columns = last - n
+		return c.without(to)
+	})
+	if ok {
+		c.giveBack()
+	}
 	return ok
 }
 
-// without is the state without the first columns.
-func (c *trimmer) without(columns int) state {
-	s := c.masked(mask.Without(c.table.Without(columns)))
-	s.said = c.saying(columns)
-	s.gone = columns
-	return s
+// giveBack puts columns back for which there is room, those first that are missed most.
+func (c *trimmer) giveBack() {
+	tries := 3
+	for i := c.cut.columns - 1; i >= c.table.Until(columns.Empty) && tries > 0; i-- {
+		if room := c.budget - c.over; room < c.budget/20 || c.table.Columns[i].Bytes/3 > room {
+			continue
+		}
+		tries--
+		to := c.cut
+		to.but = append(to.but[:len(to.but):len(to.but)], i)
+		s := c.without(to)
+		if size := c.size(s); size <= c.budget {
+			c.state = s
+			c.over = size
+		}
+	}
 }
 
-// dropPlain drops all other columns that may go, no more than are needed with texts as short as they are
-// now; then texts take what is left.
-func (c *trimmer) dropPlain() bool {
-	if !c.dropUntil(columns.Plain) {
+// dropEmpty drops members without a value from rows where others have one.
+func (c *trimmer) dropEmpty() bool {
+	to := c.cut
+	to.filled = true
+	if c.isHopeless(to) {
+		c.cut = to
 		return false
 	}
-	gone := c.gone
-	c.state = c.long
-	c.state = c.without(gone)
-	return c.shorten(mask.Texts, longChars)
+	return c.take(c.without(to))
+}
+
+// isHopeless reports whether a cut leaves so much that there is no need to try.
+func (c *trimmer) isHopeless(to cut) bool {
+	left := len(c.full.value)
+	for _, col := range c.table.Columns[:to.columns] {
+		left -= col.Bytes
+	}
+	return to.texts == 0 && left > hopeless*c.budget
 }
 
 // saying is what the note says when the first columns are gone: those that are the same everywhere, as
@@ -233,11 +291,24 @@ func pathOf(path []string) string {
 	return string(out)
 }
 
-// shorten cuts the longest strings, and no more of them than is needed.
-func (c *trimmer) shorten(cut func(limit int) *mask.Mask, least int) bool {
-	c.long = c.state
+// shorten cuts the longest texts, and no more of them than is needed.
+func (c *trimmer) shorten(least int) bool {
+	to := c.cut
+	return c.mostChars(least, func(limit int) state {
+		to.texts = limit
+		return c.without(to)
+	})
+}
+
+// cutStrings is shorten for any strings.
+func (c *trimmer) cutStrings(least int) bool {
+	return c.mostChars(least, func(limit int) state { return c.masked(mask.Short(limit, false)) })
+}
+
+// mostChars takes the longest strings that fit.
+func (c *trimmer) mostChars(least int, with func(limit int) state) bool {
 	steps := int(math.Sqrt(float64(32 * c.budget))) // the longer, the larger: up to 8 characters a token
-	_, ok := c.most(0, steps, c.over, func(n int) state { return c.masked(cut(least + n*n/4)) })
+	_, ok := c.most(0, steps, max(c.over, 2*c.budget), nil, func(n int) state { return with(least + n*n/4) })
 	return ok
 }
 
@@ -250,7 +321,7 @@ func (c *trimmer) thin() bool {
 		at := *c
 		if level < levels {
 			deeper, _ := c.table.Lists(level)
-			at.state = c.masked(mask.Without(deeper))
+			at.state = c.masked(mask.Without(deeper, false, 0))
 		}
 		if at.thinAll() && len(at.value) > len(best.value) {
 			best = at.state
@@ -270,6 +341,6 @@ func (c *trimmer) thinAll() bool {
 	if err != nil {
 		return false
 	}
-	_, ok := c.most(1, max(bulk.Longest, 1)+1, c.over, func(n int) state { return c.masked(mask.First(n)) })
+	_, ok := c.most(1, max(bulk.Longest, 1)+1, c.over, nil, func(n int) state { return c.masked(mask.First(n)) })
 	return ok
 }

@@ -98,21 +98,25 @@ func count(text []byte, limit int) (n, size int, err error) {
 }
 
 // costOf is the number of tokens of a piece. Texts repeat their words, and looking one up is far cheaper
-// than splitting it again: each short piece has a place in memory, which it shares with few others.
+// than splitting it again: each short piece has two places in memory, which it shares with few others.
 func costOf(codec tokenizer.Codec, piece []byte) (int, error) {
 	if len(piece) > maxRemembered {
 		return codec.Count(string(piece))
 	}
 	hash := hashOf(piece)
-	place := &memory[hash%uint64(len(memory))]
-	if m := place.Load(); m != 0 && m|maxRemembered == hash|maxRemembered {
-		return int(m & maxRemembered), nil
+	place := hash % uint64(len(memory))
+	last := memory[place].Load()
+	for _, m := range [2]uint64{last, memory[place^1].Load()} {
+		if m != 0 && m|maxRemembered == hash|maxRemembered {
+			return int(m & maxRemembered), nil
+		}
 	}
 	cost, err := codec.Count(string(piece))
 	if err != nil {
 		return 0, err
 	}
-	place.Store(hash&^maxRemembered | uint64(cost))
+	memory[place^1].Store(last)
+	memory[place].Store(hash&^maxRemembered | uint64(cost))
 	return cost, nil
 }
 

@@ -6,7 +6,7 @@
 //
 //	t := columns.Read(value)
 //	for _, c := range t.Columns { … c.Class, c.Path … } // the first may go first
-//	out, err := mask.Without(t.Without(5)).Apply(nil, value, &tally)
+//	out, err := mask.Without(t.Without(5), false, 0).Apply(nil, value, &tally)
 package columns
 
 import (
@@ -62,12 +62,15 @@ func (t *Table) Until(c Class) int {
 	return n
 }
 
-// Without are the paths that are left out when the first n columns go. An object of which nothing would
-// be left goes as a whole.
-func (t *Table) Without(n int) [][]string {
+// Without are the paths that are left out when the first n columns go, but for some of them. An object of
+// which nothing would be left goes as a whole.
+func (t *Table) Without(n int, but ...int) [][]string {
 	gone := make(map[*node]bool, n)
 	for _, c := range t.Columns[:n] {
 		gone[c.node] = true
+	}
+	for _, i := range but {
+		delete(gone, t.Columns[i].node)
 	}
 	return t.root.without(nil, nil, gone)
 }

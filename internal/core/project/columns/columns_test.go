@@ -77,7 +77,7 @@ func TestAnObjectOfWhichNothingIsLeftGoes(t *testing.T) {
 	value := []byte(list(4, `{"id":#,"in":{"a":1,"b":{"c":null}},"on":{"a":2,"n":#}}`))
 	table := columns.Read(value)
 	var tally mask.Tally
-	out, err := mask.Without(table.Without(len(table.Columns))).Apply(nil, value, &tally)
+	out, err := mask.Without(table.Without(len(table.Columns)), false, 0).Apply(nil, value, &tally)
 	if want := list(4, `{"id":#,"on":{"n":#}}`); err != nil || string(out) != want {
 		t.Errorf("got %s, %v", out, err)
 	}
@@ -96,7 +96,7 @@ func FuzzRead(f *testing.F) {
 		table := columns.Read(value)
 		for n := range len(table.Columns) + 1 {
 			var tally mask.Tally
-			out, err := mask.Without(table.Without(n)).Apply(nil, value, &tally)
+			out, err := mask.Without(table.Without(n), false, 0).Apply(nil, value, &tally)
 			if err != nil || rawjson.Check(out) != nil || n == 0 && string(out) != string(value) {
 				t.Fatalf("%s without %v: %s, %v", value, table.Without(n), out, err)
 			}
