@@ -26,7 +26,7 @@ func (r *result) fit(how How) {
 		switch {
 		case p.structured:
 			if how.Budget > 0 {
-				p.trim(how, how.Budget, true)
+				p.fit(how, how.Budget, true)
 			}
 		case p.user:
 			user = append(user, p)
@@ -61,8 +61,12 @@ func (r *result) fitTexts(model, user []*part, how How) {
 	}
 	goal := room
 	for range maxTries {
-		left := fitTogether(model, how, goal)
-		fitTogether(user, how, left)
+		if len(all) == 1 {
+			all[0].trim(how, goal, true)
+		} else {
+			left := fitTogether(model, how, goal)
+			fitTogether(user, how, left)
+		}
 		if r.fitsTogether(all, room) {
 			return
 		}
@@ -123,6 +127,9 @@ func (r *result) readerText(p *part) []byte {
 	case p.dropped:
 		return nil
 	case p.out == nil && p.shaped == nil: // as it came, with what stands around its JSON
+		if p.came != nil {
+			return p.came
+		}
 		return quoted.AppendText(nil, r.raw[p.start:p.end])
 	}
 	return appendAll(nil, r.pieces(p, likeRef))
@@ -147,7 +154,7 @@ func (r *result) linkTokens() (n int) {
 // fitTogether cuts the parts so that they fit together, and returns what is left of the budget.
 func fitTogether(parts []*part, how How, budget int) (left int) {
 	if len(parts) == 1 {
-		parts[0].trim(how, budget, true)
+		parts[0].fit(how, budget, true)
 		return max(0, budget-counted(parts[0].sent()))
 	}
 	sizes := make([]int, len(parts))
@@ -180,18 +187,21 @@ func keepFirst(parts []*part, how How, sizes []int, budget int) (left int) {
 			}
 			break
 		}
-		p.trim(how, most, false)
+		p.fit(how, most, false)
 		left -= sizes[i]
 	}
 	return max(0, left)
 }
 
-// trim cuts the part to the budget. A shaped part is cut before shaping, so that its rows stay whole.
-// When the part stands alone, its note counts.
-func (p *part) trim(how How, budget int, alone bool) {
-	if !(alone && p.leaves()) && tokens.Fits(p.sent(), budget) {
-		return
+// fit cuts the part to the budget if it is over it. When the part stands alone, its note counts.
+func (p *part) fit(how How, budget int, alone bool) {
+	if alone && p.leaves() || !tokens.Fits(p.sent(), budget) {
+		p.trim(how, budget, alone)
 	}
+}
+
+// trim cuts the part to the budget. A shaped part is cut before shaping, so that its rows stay whole.
+func (p *part) trim(how How, budget int, alone bool) {
 	if value := p.head(4 * budget); value != nil && p.trimJSON(value, how, budget, alone) {
 		return
 	}

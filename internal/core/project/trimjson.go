@@ -15,6 +15,7 @@ const (
 	longChars  = 120 // texts are cut to this before columns that may matter go
 	leastChars = 64  // and to this before rows go, so that names stay whole
 	maxRounds  = 64  // of cutting one container; each removes a good part of the excess
+	tableGain  = 4   // times that objects take what a table takes, at most
 )
 
 // trimmer cuts a JSON value to a budget: what says least about its rows goes first, and rows last.
@@ -24,10 +25,11 @@ type trimmer struct {
 	write  func(value []byte) []byte // the value as it is sent; nil: as it is
 	noted  bool                      // the note counts, and can say more
 
-	full    state // before columns went
-	table   *columns.Table
-	over    int  // tokens of the state, which are too many
-	emptied bool // nothing of the value is left
+	full     state // before columns and texts are cut
+	fullSize int   // tokens of that
+	table    *columns.Table
+	over     int  // tokens of the state, which are too many
+	emptied  bool // nothing of the value is left
 
 	spare []byte // what the next try is written to
 }
@@ -67,6 +69,7 @@ func (c *trimmer) trim() []byte {
 	}
 	c.state = c.masked(mask.Short(0, true))
 	c.full = c.state
+	c.fullSize = c.over
 	c.table = columns.Read(c.value)
 	if !c.noted { // nothing could say them
 		c.table.Columns = c.table.Columns[c.table.Until(columns.Constant):]
@@ -75,9 +78,9 @@ func (c *trimmer) trim() []byte {
 		func() bool { return c.dropUntil(columns.Empty) },
 		c.dropEmpty,
 		func() bool { return c.dropUntil(columns.Opaque) },
-		func() bool { return c.shorten(longChars) },
-		func() bool { return c.dropUntil(columns.Plain) && c.shorten(longChars) },
-		func() bool { return c.thinList(true) },
+		func() bool { return c.settle() && c.shorten(longChars) },
+		func() bool { return c.dropUntil(columns.Plain) && c.settle() && c.shorten(longChars) },
+		func() bool { return c.over < tableGain*c.budget && c.thinList(true) },
 		func() bool { return c.shorten(leastChars) },
 		func() bool { return c.thinList(false) },
 		c.thin,
@@ -178,7 +181,7 @@ func (c *trimmer) most(low, high, over int, weight func(n int) int, with func(n 
 }
 
 // nearly is the part of a budget that is not worth another try.
-const nearly = 100
+const nearly = 50
 
 // dropUntil drops columns up to the class, no more than are needed.
 func (c *trimmer) dropUntil(class columns.Class) bool {
@@ -189,8 +192,7 @@ func (c *trimmer) dropUntil(class columns.Class) bool {
 	}
 	first := to.columns
 	to.columns = last
-	if c.isHopeless(to) {
-		c.cut = to
+	if c.skips(to) {
 		return false
 	}
 	weight := func(n int) (sum int) {
@@ -212,7 +214,7 @@ func (c *trimmer) dropUntil(class columns.Class) bool {
 // giveBack puts columns back for which there is room, those first that are missed most.
 func (c *trimmer) giveBack() {
 	tries := 3
-	for i := c.cut.columns - 1; i >= c.table.Until(columns.Empty) && tries > 0; i-- {
+	for i := c.cut.columns - 1; i >= max(c.full.cut.columns, c.table.Until(columns.Empty)) && tries > 0; i-- {
 		if room := c.budget - c.over; room < c.budget/20 || c.table.Columns[i].Bytes/3 > room {
 			continue
 		}
@@ -231,20 +233,33 @@ func (c *trimmer) giveBack() {
 func (c *trimmer) dropEmpty() bool {
 	to := c.cut
 	to.filled = true
-	if c.isHopeless(to) {
-		c.cut = to
+	if c.skips(to) {
 		return false
 	}
 	return c.take(c.without(to))
 }
 
-// isHopeless reports whether a cut leaves so much that there is no need to try.
-func (c *trimmer) isHopeless(to cut) bool {
+// skips reports whether a cut leaves so much that there is no need to try. The next step goes on from there.
+func (c *trimmer) skips(to cut) bool {
 	left := len(c.full.value)
-	for _, col := range c.table.Columns[:to.columns] {
+	for _, col := range c.table.Columns[c.full.cut.columns:to.columns] {
 		left -= col.Bytes
 	}
-	return to.texts == 0 && left > hopeless*c.budget
+	size := c.fullSize * max(left, 0) / len(c.full.value)
+	if to.texts > 0 || size < c.budget+c.budget/3 {
+		return false
+	}
+	c.cut = to
+	c.over = size
+	return true
+}
+
+// settle makes the columns that are gone final, so that all further tries are about less.
+func (c *trimmer) settle() bool {
+	to := c.cut
+	to.texts = 0
+	c.full = c.without(to)
+	return true
 }
 
 // saying is what the note says when the first columns are gone: those that are the same everywhere, as

@@ -29,7 +29,7 @@ func (t *Table) classify(n *node, way []string) {
 			continue
 		}
 		if class, rank := o.class(k); class > 0 {
-			t.Columns = append(t.Columns, Column{Class: class, Path: path, First: k.first, Bytes: k.bytes, rank: rank, node: k})
+			t.Columns = append(t.Columns, Column{Class: class, Path: path, First: k.first, Bytes: k.bytes + k.within*(len(k.name)+4), rank: rank, node: k})
 		}
 	}
 }

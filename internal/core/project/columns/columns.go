@@ -32,7 +32,7 @@ type Column struct {
 	Class Class
 	Path  []string // names from the root; "*" stands for any
 	First []byte   // its first value, as JSON
-	Bytes int      // of its values
+	Bytes int      // of its values, with its name
 
 	rank int // within the class
 	node *node
