@@ -21,7 +21,7 @@ type others struct {
 const (
 	maxOtherColumns = 24
 	maxOtherDepth   = 3
-	fewColumns      = 2 // that say what a row is
+	fewColumns      = 1 // that say what a row is
 	sparse          = 4 // a column that fewer than a quarter of the rows have is not worth its place
 )
 

@@ -58,7 +58,7 @@ func (o *object) class(k *node) (Class, int) {
 		return Constant, o.depth
 	case (o.rows || o.below) && k.listed > 0 && k.strings == 0 && k.bytes > bulkBytes*k.within:
 		return Opaque, 0
-	case mostly(k.opaque, filled) && k != o.own && o.own != nil && !isReference(list) && !(isID(list) && o.ids() == 1):
+	case mostly(k.opaque, filled) && k != o.own && o.known && !isReference(list) && !(isID(list) && o.ids() == 1):
 		return Opaque, 0
 	case k == o.own:
 		return 0, 0
