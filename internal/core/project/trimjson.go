@@ -83,6 +83,7 @@ func (c *trimmer) trim() []byte {
 		func() bool { return c.over < tableGain*c.budget && c.thinList(true) },
 		func() bool { return c.shorten(leastChars) },
 		func() bool { return c.thinList(false) },
+		func() bool { return c.dropUntil(columns.Rest) },
 		c.thin,
 		func() bool { return c.cutStrings(leastChars) },
 		c.thin,

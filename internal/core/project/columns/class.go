@@ -28,7 +28,11 @@ func (t *Table) classify(n *node, way []string) {
 			t.classify(k, path)
 			continue
 		}
-		if class, rank := o.class(k); class > 0 {
+		class, rank := o.class(k)
+		if class == 0 && (n.rows || n.below) && n.objects >= plainRows && o.own != nil && k != o.own {
+			class = Rest
+		}
+		if class > 0 {
 			t.Columns = append(t.Columns, Column{Class: class, Path: path, First: k.first, Bytes: k.bytes + k.within*(len(k.name)+4), rank: rank, node: k})
 		}
 	}

@@ -25,6 +25,7 @@ const (
 	Nested                    // a member of a nested object that does not identify it
 	Page                      // the URL of a row that its other columns name as well
 	Plain                     // a number or a flag that hardly varies, or long
+	Rest                      // all others of rows that have a name: what is left is the name
 )
 
 // Column is one that may go.
