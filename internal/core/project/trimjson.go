@@ -328,35 +328,23 @@ func (c *trimmer) mostChars(least int, with func(limit int) state) bool {
 	return ok
 }
 
-// thin shortens all lists to the same length. Of a tree it leaves out as many of the deepest levels as
-// lets most of it stay.
+// thin shortens all lists to the same length, as little as is needed. Of a tree it leaves out as many of
+// the deepest levels as lets most of it stay.
 func (c *trimmer) thin() bool {
-	var best state
+	c.spare = nil // what one level is written to must not be another's
+	from := *c
 	_, levels := c.table.Lists(0)
 	for level := max(levels, 1); level > 0; level-- {
-		at := *c
+		at := from
 		if level < levels {
 			deeper, _ := c.table.Lists(level)
-			at.state = c.masked(mask.Without(deeper, false, 0))
+			at.state = from.masked(mask.Without(deeper, false, 0))
 		}
-		if at.thinAll() && len(at.value) > len(best.value) {
-			best = at.state
+		bulk, _ := mask.Survey(at.value)
+		_, ok := at.most(1, max(bulk.Longest, 1)+1, from.over, nil, func(n int) state { return at.masked(mask.First(n)) })
+		if level == max(levels, 1) || ok && (c.over > c.budget || len(at.value) > len(c.value)) {
+			*c = at
 		}
 	}
-	if best.value == nil {
-		c.take(c.masked(mask.First(1)))
-		return false
-	}
-	c.state = best
-	return true
-}
-
-// thinAll shortens all lists to the same length, as little as is needed.
-func (c *trimmer) thinAll() bool {
-	bulk, err := mask.Survey(c.value)
-	if err != nil {
-		return false
-	}
-	_, ok := c.most(1, max(bulk.Longest, 1)+1, c.over, nil, func(n int) state { return c.masked(mask.First(n)) })
-	return ok
+	return c.over <= c.budget
 }

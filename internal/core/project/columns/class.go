@@ -3,9 +3,6 @@ package columns
 import (
 	"bytes"
 	"math"
-	"slices"
-
-	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // Limits of the classes.
@@ -82,10 +79,8 @@ func (o *object) classURL(k *node) (Class, int) {
 	switch {
 	case k != o.page, o.nested && o.known:
 		return Link, 0
-	case o.own != nil && o.repeats(k):
-		return Page, 0
 	case o.ids() > 0:
-		return Plain, 4 // it leads where the ID leads
+		return Page, 0 // it leads where the ID leads
 	}
 	return 0, 0 // it may be all that leads to the row
 }
@@ -167,39 +162,4 @@ func (n *node) page() (best *node) {
 		}
 	}
 	return best
-}
-
-// repeats reports whether the URL says what another column of its row says as well.
-func (o *object) repeats(url *node) bool {
-	for _, sample := range o.samples {
-		text := rawjson.Get(sample, url.name)
-		found := slices.ContainsFunc(o.kids, func(k *node) bool {
-			if k == url || len(k.kids) > 0 || k.urls > 0 || k.bools > 0 {
-				return false
-			}
-			return hasSegment(text, bytes.Trim(rawjson.Get(sample, k.name), `"`))
-		})
-		if len(text) > 0 && !found {
-			return false
-		}
-	}
-	return true
-}
-
-// hasSegment reports whether a URL has the name as a part of its own.
-func hasSegment(url, name []byte) bool {
-	if len(name) == 0 {
-		return false
-	}
-	for rest := url; ; {
-		i := bytes.Index(rest, name)
-		if i < 0 {
-			return false
-		}
-		after := rest[i+len(name):]
-		if i > 0 && bytes.IndexByte([]byte("/=:@"), rest[i-1]) >= 0 && (len(after) == 0 || bytes.IndexByte([]byte(`/?&#"`), after[0]) >= 0) {
-			return true
-		}
-		rest = rest[i+1:]
-	}
 }

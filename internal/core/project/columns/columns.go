@@ -23,7 +23,7 @@ const (
 	Link                      // a URL beside a better one, or one of a nested object
 	Opaque                    // a hash, or an ID beside another
 	Nested                    // a member of a nested object that does not identify it
-	Page                      // the URL of a row that its other columns name as well
+	Page                      // the URL of a row that has an ID
 	Plain                     // a number or a flag that hardly varies, or long
 	Rest                      // all others of rows that have a name: what is left is the name
 )
