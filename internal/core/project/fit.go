@@ -202,12 +202,19 @@ func (p *part) fit(how How, budget int, alone bool) {
 
 // trim cuts the part to the budget. A shaped part is cut before shaping, so that its rows stay whole.
 func (p *part) trim(how How, budget int, alone bool) {
-	if value := p.head(4 * budget); value != nil && p.trimJSON(value, how, budget, alone) {
-		return
+	if value := p.head(4 * budget); value != nil {
+		if p.trimJSON(nil, value, how, budget, alone) {
+			return
+		}
+		p.out = value
 	}
 	p.json = false
-	if !p.structured && p.trimTail(budget, alone) {
-		return
+	text := p.sent()
+	if start := jsonTail(text); start > 0 && !p.structured {
+		value, err := mask.Compact(nil, text[start:])
+		if room := budget - counted(text[:start]); err == nil && room >= budget/2 && p.trimJSON(text[:start], value, How{}, room, alone) {
+			return
+		}
 	}
 	if alone { // prose, or prose in braces
 		budget -= noteTokens
@@ -215,13 +222,13 @@ func (p *part) trim(how How, budget int, alone bool) {
 	if budget < 10*leastShare {
 		p.said.named = unnamed
 	}
-	p.out = append([]byte{}, trimText(p.sent(), budget, &p.tally)...)
+	p.out = append([]byte{}, trimText(text, budget, &p.tally)...)
 	p.shaped = nil
 }
 
-// trimJSON is trim for JSON; false when nothing of it would be left and a piece of its text says more.
-func (p *part) trimJSON(value []byte, how How, budget int, alone bool) bool {
-	shaped := p.shaped
+// trimJSON is trim for JSON, perhaps behind some words about it; false when nothing of it would be left and
+// a piece of its text says more.
+func (p *part) trimJSON(lead, value []byte, how How, budget int, alone bool) bool {
 	c := trimmer{state: state{value: value, tally: p.tally.Clone()}, budget: budget, noted: alone}
 	if how.Shape != "" && how.Shape != shape.Off && !p.structured && !p.user {
 		c.write = func(value []byte) []byte {
@@ -231,40 +238,15 @@ func (p *part) trimJSON(value []byte, how How, budget int, alone bool) bool {
 			return value
 		}
 	}
-	p.shaped = nil
-	p.out = c.trim()
+	out := c.trim()
 	if c.emptied && !p.structured {
-		p.out = value
-		p.shaped = shaped
 		return false
 	}
+	p.shaped = nil
+	p.out = slices.Concat(lead, out)
 	p.tally = *c.tally
 	p.said = c.said
 	p.reshape(how.Shape)
-	return true
-}
-
-// trimTail is trim for a text that ends in JSON, behind some words about it.
-func (p *part) trimTail(budget int, alone bool) bool {
-	text := p.sent()
-	start := jsonTail(text)
-	if start == 0 {
-		return false
-	}
-	value, err := mask.Compact(nil, text[start:])
-	room := budget - counted(text[:start])
-	if err != nil || room < budget/2 {
-		return false
-	}
-	c := trimmer{state: state{value: value, tally: p.tally.Clone()}, budget: room, noted: alone}
-	value = c.trim()
-	if c.emptied {
-		return false
-	}
-	p.out = slices.Concat(text[:start], value)
-	p.shaped = nil
-	p.tally = *c.tally
-	p.said = c.said
 	return true
 }
 

@@ -19,7 +19,7 @@ type others struct {
 }
 
 const (
-	maxOtherColumns = 24
+	maxOtherColumns = 64
 	maxOtherDepth   = 3
 	fewColumns      = 1 // that say what a row is
 	sparse          = 4 // a column that fewer than a quarter of the rows have is not worth its place
@@ -28,91 +28,87 @@ const (
 // othersOf takes the rows of an array apart. There are none when they are not objects, or hold most of
 // their content in lists of their own: then these should be cut rather.
 func othersOf(array []byte) *others {
-	o := &others{}
-	index := map[string]int{}
-	var paths []string
-	inside := 0
+	r := rowReader{index: map[string]int{}}
+	var rows [][][]byte
 	for w := rawjson.Array(array); w.Next(); {
 		if w.Value[0] != '{' {
 			return nil
 		}
-		row := map[string][]byte{}
-		inside += cells(row, "", w.Value, 0)
-		cell := make([][]byte, len(paths), len(paths)+len(row))
-		for path, value := range row {
-			i, ok := index[path]
-			if !ok && len(paths) == maxOtherColumns {
-				continue
-			}
-			if !ok {
-				i = len(paths)
-				index[path] = i
-				paths = append(paths, path)
-				cell = append(cell, nil)
-			}
-			cell[i] = value
-		}
-		o.rows = append(o.rows, cell)
+		r.row = make([][]byte, maxOtherColumns)
+		r.object("", w.Value, 0)
+		rows = append(rows, r.row)
 	}
-	o.sort(paths)
-	if 2*inside > len(array) || len(o.names) == 0 {
+	order := r.order(len(rows))
+	if 2*r.inside > len(array) || len(order) == 0 {
 		return nil
+	}
+	o := &others{}
+	for _, i := range order {
+		o.names = append(o.names, rawjson.AppendString(nil, r.columns[i].path))
+	}
+	for _, row := range rows {
+		sorted := make([][]byte, len(order))
+		for to, from := range order {
+			sorted[to] = row[from]
+		}
+		o.rows = append(o.rows, sorted)
 	}
 	return o
 }
 
-// sort puts the columns that identify first, and short ones before long ones. Those that most rows do
-// not have are left out.
-func (o *others) sort(paths []string) {
-	filled := make([]int, len(paths))
-	size := make([]int, len(paths))
-	for _, row := range o.rows {
-		for i, value := range row {
-			if value != nil {
-				filled[i]++
-				size[i] += len(value)
+// rowReader reads rows one after another.
+type rowReader struct {
+	columns []rowColumn
+	index   map[string]int // of the columns, by path
+	row     [][]byte       // at hand: a value per column
+	inside  int            // bytes of lists in rows
+}
+
+type rowColumn struct {
+	path         string
+	filled, size int // rows that have it, and bytes in these
+}
+
+// object reads the plain values of an object.
+func (r *rowReader) object(prefix string, object []byte, depth int) {
+	for w := rawjson.Object(object); w.Next(); {
+		path := prefix + string(w.Key)
+		if w.Value[0] == '{' && len(w.Value) > 2 && depth < maxOtherDepth {
+			r.object(path+".", w.Value, depth+1)
+			continue
+		}
+		if w.Value[0] == '[' && len(w.Value) > 2 && w.Value[1] == '{' {
+			r.inside += len(w.Value)
+		}
+		i, ok := r.index[path]
+		if !ok {
+			if len(r.columns) == maxOtherColumns {
+				continue
 			}
+			i = len(r.columns)
+			r.index[path] = i
+			r.columns = append(r.columns, rowColumn{path: path})
 		}
-	}
-	var order []int
-	for i := range paths {
-		if sparse*filled[i] >= len(o.rows) {
-			order = append(order, i)
-		}
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(columns.Weight(paths[a]), columns.Weight(paths[b])), cmp.Compare(size[a], size[b]),
-			cmp.Compare(paths[a], paths[b]))
-	})
-	for _, i := range order {
-		o.names = append(o.names, rawjson.AppendString(nil, paths[i]))
-	}
-	for r, row := range o.rows {
-		sorted := make([][]byte, len(order))
-		for to, from := range order {
-			if from < len(row) {
-				sorted[to] = row[from]
-			}
-		}
-		o.rows[r] = sorted
+		r.row[i] = w.Value
+		r.columns[i].filled++
+		r.columns[i].size += len(w.Value)
 	}
 }
 
-// cells adds the plain values of an object by their paths, and returns the size of the lists in it.
-func cells(row map[string][]byte, prefix string, object []byte, depth int) (inside int) {
-	for w := rawjson.Object(object); w.Next(); {
-		path := prefix + string(w.Key)
-		switch {
-		case w.Value[0] == '{' && len(w.Value) > 2 && depth < maxOtherDepth:
-			inside += cells(row, path+".", w.Value, depth+1)
-		case w.Value[0] == '[' && len(w.Value) > 2 && w.Value[1] == '{':
-			inside += len(w.Value)
-			fallthrough
-		default:
-			row[path] = w.Value
+// order puts the columns that identify first, and short ones before long ones. Those that most rows do
+// not have are left out.
+func (r *rowReader) order(rows int) (order []int) {
+	for i, c := range r.columns {
+		if sparse*c.filled >= rows {
+			order = append(order, i)
 		}
 	}
-	return inside
+	slices.SortFunc(order, func(i, j int) int {
+		a := r.columns[i]
+		b := r.columns[j]
+		return cmp.Or(cmp.Compare(columns.Weight(a.path), columns.Weight(b.path)), cmp.Compare(a.size, b.size), cmp.Compare(a.path, b.path))
+	})
+	return order
 }
 
 // append appends rows with so many columns, the first of them with all.
