@@ -3,12 +3,10 @@ package project
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/project/columns"
 	"github.com/toolfit/toolfit/internal/core/project/mask"
-	"github.com/toolfit/toolfit/internal/core/tokens"
 )
 
 const (
@@ -34,22 +32,6 @@ type trimmer struct {
 	spare []byte // what the next try is written to
 }
 
-// state is how far a value is cut.
-type state struct {
-	value []byte // compact
-	tally *mask.Tally
-	said  said
-	cut   cut
-}
-
-// cut is what may go from rows before rows go.
-type cut struct {
-	columns int   // how many of the table
-	but     []int // of these, that stay
-	filled  bool  // members without a value go
-	texts   int   // characters of each that stay; 0: all
-}
-
 // trimJSON cuts compact JSON to the budget without saying more than t counts.
 func trimJSON(src []byte, budget int, t *mask.Tally) []byte {
 	c := trimmer{state: state{value: src, tally: t.Clone()}, budget: budget}
@@ -60,7 +42,8 @@ func trimJSON(src []byte, budget int, t *mask.Tally) []byte {
 
 // trim returns what fits of the value.
 func (c *trimmer) trim() []byte {
-	if c.take(c.state) {
+	c.over = c.size(c.state)
+	if c.over <= c.budget {
 		return c.value
 	}
 	c.said.named = min(c.budget/100, mostNamed)
@@ -76,7 +59,6 @@ func (c *trimmer) trim() []byte {
 	}
 	steps := []func() bool{
 		func() bool { return c.dropUntil(columns.Empty) },
-		c.dropEmpty,
 		func() bool { return c.dropUntil(columns.Opaque) },
 		func() bool { return c.settle() && c.shorten(longChars) },
 		func() bool { return c.dropUntil(columns.Plain) && c.settle() && c.shorten(longChars) },
@@ -96,103 +78,17 @@ func (c *trimmer) trim() []byte {
 	return c.value
 }
 
-// size is how many tokens the state takes with the note about what is missing; beyond the budget, about.
-func (c *trimmer) size(s state) int {
-	text := s.value
-	if c.write != nil {
-		text = c.write(text)
-	}
-	room := c.budget
-	if c.noted && s.tally.Left() {
-		a := absent{fields: s.tally.Fields(), others: s.tally.Others, rows: s.tally.Rows, cut: s.tally.Cut, tokens: mostTokens, said: s.said}
-		room -= refRoom + counted(noteBlock(appendNote(nil, &a, likeRef)))
-	}
-	return c.budget - room + tokens.Near(text, max(room, 0))
-}
-
-// counted is the number of tokens of a text. What no budget would hold is estimated.
-func counted(text []byte) int { return tokens.Near(text, mostCounted) }
-
-const mostCounted = 100_000
-
-// masked is the state with a mask applied.
-func (c *trimmer) masked(m *mask.Mask) state { return c.apply(c.state, m) }
-
-func (c *trimmer) apply(s state, m *mask.Mask) state {
-	if cap(c.spare) < len(s.value) {
-		c.spare = make([]byte, 0, len(s.value))
-	}
-	s.tally = s.tally.Clone()
-	out, err := m.Apply(c.spare, s.value, s.tally)
-	if err != nil { // it was checked before
-		out = slices.Clone(s.value)
-	}
-	s.value = out
-	c.spare = nil
-	return s
-}
-
-// without is the full state after a cut.
-func (c *trimmer) without(to cut) state {
-	s := c.apply(c.full, mask.Without(c.table.Without(to.columns, to.but...), to.filled, to.texts))
-	s.said = c.saying(to.columns)
-	s.cut = to
-	return s
-}
-
-// take goes on with a state, and reports whether it fits.
-func (c *trimmer) take(s state) bool {
-	c.state = s
-	c.over = c.size(s)
-	return c.over <= c.budget
-}
-
-// most takes the state with the largest n that fits, from low up to but not including high. When not even
-// low fits it takes that. over is about how many tokens high would take. It aims at where the budget would
-// end by the weights up to each n (nil: n itself), which takes far fewer tries than halving.
-func (c *trimmer) most(low, high, over int, weight func(n int) int, with func(n int) state) (n int, ok bool) {
-	if weight == nil {
-		weight = func(n int) int { return n }
-	}
-	best := with(low)
-	size := c.size(best)
-	for try := 1; size <= c.budget && high-low > 1 && c.budget-size > c.budget/nearly; try++ {
-		n = (low + high) / 2
-		if try%3 > 0 {
-			aim := weight(low) + (weight(high)-weight(low))*(c.budget-size)/max(over-size, 1)
-			n = low + sort.Search(high-low-1, func(i int) bool { return weight(low+1+i) > aim })
-		}
-		n = max(n, low+1)
-		s := with(n)
-		used := c.size(s)
-		if used > c.budget {
-			high = n
-			over = used
-			c.spare = s.value[:0]
-			continue
-		}
-		low = n
-		size = used
-		c.spare = best.value[:0]
-		best = s
-	}
-	c.state = best
-	c.over = size
-	return low, size <= c.budget
-}
-
-// nearly is the part of a budget that is not worth another try.
-const nearly = 50
-
-// dropUntil drops columns up to the class, no more than are needed.
+// dropUntil drops columns up to the class, no more than are needed. After Empty ones, members without a value
+// go as well from rows where others have one.
 func (c *trimmer) dropUntil(class columns.Class) bool {
 	to := c.cut
+	first := to.columns
 	last := c.table.Until(class)
-	if last == to.columns {
+	if last == first && (to.filled || class == columns.Empty) {
 		return false
 	}
-	first := to.columns
 	to.columns = last
+	to.filled = class > columns.Empty
 	if c.skips(to) {
 		return false
 	}
@@ -202,7 +98,7 @@ func (c *trimmer) dropUntil(class columns.Class) bool {
 		}
 		return sum
 	}
-	_, ok := c.most(0, last-first, c.over, weight, func(n int) state {
+	_, ok := c.most(0, max(last-first, 1), c.over, weight, func(n int) state {
 		to.columns = last - n
 		return c.without(to)
 	})
@@ -228,16 +124,6 @@ func (c *trimmer) giveBack() {
 			c.over = size
 		}
 	}
-}
-
-// dropEmpty drops members without a value from rows where others have one.
-func (c *trimmer) dropEmpty() bool {
-	to := c.cut
-	to.filled = true
-	if c.skips(to) {
-		return false
-	}
-	return c.take(c.without(to))
 }
 
 // skips reports whether a cut leaves so much that there is no need to try. The next step goes on from there.

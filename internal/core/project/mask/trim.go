@@ -44,9 +44,6 @@ func First(elements int) *Mask {
 	return &Mask{root: step{id: -1, limit: noCap, whole: true}, most: elements}
 }
 
-// Filled is a mask that leaves out the members that are null, "", [] or {}.
-func Filled() *Mask { return &Mask{root: step{id: -1, limit: noCap, whole: true}, filled: true} }
-
 // isEmpty reports whether the value at hand holds nothing.
 func (c *cutter) isEmpty() bool {
 	switch first := at(c.src, c.pos); first {
