@@ -21,7 +21,6 @@ type others struct {
 const (
 	maxOtherColumns = 64
 	maxOtherDepth   = 3
-	fewColumns      = 1 // that say what a row is
 	sparse          = 4 // a column that fewer than a quarter of the rows have is not worth its place
 )
 
@@ -146,7 +145,7 @@ func (o *others) append(dst []byte, rows [][][]byte, wide, columns int) []byte {
 }
 
 // thinList shortens the largest list and says in the note what the rows are that are left out: all of
-// them with as many columns as fit, or as many of them as fit.
+// them with as many columns as fit (if whole, with all), or as many of them as fit.
 func (c *trimmer) thinList(whole bool) bool {
 	bulk, err := mask.Survey(c.value)
 	if err != nil || bulk.Array.Count < 2 || !c.noted {
@@ -164,7 +163,7 @@ func (c *trimmer) thinList(whole bool) bool {
 	if c.write != nil {
 		list = c.write(list)
 	}
-	if 4*len(l.others.append(nil, l.others.rows, 0, l.few())) > 3*len(list) {
+	if 4*len(l.others.append(nil, l.others.rows, 0, 1)) > 3*len(list) {
 		return false // rows take no more
 	}
 	if l.sayAll(whole) || !whole && l.saySome() {
@@ -185,14 +184,11 @@ type listCut struct {
 	others *others
 }
 
-// few is how many columns say what a row is.
-func (l *listCut) few() int { return min(fewColumns, len(l.others.names)) }
-
 // sayAll has all rows in the note with as many columns as fit. What is left is for the first ones: they
 // stay in the list, or have all columns.
 func (l *listCut) sayAll(whole bool) bool {
 	all := len(l.others.names)
-	least := l.few()
+	least := 1
 	if whole {
 		least = all
 	}
@@ -215,7 +211,7 @@ func (l *listCut) saySome() bool {
 	l.budget /= 2
 	wide, _ := l.most(0, total, l.over, nil, func(n int) state { return l.with(1, 1+n, n, 0) })
 	l.budget = budget
-	_, ok := l.most(wide, total, l.over, nil, func(n int) state { return l.with(1, 1+n, wide, l.few()) })
+	_, ok := l.most(wide, total, l.over, nil, func(n int) state { return l.with(1, 1+n, wide, 1) })
 	return ok
 }
 
