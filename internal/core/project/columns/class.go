@@ -7,10 +7,9 @@ import (
 
 // Limits of the classes.
 const (
-	leastRows   = 3   // in which a column is the same before it counts as constant
-	plainRows   = 5   // from which on columns that hardly vary tell little
-	bulkColumns = 4   // of a nested object that is more than a name and a value
-	bulkBytes   = 200 // of an array of plain values
+	leastRows = 3   // in which a column is the same before it counts as constant
+	plainRows = 5   // from which on columns that hardly vary tell little
+	bulkBytes = 200 // of an array of plain values
 )
 
 // classify adds the columns below n that may go.
@@ -63,14 +62,8 @@ func (o *object) class(k *node) (Class, int) {
 		return Opaque, 0
 	case k == o.own:
 		return 0, 0
-	case o.nested && o.leaves() >= bulkColumns:
-		switch {
-		case o.own != nil && !names(list) || k.long():
-			return Nested, 0
-		case o.own != nil && o.own.strings > 0 && isReference(list):
-			return Plain, 3 // an ID beside a name
-		}
-		return 0, 0
+	case o.nested && o.own != nil && !names(list):
+		return Nested, 0
 	}
 	return o.classPlain(k, filled)
 }
@@ -109,16 +102,6 @@ func mostly(n, of int) bool { return n > 0 && n*10 >= of*9 }
 
 // long reports whether the values are texts rather than names.
 func (n *node) long() bool { return n.strings > 0 && n.bytes > longBytes*n.values }
-
-// leaves is how many columns of plain values there are.
-func (n *node) leaves() (count int) {
-	for _, k := range n.kids {
-		if k.values > k.empty && len(k.kids) == 0 {
-			count++
-		}
-	}
-	return count
-}
 
 // ids is how many columns are IDs.
 func (n *node) ids() (count int) {
