@@ -26,7 +26,7 @@ func (r *result) fit(how How) {
 		switch {
 		case p.structured:
 			if how.Budget > 0 {
-				p.trim(how, how.Budget, true)
+				p.fit(how, how.Budget, true)
 			}
 		case p.user:
 			user = append(user, p)
@@ -61,8 +61,12 @@ func (r *result) fitTexts(model, user []*part, how How) {
 	}
 	goal := room
 	for range maxTries {
-		left := fitTogether(model, how, goal)
-		fitTogether(user, how, left)
+		if len(all) == 1 {
+			all[0].trim(how, goal, true)
+		} else {
+			left := fitTogether(model, how, goal)
+			fitTogether(user, how, left)
+		}
 		if r.fitsTogether(all, room) {
 			return
 		}
@@ -123,6 +127,9 @@ func (r *result) readerText(p *part) []byte {
 	case p.dropped:
 		return nil
 	case p.out == nil && p.shaped == nil: // as it came, with what stands around its JSON
+		if p.came != nil {
+			return p.came
+		}
 		return quoted.AppendText(nil, r.raw[p.start:p.end])
 	}
 	return appendAll(nil, r.pieces(p, likeRef))
@@ -147,7 +154,7 @@ func (r *result) linkTokens() (n int) {
 // fitTogether cuts the parts so that they fit together, and returns what is left of the budget.
 func fitTogether(parts []*part, how How, budget int) (left int) {
 	if len(parts) == 1 {
-		parts[0].trim(how, budget, true)
+		parts[0].fit(how, budget, true)
 		return max(0, budget-counted(parts[0].sent()))
 	}
 	sizes := make([]int, len(parts))
@@ -180,24 +187,34 @@ func keepFirst(parts []*part, how How, sizes []int, budget int) (left int) {
 			}
 			break
 		}
-		p.trim(how, most, false)
+		p.fit(how, most, false)
 		left -= sizes[i]
 	}
 	return max(0, left)
 }
 
-// trim cuts the part to the budget. A shaped part is cut before shaping, so that its rows stay whole.
-// When the part stands alone, its note counts.
-func (p *part) trim(how How, budget int, alone bool) {
-	if !(alone && p.leaves()) && tokens.Fits(p.sent(), budget) {
-		return
+// fit cuts the part to the budget if it is over it. When the part stands alone, its note counts.
+func (p *part) fit(how How, budget int, alone bool) {
+	if alone && p.leaves() || !tokens.Fits(p.sent(), budget) {
+		p.trim(how, budget, alone)
 	}
-	if value := p.head(4 * budget); value != nil && p.trimJSON(value, how, budget, alone) {
-		return
+}
+
+// trim cuts the part to the budget. A shaped part is cut before shaping, so that its rows stay whole.
+func (p *part) trim(how How, budget int, alone bool) {
+	if value := p.head(4 * budget); value != nil {
+		if p.trimJSON(nil, value, how, budget, alone) {
+			return
+		}
+		p.out = value
 	}
 	p.json = false
-	if !p.structured && p.trimTail(budget, alone) {
-		return
+	text := p.sent()
+	if start := jsonTail(text); start > 0 && !p.structured {
+		value, err := mask.Compact(nil, text[start:])
+		if room := budget - counted(text[:start]); err == nil && room >= budget/2 && p.trimJSON(text[:start], value, How{}, room, alone) {
+			return
+		}
 	}
 	if alone { // prose, or prose in braces
 		budget -= noteTokens
@@ -205,15 +222,14 @@ func (p *part) trim(how How, budget int, alone bool) {
 	if budget < 10*leastShare {
 		p.said.named = unnamed
 	}
-	p.out = append([]byte{}, trimText(p.sent(), budget, &p.tally)...)
+	p.out = append([]byte{}, trimText(text, budget, &p.tally)...)
 	p.shaped = nil
 }
 
-// trimJSON is trim for JSON; false when nothing of it would be left and a piece of its text says more.
-func (p *part) trimJSON(value []byte, how How, budget int, alone bool) bool {
-	shaped := p.shaped
-	t := p.tally.Clone()
-	c := trimmer{value: value, budget: budget, tally: t, noted: alone}
+// trimJSON is trim for JSON, perhaps behind some words about it; false when nothing of it would be left and
+// a piece of its text says more.
+func (p *part) trimJSON(lead, value []byte, how How, budget int, alone bool) bool {
+	c := trimmer{state: state{value: value, tally: p.tally.Clone()}, budget: budget, noted: alone}
 	if how.Shape != "" && how.Shape != shape.Off && !p.structured && !p.user {
 		c.write = func(value []byte) []byte {
 			if out, ok := shape.Text(value, how.Shape); ok {
@@ -222,41 +238,15 @@ func (p *part) trimJSON(value []byte, how How, budget int, alone bool) bool {
 			return value
 		}
 	}
-	p.shaped = nil
-	p.out = c.trim()
+	out := c.trim()
 	if c.emptied && !p.structured {
-		p.out = value
-		p.shaped = shaped
 		return false
 	}
-	p.tally = *t
+	p.shaped = nil
+	p.out = slices.Concat(lead, out)
+	p.tally = *c.tally
 	p.said = c.said
 	p.reshape(how.Shape)
-	return true
-}
-
-// trimTail is trim for a text that ends in JSON, behind some words about it.
-func (p *part) trimTail(budget int, alone bool) bool {
-	text := p.sent()
-	start := jsonTail(text)
-	if start == 0 {
-		return false
-	}
-	value, err := mask.Compact(nil, text[start:])
-	room := budget - counted(text[:start])
-	if err != nil || room < budget/2 {
-		return false
-	}
-	t := p.tally.Clone()
-	c := trimmer{value: value, budget: room, tally: t, noted: alone, write: func(value []byte) []byte { return value }}
-	value = c.trim()
-	if c.emptied {
-		return false
-	}
-	p.out = slices.Concat(text[:start], value)
-	p.shaped = nil
-	p.tally = *t
-	p.said = c.said
 	return true
 }
 

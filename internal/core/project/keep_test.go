@@ -36,7 +36,7 @@ func TestThirtyIssuesStayThirtyIssues(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{`"same":{"draft":false`, `"body"`, `"ref":"r_7x9qzw4k"`, `"others":{"columns":["number","title",`} {
+	for _, want := range []string{`"draft":false`, `"body"`, `"ref":"r_7x9qzw4k"`, `"others":{"columns":["number","title",`} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%s is missing in %s", want, shown)
 		}

@@ -78,7 +78,7 @@ func TestABudgetLeavesOutWholeJSONLines(t *testing.T) {
 			t.Fatalf("line %d is %q", i, line)
 		}
 	}
-	if n := len(kept); n < 10 || !strings.Contains(string(out), fmt.Sprintf(`\"rows\":%d`, 400-n)) {
+	if n := len(kept); !strings.Contains(string(out), fmt.Sprintf(`\"rows\":%d`, 400-n)) || !strings.Contains(string(out), `[10,\"the words`) {
 		t.Errorf("%d lines are left: %s", n, out)
 	}
 	got, err := project.Fetch(full, project.Wanted{"id"})

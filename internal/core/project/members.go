@@ -1,7 +1,6 @@
 package project
 
 import (
-	"sort"
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -28,25 +27,19 @@ func (c *trimmer) trimMembers(at mask.Place) bool {
 	for w := rawjson.Object(c.value[at.Start:at.End]); w.Next(); {
 		ends = append(ends, w.End)
 	}
-	try := func(n int) ([]byte, *mask.Tally) {
-		t := c.tally.Clone()
+	_, ok := c.most(1, len(ends), c.over, nil, func(n int) state {
+		s := c.state
+		s.tally = c.tally.Clone()
 		w := rawjson.Object(c.value[at.Start:at.End])
 		for i := 0; w.Next(); i++ {
 			if i >= n {
-				dropMember(t, &w, at.Start == 0)
+				dropMember(s.tally, &w, at.Start == 0)
 			}
 		}
-		return cutAfter(c.value, at, ends[n-1], '}'), t
-	}
-	fits := func(n int) bool {
-		out, t := try(n)
-		return c.fits(out, t, c.said, c.budget)
-	}
-	n := 1 + sort.Search(len(ends)-2, func(i int) bool { return !fits(i + 2) })
-	out, t := try(n)
-	c.value = out
-	*c.tally = *t
-	return c.fits(c.value, c.tally, c.said, c.budget)
+		s.value = cutAfter(c.value, at, ends[n-1], '}')
+		return s
+	})
+	return ok
 }
 
 // dropMember counts the member at hand.

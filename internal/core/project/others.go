@@ -3,7 +3,6 @@ package project
 import (
 	"cmp"
 	"slices"
-	"sort"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/project/columns"
@@ -20,104 +19,99 @@ type others struct {
 }
 
 const (
-	maxOtherColumns = 24
+	maxOtherColumns = 64
 	maxOtherDepth   = 3
-	fewColumns      = 2 // that say what a row is
 	sparse          = 4 // a column that fewer than a quarter of the rows have is not worth its place
 )
 
 // othersOf takes the rows of an array apart. There are none when they are not objects, or hold most of
 // their content in lists of their own: then these should be cut rather.
 func othersOf(array []byte) *others {
-	o := &others{}
-	index := map[string]int{}
-	var paths []string
-	inside := 0
+	r := rowReader{index: map[string]int{}}
+	var rows [][][]byte
 	for w := rawjson.Array(array); w.Next(); {
 		if w.Value[0] != '{' {
 			return nil
 		}
-		row := map[string][]byte{}
-		inside += cells(row, "", w.Value, 0)
-		cell := make([][]byte, len(paths), len(paths)+len(row))
-		for path, value := range row {
-			i, ok := index[path]
-			if !ok && len(paths) == maxOtherColumns {
-				continue
-			}
-			if !ok {
-				i = len(paths)
-				index[path] = i
-				paths = append(paths, path)
-				cell = append(cell, nil)
-			}
-			cell[i] = value
-		}
-		o.rows = append(o.rows, cell)
+		r.row = make([][]byte, maxOtherColumns)
+		r.object("", w.Value, 0)
+		rows = append(rows, r.row)
 	}
-	o.sort(paths)
-	if 2*inside > len(array) || len(o.names) == 0 {
+	order := r.order(len(rows))
+	if 2*r.inside > len(array) || len(order) == 0 {
 		return nil
+	}
+	o := &others{}
+	for _, i := range order {
+		o.names = append(o.names, rawjson.AppendString(nil, r.columns[i].path))
+	}
+	for _, row := range rows {
+		sorted := make([][]byte, len(order))
+		for to, from := range order {
+			sorted[to] = row[from]
+		}
+		o.rows = append(o.rows, sorted)
 	}
 	return o
 }
 
-// sort puts the columns that identify first, and short ones before long ones. Those that most rows do
-// not have are left out.
-func (o *others) sort(paths []string) {
-	filled := make([]int, len(paths))
-	size := make([]int, len(paths))
-	for _, row := range o.rows {
-		for i, value := range row {
-			if value != nil {
-				filled[i]++
-				size[i] += len(value)
-			}
+// rowReader reads rows one after another.
+type rowReader struct {
+	columns []rowColumn
+	index   map[string]int // of the columns, by path
+	row     [][]byte       // at hand: a value per column
+	inside  int            // bytes of lists in rows
+}
+
+type rowColumn struct {
+	path         string
+	filled, size int // rows that have it, and bytes in these
+}
+
+// object reads the plain values of an object.
+func (r *rowReader) object(prefix string, object []byte, depth int) {
+	for w := rawjson.Object(object); w.Next(); {
+		path := prefix + string(w.Key)
+		if w.Value[0] == '{' && len(w.Value) > 2 && depth < maxOtherDepth {
+			r.object(path+".", w.Value, depth+1)
+			continue
 		}
+		if w.Value[0] == '[' && len(w.Value) > 2 && w.Value[1] == '{' {
+			r.inside += len(w.Value)
+		}
+		i, ok := r.index[path]
+		if !ok {
+			if len(r.columns) == maxOtherColumns {
+				continue
+			}
+			i = len(r.columns)
+			r.index[path] = i
+			r.columns = append(r.columns, rowColumn{path: path})
+		}
+		r.row[i] = w.Value
+		r.columns[i].filled++
+		r.columns[i].size += len(w.Value)
 	}
-	var order []int
-	for i := range paths {
-		if sparse*filled[i] >= len(o.rows) {
+}
+
+// order puts the columns that identify first, and short ones before long ones. Those that most rows do
+// not have are left out.
+func (r *rowReader) order(rows int) (order []int) {
+	for i, c := range r.columns {
+		if sparse*c.filled >= rows {
 			order = append(order, i)
 		}
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(columns.Weight(paths[a]), columns.Weight(paths[b])), cmp.Compare(size[a], size[b]),
-			cmp.Compare(paths[a], paths[b]))
+	slices.SortFunc(order, func(i, j int) int {
+		a := r.columns[i]
+		b := r.columns[j]
+		return cmp.Or(cmp.Compare(columns.Weight(a.path), columns.Weight(b.path)), cmp.Compare(a.size, b.size), cmp.Compare(a.path, b.path))
 	})
-	for _, i := range order {
-		o.names = append(o.names, rawjson.AppendString(nil, paths[i]))
-	}
-	for r, row := range o.rows {
-		sorted := make([][]byte, len(order))
-		for to, from := range order {
-			if from < len(row) {
-				sorted[to] = row[from]
-			}
-		}
-		o.rows[r] = sorted
-	}
+	return order
 }
 
-// cells adds the plain values of an object by their paths, and returns the size of the lists in it.
-func cells(row map[string][]byte, prefix string, object []byte, depth int) (inside int) {
-	for w := rawjson.Object(object); w.Next(); {
-		path := prefix + string(w.Key)
-		switch {
-		case w.Value[0] == '{' && len(w.Value) > 2 && depth < maxOtherDepth:
-			inside += cells(row, path+".", w.Value, depth+1)
-		case w.Value[0] == '[' && len(w.Value) > 2 && w.Value[1] == '{':
-			inside += len(w.Value)
-			fallthrough
-		default:
-			row[path] = w.Value
-		}
-	}
-	return inside
-}
-
-// append appends some rows with some columns.
-func (o *others) append(dst []byte, from, to, columns int) []byte {
+// append appends rows with so many columns, the first of them with all.
+func (o *others) append(dst []byte, rows [][][]byte, wide, columns int) []byte {
 	list := func(values [][]byte) {
 		for i, value := range values {
 			if i > 0 {
@@ -130,27 +124,34 @@ func (o *others) append(dst []byte, from, to, columns int) []byte {
 		}
 		dst = append(dst, ']')
 	}
+	names := o.names
+	if wide == 0 {
+		names = names[:columns]
+	}
 	dst = append(dst, `{"columns":[`...)
-	list(o.names[:columns])
+	list(names)
 	dst = append(dst, `,"rows":[`...)
-	for i, row := range o.rows[from:to] {
+	for i, row := range rows {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
+		if i >= wide {
+			row = row[:columns]
+		}
 		dst = append(dst, '[')
-		list(row[:columns])
+		list(row)
 	}
 	return append(dst, "]}"...)
 }
 
 // thinList shortens the largest list and says in the note what the rows are that are left out: all of
-// them with as many columns as fit, or as many of them as fit.
-func (c *trimmer) thinList() bool {
+// them with as many columns as fit (if whole, with all), or as many of them as fit.
+func (c *trimmer) thinList(whole bool) bool {
 	bulk, err := mask.Survey(c.value)
 	if err != nil || bulk.Array.Count < 2 || !c.noted {
 		return false
 	}
-	l := listCut{trimmer: c, at: bulk.Array}
+	l := listCut{trimmer: c, full: c.state, over: c.over, at: bulk.Array}
 	list := c.value[l.at.Start:l.at.End]
 	l.others = othersOf(list)
 	if l.others == nil {
@@ -162,79 +163,67 @@ func (c *trimmer) thinList() bool {
 	if c.write != nil {
 		list = c.write(list)
 	}
-	if 4*len(l.others.append(nil, 0, len(l.ends), l.few())) > 3*len(list) {
+	if 4*len(l.others.append(nil, l.others.rows, 0, 1)) > 3*len(list) {
 		return false // rows take no more
 	}
-	if !l.sayAll() && !l.saySome() {
-		return false
+	if l.sayAll(whole) || !whole && l.saySome() {
+		return true
 	}
-	c.value = l.best.value
-	*c.tally = *l.best.tally
-	c.said = l.best.said
-	return true
+	c.state = l.full
+	c.over = l.over
+	return false
 }
 
 // listCut is the work of thinList.
 type listCut struct {
 	*trimmer
+	full   state // with all rows
+	over   int   // tokens of that
 	at     mask.Place
 	ends   []int // of the rows
 	others *others
-	best   state // by the last try that fitted
 }
 
-// state is how far a value is cut.
-type state struct {
-	value []byte
-	tally *mask.Tally
-	said  said
-}
-
-// few is how many columns say what a row is.
-func (l *listCut) few() int { return min(fewColumns, len(l.others.names)) }
-
-// sayAll keeps as many rows as fit with all others in the note.
-func (l *listCut) sayAll() bool {
-	total := len(l.ends)
+// sayAll has all rows in the note with as many columns as fit. What is left is for the first ones: they
+// stay in the list, or have all columns.
+func (l *listCut) sayAll(whole bool) bool {
 	all := len(l.others.names)
-	width := all - sort.Search(all-l.few(), func(i int) bool { return l.try(1, total-1, all-i) })
-	if !l.try(1, total-1, width) {
-		return false
+	least := 1
+	if whole {
+		least = all
 	}
-	sort.Search(total-2, func(i int) bool { return !l.try(2+i, total-2-i, width) })
-	return true
+	total := len(l.ends)
+	columns, ok := l.most(least, all+1, l.over, nil, func(n int) state { return l.with(1, total, 0, n) })
+	switch {
+	case !ok:
+	case columns == all:
+		l.most(1, total, l.over, nil, func(n int) state { return l.with(n, total, 0, all) })
+	default:
+		l.most(0, total, l.over, nil, func(n int) state { return l.with(1, total, n, columns) })
+	}
+	return ok
 }
 
-// saySome keeps rows for half of the budget, and has as many others in the note as fit.
+// saySome has rows with all columns in the note for half of the budget, and as many others as fit.
 func (l *listCut) saySome() bool {
 	total := len(l.ends)
-	rows := 1 + sort.Search(total-2, func(i int) bool {
-		at := l.with(2+i, 0, 0)
-		return !l.fits(at.value, at.tally, at.said, l.budget/2)
-	})
-	if !l.try(rows, 0, 0) {
-		return false
-	}
-	sort.Search(total-rows, func(i int) bool { return !l.try(rows, i+1, l.few()) })
-	return true
+	budget := l.budget
+	l.budget /= 2
+	wide, _ := l.most(0, total, l.over, nil, func(n int) state { return l.with(1, 1+n, n, 0) })
+	l.budget = budget
+	_, ok := l.most(wide, total, l.over, nil, func(n int) state { return l.with(1, 1+n, wide, 1) })
+	return ok
 }
 
-// try remembers a cut that fits.
-func (l *listCut) try(rows, said, width int) bool {
-	at := l.with(rows, said, width)
-	if !l.fits(at.value, at.tally, at.said, l.budget) {
-		return false
+// with is the value with the first rows of the list, and those after them up to last said with so many
+// columns; some of these with all.
+func (l *listCut) with(rows, last, wide, columns int) state {
+	s := l.full
+	s.value = cutAfter(l.full.value, l.at, l.ends[rows-1], ']')
+	s.tally = l.full.tally.Clone()
+	s.tally.Rows += len(l.ends) - rows
+	if rows < last {
+		s.said.others = l.others.append(nil, l.others.rows[rows:last], wide, columns)
 	}
-	l.best = at
-	return true
-}
-
-// with is the value with the first rows of the list, and some others said with so many columns.
-func (l *listCut) with(rows, said, width int) state {
-	at := state{cutAfter(l.value, l.at, l.ends[rows-1], ']'), l.tally.Clone(), l.said}
-	at.tally.Rows += len(l.ends) - rows
-	if said > 0 {
-		at.said.others = l.others.append(nil, rows, rows+said, width)
-	}
-	return at
+	return s
 }

@@ -17,15 +17,12 @@ import (
 //	  - generic [ref=e4]: Some text
 //	  - button "New user" [ref=e5]
 
-// lineClass is what a line of an outline is good for. The higher go first.
-type lineClass int
-
+// What a line of an outline is good for. The higher go first.
 const (
-	acts   lineClass = iota // it can be acted upon, or it is a landmark or no line of an outline
-	shows                   // a heading, or data in a table: nobody acts upon it, but it is what pages are read for
-	says                    // text that only says something
-	detail                  // a property of the line above
-	holds                   // it only holds others together
+	acts  = iota // it can be acted upon, or it is a landmark or no line of an outline
+	shows        // a heading, or data in a table: its ref goes, since nobody acts upon it
+	says         // it only says something
+	holds        // it only holds others together, or is a property of the line above
 )
 
 // static are the roles of elements that hold or say something, and do nothing.
@@ -37,10 +34,9 @@ var static = []string{
 // shown are the roles of headings and data.
 var shown = []string{"heading", "table", "row", "cell", "gridcell", "columnheader", "rowheader", "term", "definition"}
 
-const (
-	leastOutline = 8  // lines with a ref that make an outline
-	sayingChars  = 80 // of a line that only says something, before it goes
-)
+var ref = regexp.MustCompile(` \[ref=\w+\]`)
+
+const leastOutline = 8 // lines with a ref that make an outline
 
 // trimOutline leaves out lines of an outline, until it fits or only what acts is left. Another text is
 // returned as it is.
@@ -49,83 +45,41 @@ func trimOutline(text []byte, budget int, t *mask.Tally) []byte {
 		return text
 	}
 	lines := bytes.SplitAfter(text, []byte("\n"))
-	classes := make([]lineClass, len(lines))
-	for i, line := range lines {
-		classes[i] = classOf(line)
-	}
-	for class := holds; class > shows; class-- {
-		if class == says {
-			t.Cut += shortenSaying(lines, classes)
-			if text = bytes.Join(lines, nil); tokens.Fits(text, budget) {
-				return text
-			}
-		}
-		for i := range lines {
-			if classes[i] == class {
+	for class := holds; class > acts && !tokens.Fits(text, budget); class-- {
+		for i, line := range lines {
+			switch {
+			case classOf(line) != class:
+			case class == shows:
+				lines[i] = ref.ReplaceAll(line, nil)
+				t.Cut++
+			default:
 				lines[i] = nil
 				t.Rows++
 			}
 		}
-		if text = bytes.Join(lines, nil); tokens.Fits(text, budget) {
-			return text
-		}
+		text = bytes.Join(lines, nil)
 	}
-	t.Cut += withoutRefs(lines, classes)
-	return bytes.Join(lines, nil)
-}
-
-// withoutRefs takes the refs from lines that nobody acts upon, and counts them.
-func withoutRefs(lines [][]byte, classes []lineClass) (cut int) {
-	for i, line := range lines {
-		if classes[i] != shows {
-			continue
-		}
-		if short := ref.ReplaceAll(line, nil); len(short) < len(line) {
-			lines[i] = short
-			cut++
-		}
-	}
-	return cut
-}
-
-var ref = regexp.MustCompile(` \[ref=\w+\]`)
-
-// shortenSaying cuts lines that only say something, and counts them.
-func shortenSaying(lines [][]byte, classes []lineClass) (cut int) {
-	for i, line := range lines {
-		if classes[i] == says {
-			short, n := cutLines(line, sayingChars)
-			lines[i] = short
-			cut += n
-		}
-	}
-	return cut
+	return text
 }
 
 // classOf classifies a line.
-func classOf(line []byte) lineClass {
-	line = bytes.TrimSpace(line)
-	if !bytes.HasPrefix(line, []byte("- ")) {
+func classOf(line []byte) int {
+	line, found := bytes.CutPrefix(bytes.TrimSpace(line), []byte("- "))
+	if !found {
 		return acts
 	}
-	line = bytes.TrimLeft(line[2:], "'")
-	if line[0] == '/' {
-		return detail
-	}
-	end := bytes.IndexFunc(line, func(r rune) bool { return r < 'a' || r > 'z' })
-	if end < 0 {
-		end = len(line)
-	}
-	switch role := string(line[:end]); {
-	case bytes.Contains(line, []byte("[cursor=pointer]")), bytes.Contains(line, []byte("[active]")):
-		return acts
-	case role == "row":
-		return shows // it says which cells belong together
-	case !slices.Contains(static, role) && !slices.Contains(shown, role):
-		return acts
-	case bytes.IndexByte(line, '"') < 0 && (bytes.HasSuffix(line, []byte(":")) || bytes.HasSuffix(line, []byte("]")) || end == len(line)):
+	line = bytes.TrimLeft(line, "'")
+	role := line[:len(line)-len(bytes.TrimLeft(line, "abcdefghijklmnopqrstuvwxyz"))]
+	named := bytes.IndexByte(line, '"') >= 0
+	switch {
+	case bytes.HasPrefix(line, []byte("/")):
 		return holds
-	case slices.Contains(shown, role):
+	case bytes.Contains(line, []byte("[cursor=pointer]")), bytes.Contains(line, []byte("[active]")),
+		!slices.Contains(static, string(role)) && !slices.Contains(shown, string(role)):
+		return acts
+	case string(role) != "row" && !named && (bytes.HasSuffix(line, []byte(":")) || bytes.HasSuffix(line, []byte("]")) || len(role) == len(line)):
+		return holds
+	case slices.Contains(shown, string(role)):
 		return shows
 	}
 	return says

@@ -201,7 +201,7 @@ func (p *part) dropEmpty() {
 		return
 	}
 	var t mask.Tally
-	out, err := mask.Filled().Apply(nil, p.text(), &t)
+	out, err := mask.Without(nil, true, 0).Apply(nil, p.text(), &t)
 	if err != nil || !p.leaves() && tokens.Estimate(p.text())-tokens.Estimate(out) <= noteTokens {
 		return
 	}

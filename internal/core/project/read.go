@@ -149,7 +149,8 @@ func (r *result) read(p *part, start int) bool {
 	*r.room = text
 	p.start = start
 	p.end = start + size
-	p.full = text[before:len(text):len(text)]
+	p.came = text[before:len(text):len(text)]
+	p.full = p.came
 	p.out = nil
 	p.quoted = false
 	p.tally.Reset() // of what was cut before

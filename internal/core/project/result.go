@@ -54,7 +54,8 @@ type part struct {
 	block   rawjson.Edit // removes the block of the text from content
 	dropped bool         // it is taken out
 
-	full  []byte // its JSON or text; nil if it was cut while reading
+	came  []byte // its text; nil if it was cut while reading
+	full  []byte // its JSON, else its text; nil as well
 	json  bool   // full is JSON, as far as its ends show
 	lines bool   // it came as JSON Lines, of which full is the array
 	out   []byte // what is left of it; nil: all

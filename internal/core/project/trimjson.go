@@ -1,71 +1,76 @@
 package project
 
 import (
+	"math"
 	"slices"
-	"sort"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/project/columns"
 	"github.com/toolfit/toolfit/internal/core/project/mask"
-	"github.com/toolfit/toolfit/internal/core/tokens"
 )
 
 const (
 	longChars  = 120 // texts are cut to this before columns that may matter go
 	leastChars = 64  // and to this before rows go, so that names stay whole
 	maxRounds  = 64  // of cutting one container; each removes a good part of the excess
+	tableGain  = 4   // times that objects take what a table takes, at most
 )
 
 // trimmer cuts a JSON value to a budget: what says least about its rows goes first, and rows last.
 type trimmer struct {
-	value  []byte // compact
+	state
 	budget int
-	tally  *mask.Tally
 	write  func(value []byte) []byte // the value as it is sent; nil: as it is
 	noted  bool                      // the note counts, and can say more
-	said   said
 
-	table   *columns.Table
-	gone    int   // columns of the table
-	emptied bool  // nothing of the value is left
-	long    state // before strings were cut
+	full     state // before columns and texts are cut
+	fullSize int   // tokens of that
+	table    *columns.Table
+	over     int  // tokens of the state, which are too many
+	emptied  bool // nothing of the value is left
 
-	spare, joined []byte // what tries are written to
+	spare []byte // what the next try is written to
 }
 
 // trimJSON cuts compact JSON to the budget without saying more than t counts.
 func trimJSON(src []byte, budget int, t *mask.Tally) []byte {
-	c := trimmer{value: src, budget: budget, tally: t}
-	return c.trim()
+	c := trimmer{state: state{value: src, tally: t.Clone()}, budget: budget}
+	out := c.trim()
+	*t = *c.tally
+	return out
 }
 
 // trim returns what fits of the value.
 func (c *trimmer) trim() []byte {
-	if c.fits(c.value, c.tally, c.said, c.budget) {
+	c.over = c.size(c.state)
+	if c.over <= c.budget {
 		return c.value
 	}
 	c.said.named = min(c.budget/100, mostNamed)
 	if c.said.named == 0 {
 		c.said.named = unnamed
 	}
-	c.commit(mask.Short(0, true))
+	c.state = c.masked(mask.Short(0, true))
+	c.full = c.state
+	c.fullSize = c.over
 	c.table = columns.Read(c.value)
 	if !c.noted { // nothing could say them
 		c.table.Columns = c.table.Columns[c.table.Until(columns.Constant):]
 	}
 	steps := []func() bool{
 		func() bool { return c.dropUntil(columns.Empty) },
-		c.dropEmpty,
 		func() bool { return c.dropUntil(columns.Opaque) },
-		func() bool { return c.shorten(mask.Texts, longChars) },
-		c.dropPlain,
-		func() bool { return c.shorten(mask.Texts, leastChars) },
-		c.thinList,
+		func() bool { return c.settle() && c.shorten(longChars) },
+		func() bool { return c.dropUntil(columns.Plain) && c.settle() && c.shorten(longChars) },
+		func() bool { return c.over < tableGain*c.budget && c.thinList(true) },
+		func() bool { return c.shorten(leastChars) },
+		func() bool { return c.thinList(false) },
+		func() bool { return c.dropUntil(columns.Rest) },
 		c.thin,
-		func() bool { return c.shorten(cutStrings, leastChars) },
+		func() bool { return c.cutStrings(leastChars) },
 		c.thin,
 		c.dropMembers,
-		func() bool { return c.shorten(cutStrings, 1) },
+		func() bool { return c.cutStrings(1) },
 	}
 	if !slices.ContainsFunc(steps, func(step func() bool) bool { return step() }) {
 		c.empty()
@@ -73,101 +78,75 @@ func (c *trimmer) trim() []byte {
 	return c.value
 }
 
-func cutStrings(limit int) *mask.Mask { return mask.Short(limit, false) }
-
-// fits reports whether the value fits, with the note about what is missing.
-func (c *trimmer) fits(value []byte, t *mask.Tally, s said, budget int) bool {
-	text := value
-	if c.write != nil {
-		text = c.write(value)
-	}
-	if !tokens.Fits(text, budget) {
-		return false
-	}
-	if !c.noted || !t.Left() {
-		return true
-	}
-	a := absent{fields: t.Fields(), others: t.Others, rows: t.Rows, cut: t.Cut, tokens: mostTokens, said: s}
-	note := appendNote(nil, &a, likeRef)
-	if c.write == nil && value[0] == '{' {
-		c.joined = appendAll(c.joined[:0], noted(value, note))
-		return tokens.Fits(c.joined, budget-refRoom)
-	}
-	return tokens.Fits(text, budget-refRoom-counted(noteBlock(note)))
-}
-
-// counted is the number of tokens of a text. What no budget would hold is estimated.
-func counted(text []byte) int {
-	if n := tokens.Estimate(text); n > mostCounted {
-		return n
-	}
-	n, err := tokens.Count(string(text))
-	if err != nil {
-		return len(text)
-	}
-	return n
-}
-
-const mostCounted = 100_000
-
-// try applies a mask to the value. What it returns is valid until the next try.
-func (c *trimmer) try(m *mask.Mask) ([]byte, *mask.Tally) {
-	t := c.tally.Clone()
-	if cap(c.spare) < len(c.value) {
-		c.spare = make([]byte, 0, len(c.value)+len(c.value)/8)
-	}
-	out, err := m.Apply(c.spare[:0], c.value, t)
-	if err != nil { // it was checked before
-		return c.value, c.tally
-	}
-	c.spare = out
-	return out, t
-}
-
-// commit keeps what try returned last.
-func (c *trimmer) commit(m *mask.Mask) {
-	out, t := c.try(m)
-	c.value = out
-	*c.tally = *t
-	c.spare = nil
-}
-
-// dropUntil drops columns up to the class, no more than are needed.
+// dropUntil drops columns up to the class, no more than are needed. After Empty ones, members without a value
+// go as well from rows where others have one.
 func (c *trimmer) dropUntil(class columns.Class) bool {
-	fits := func(n int) bool {
-		out, t := c.try(mask.Without(c.table.Without(n)))
-		return c.fits(out, t, c.saying(n), c.budget)
-	}
+	to := c.cut
+	first := to.columns
 	last := c.table.Until(class)
-	if last == c.gone {
+	if last == first && (to.filled || class == columns.Empty) {
 		return false
 	}
-	enough := fits(last)
-	if enough {
-		last = c.gone + 1 + sort.Search(last-c.gone-1, func(i int) bool { return fits(c.gone + 1 + i) })
-	}
-	c.commit(mask.Without(c.table.Without(last)))
-	c.said = c.saying(last)
-	c.gone = last
-	return enough
-}
-
-// dropPlain drops all other columns that may go, no more than are needed with texts as short as they are
-// now; then texts take what is left.
-func (c *trimmer) dropPlain() bool {
-	if !c.dropUntil(columns.Plain) {
+	to.columns = last
+	to.filled = class > columns.Empty
+	if c.skips(to) {
 		return false
 	}
-	c.value = c.long.value
-	*c.tally = *c.long.tally
-	c.commit(mask.Without(c.table.Without(c.gone)))
-	return c.shorten(mask.Texts, longChars)
+	weight := func(n int) (sum int) {
+		for _, col := range c.table.Columns[last-n : last] {
+			sum += col.Bytes
+		}
+		return sum
+	}
+	_, ok := c.most(0, max(last-first, 1), c.over, weight, func(n int) state {
+		to.columns = last - n
+		return c.without(to)
+	})
+	if ok {
+		c.giveBack()
+	}
+	return ok
 }
 
-// dropEmpty drops members without a value from rows where others have one.
-func (c *trimmer) dropEmpty() bool {
-	c.commit(mask.Filled())
-	return c.fits(c.value, c.tally, c.said, c.budget)
+// giveBack puts columns back for which there is room, those first that are missed most.
+func (c *trimmer) giveBack() {
+	tries := 3
+	for i := c.cut.columns - 1; i >= max(c.full.cut.columns, c.table.Until(columns.Empty)) && tries > 0; i-- {
+		if room := c.budget - c.over; room < c.budget/20 || c.table.Columns[i].Bytes/3 > room {
+			continue
+		}
+		tries--
+		to := c.cut
+		to.but = append(to.but[:len(to.but):len(to.but)], i)
+		s := c.without(to)
+		if size := c.size(s); size <= c.budget {
+			c.state = s
+			c.over = size
+		}
+	}
+}
+
+// skips reports whether a cut leaves so much that there is no need to try. The next step goes on from there.
+func (c *trimmer) skips(to cut) bool {
+	left := len(c.full.value)
+	for _, col := range c.table.Columns[c.full.cut.columns:to.columns] {
+		left -= col.Bytes
+	}
+	size := c.fullSize * max(left, 0) / len(c.full.value)
+	if to.texts > 0 || size < c.budget+c.budget/3 {
+		return false
+	}
+	c.cut = to
+	c.over = size
+	return true
+}
+
+// settle makes the columns that are gone final, so that all further tries are about less.
+func (c *trimmer) settle() bool {
+	to := c.cut
+	to.texts = 0
+	c.full = c.without(to)
+	return true
 }
 
 // saying is what the note says when the first columns are gone: those that are the same everywhere, as
@@ -214,64 +193,44 @@ func pathOf(path []string) string {
 	return string(out)
 }
 
-// shorten cuts the longest strings, and no more of them than is needed.
-func (c *trimmer) shorten(cut func(limit int) *mask.Mask, least int) bool {
-	fits := func(limit int) bool {
-		out, t := c.try(cut(limit))
-		return c.fits(out, t, c.said, c.budget)
-	}
-	if !fits(least) {
-		c.long = state{c.value, c.tally.Clone(), c.said}
-		c.commit(cut(least))
-		return false
-	}
-	most := max(least, 8*c.budget)
-	for most-least > max(4, least/32) {
-		middle := (least + most) / 2
-		if fits(middle) {
-			least = middle
-		} else {
-			most = middle
-		}
-	}
-	c.commit(cut(least))
-	return true
+// shorten cuts the longest texts, and no more of them than is needed.
+func (c *trimmer) shorten(least int) bool {
+	to := c.cut
+	return c.mostChars(least, func(limit int) state {
+		to.texts = limit
+		return c.without(to)
+	})
 }
 
-// thin shortens all lists to the same length. Of a tree it leaves out as many of the deepest levels as
-// lets most of it stay.
+// cutStrings is shorten for any strings.
+func (c *trimmer) cutStrings(least int) bool {
+	return c.mostChars(least, func(limit int) state { return c.masked(mask.Short(limit, false)) })
+}
+
+// mostChars takes the longest strings that fit.
+func (c *trimmer) mostChars(least int, with func(limit int) state) bool {
+	steps := int(math.Sqrt(float64(32 * c.budget))) // the longer, the larger: up to 8 characters a token
+	_, ok := c.most(0, steps, max(c.over, 2*c.budget), nil, func(n int) state { return with(least + n*n/4) })
+	return ok
+}
+
+// thin shortens all lists to the same length, as little as is needed. Of a tree it leaves out as many of
+// the deepest levels as lets most of it stay.
 func (c *trimmer) thin() bool {
-	var best state
+	c.spare = nil // what one level is written to must not be another's
+	from := *c
 	_, levels := c.table.Lists(0)
 	for level := max(levels, 1); level > 0; level-- {
-		at := trimmer{value: c.value, tally: c.tally, budget: c.budget, write: c.write, noted: c.noted, said: c.said}
+		at := from
 		if level < levels {
 			deeper, _ := c.table.Lists(level)
-			at.value, at.tally = c.try(mask.Without(deeper))
+			at.state = from.masked(mask.Without(deeper, false, 0))
 		}
-		if at.thinAll() && len(at.value) > len(best.value) {
-			best = state{at.value, at.tally, c.said}
+		bulk, _ := mask.Survey(at.value)
+		_, ok := at.most(1, max(bulk.Longest, 1)+1, from.over, nil, func(n int) state { return at.masked(mask.First(n)) })
+		if level == max(levels, 1) || ok && (c.over > c.budget || len(at.value) > len(c.value)) {
+			*c = at
 		}
 	}
-	if best.value == nil {
-		c.commit(mask.First(1))
-		return false
-	}
-	c.value = best.value
-	*c.tally = *best.tally
-	return true
-}
-
-// thinAll shortens all lists to the same length, as little as is needed.
-func (c *trimmer) thinAll() bool {
-	fits := func(rows int) bool {
-		out, t := c.try(mask.First(rows))
-		return c.fits(out, t, c.said, c.budget)
-	}
-	if !fits(1) {
-		return false
-	}
-	rows := sort.Search(4*c.budget, func(n int) bool { return !fits(n + 1) })
-	c.value, c.tally = c.try(mask.First(rows))
-	return true
+	return c.over <= c.budget
 }

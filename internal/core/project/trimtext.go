@@ -2,6 +2,7 @@ package project
 
 import (
 	"bytes"
+	"slices"
 	"sort"
 	"strconv"
 	"unicode/utf8"
@@ -58,12 +59,11 @@ func trimLines(text []byte, budget int, t *mask.Tally) []byte {
 // cutLines cuts the lines that have more characters, and counts them.
 func cutLines(text []byte, most int) (short []byte, cut int) {
 	for line := range bytes.Lines(text) {
-		if len(line) <= most || utf8.RuneCount(line) <= most {
-			short = append(short, line...)
-			continue
+		if end := bytesOf(line, most); end < len(line) {
+			line = slices.Concat(line[:end], []byte("…\n"))
+			cut++
 		}
-		short = append(append(short, line[:bytesOf(line, most)]...), "…\n"...)
-		cut++
+		short = append(short, line...)
 	}
 	return short, cut
 }

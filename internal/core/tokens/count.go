@@ -24,37 +24,25 @@ func Count(text string) (int, error) {
 	return n, err
 }
 
-// Fits reports whether text has at most n o200k tokens. It counts only where an estimate does not
-// decide.
-func Fits[T string | []byte](text T, n int) bool {
-	if len(text) <= n { // no byte takes more than one token
-		return true
-	}
-	estimate := Estimate(text)
-	if estimate > mostOver*n {
-		return false
-	}
-	if (estimate+1)*mostUnder <= n && (estimate+1)*mostUnder+foreign(text) <= n {
-		return true
-	}
-	_, size, err := count([]byte(text), n)
-	return err == nil && size == len(text)
-}
+// Fits reports whether text has at most n o200k tokens. No byte takes more than one.
+func Fits[T string | []byte](text T, n int) bool { return len(text) <= n || Near(text, n) <= n }
 
-// How far an estimate may be off. Random capitals cost four times as much, and bytes beyond ASCII up to a
-// token each. Long rows of one sign cost almost nothing: a text that is mostly such rows may be taken
-// for too long.
-const (
-	mostUnder = 4
-	mostOver  = 8
-)
-
-// foreign is the number of bytes beyond ASCII.
-func foreign[T string | []byte](text T) (n int) {
-	for i := range len(text) {
-		n += int(text[i] >> 7)
+// Near is the number of o200k tokens in text while it is at most limit. Beyond, it is only known to be
+// more, and about how many. A text that is mostly long rows of one sign may be taken for too long.
+func Near[T string | []byte](text T, limit int) int {
+	n := 0
+	size := 0
+	if len(text) <= maxToken*max(0, limit) {
+		var err error
+		n, size, err = count([]byte(text), limit)
+		switch {
+		case err != nil:
+			return len(text)
+		case size == len(text):
+			return n
+		}
 	}
-	return n
+	return limit + 1 + (len(text)-size)*max(n, 1)/max(size, 4)
 }
 
 // Prefix returns how many bytes from the start of text, up to the end of a character, have at most n
@@ -78,8 +66,10 @@ func Prefix[T string | []byte](text T, n int) int {
 	return size + more
 }
 
-// maxToken is the length of the longest token of the vocabulary.
-const maxToken = 128
+const (
+	maxToken = 128 // bytes of the longest token of the vocabulary
+	mostOver = 8   // times that an estimate exceeds the count, of anything but long rows of one sign
+)
 
 // count counts pieces of text while they stay within the limit, and returns how long these are. What
 // exceeds it is not counted.
@@ -91,6 +81,9 @@ func count(text []byte, limit int) (n, size int, err error) {
 	for size < len(text) {
 		piece := text[size:]
 		piece = piece[:chunk(piece)]
+		if len(piece) > maxRemembered && Estimate(piece) > mostOver*(limit-n) {
+			return n, size, nil
+		}
 		cost, err := costOf(codec, piece)
 		if err != nil {
 			return 0, 0, fmt.Errorf("count tokens: %w", err)
@@ -105,32 +98,49 @@ func count(text []byte, limit int) (n, size int, err error) {
 }
 
 // costOf is the number of tokens of a piece. Texts repeat their words, and looking one up is far cheaper
-// than splitting it again: each short piece has a place in memory, which it shares with few others.
+// than splitting it again: each short piece has two places in memory, which it shares with few others.
 func costOf(codec tokenizer.Codec, piece []byte) (int, error) {
 	if len(piece) > maxRemembered {
 		return codec.Count(string(piece))
 	}
-	place := &memory[maphash.Bytes(seed, piece)%uint64(len(memory))]
-	if m := place.Load(); m != nil && m.piece == string(piece) {
-		return m.cost, nil
+	hash := hashOf(piece)
+	place := hash % uint64(len(memory))
+	last := memory[place].Load()
+	for _, m := range [2]uint64{last, memory[place^1].Load()} {
+		if m != 0 && m|maxRemembered == hash|maxRemembered {
+			return int(m & maxRemembered), nil
+		}
 	}
 	cost, err := codec.Count(string(piece))
 	if err != nil {
 		return 0, err
 	}
-	place.Store(&remembered{string(piece), cost})
+	memory[place^1].Store(last)
+	memory[place].Store(hash&^maxRemembered | uint64(cost))
 	return cost, nil
 }
 
-type remembered struct {
-	piece string
-	cost  int
+// hashOf is a hash of a piece. Most are so short that they are all in it.
+func hashOf(piece []byte) uint64 {
+	if len(piece) > 7 {
+		return maphash.Bytes(seed, piece)
+	}
+	word := uint64(len(piece))
+	for _, b := range piece {
+		word = word<<8 | uint64(b)
+	}
+	const prime = 0x9E3779B97F4A7C15
+	word *= prime
+	word ^= word >> 32
+	return word * prime
 }
 
-const maxRemembered = 40 // bytes of a piece
+const maxRemembered = 1<<6 - 1 // bytes of a piece, which has no more tokens
 
+// memory holds the cost of a piece in the low bits, and its hash in all others. That two pieces at the
+// same place share these is less likely than a fault of the machine.
 var (
-	memory [1 << 14]atomic.Pointer[remembered]
+	memory [1 << 16]atomic.Uint64
 	seed   = maphash.MakeSeed()
 )
 
@@ -138,13 +148,10 @@ var (
 // vocabulary splits any text: behind a run of ASCII letters, digits or signs, before what can belong
 // neither to it nor to its end. All else stays together.
 func chunk(text []byte) int {
-	for i := 1; i < len(text); i++ {
-		before := kinds[text[i-1]]
-		after := kinds[text[i]]
-		switch {
-		case before == letter && (after == digit || after == blank || after == sign && text[i] != '\''),
-			before == digit && (after == letter || after == blank || after == sign),
-			before == sign && after == blank && text[i] == ' ':
+	last := other
+	for i, b := range text {
+		last = moves[last&kindBits][b]
+		if last&split != 0 {
 			return i
 		}
 	}
@@ -154,25 +161,49 @@ func chunk(text []byte) int {
 type kind byte
 
 const (
-	other kind = iota // not ASCII
+	other kind = iota // not ASCII, or nothing yet
 	letter
 	digit
 	sign
+	signs // more than one
 	blank
+
+	kindBits kind = 7
+	split    kind = 8 // before this byte
 )
 
-var kinds = func() (t [256]kind) {
-	for b := range 128 {
-		switch c := byte(b); {
-		case isLetter(c):
-			t[b] = letter
-		case c >= '0' && c <= '9':
-			t[b] = digit
-		case c == ' ' || c >= '\t' && c <= '\r':
-			t[b] = blank
-		default:
-			t[b] = sign
+// moves holds, per kind of the last byte and next byte, the kind of that.
+var moves = func() (t [kindBits + 1][256]kind) {
+	for before := range blank + 1 {
+		for b := range 256 {
+			t[before][b] = move(before, byte(b))
 		}
 	}
 	return t
 }()
+
+func move(before kind, b byte) kind {
+	after := other
+	ends := false
+	switch {
+	case b >= 127: // of control characters, one that the vocabulary lacks
+	case isLetter(b):
+		after = letter
+		ends = before == digit || before == signs // one sign belongs to the word
+	case b >= '0' && b <= '9':
+		after = digit
+		ends = before == letter || before == sign || before == signs
+	case b == ' ' || b >= '\t' && b <= '\r':
+		after = blank
+		ends = before == letter || before == digit || b == ' ' && (before == sign || before == signs)
+	case before == sign || before == signs:
+		after = signs
+	default:
+		after = sign
+		ends = before == letter && b != '\'' || before == digit
+	}
+	if ends {
+		after |= split
+	}
+	return after
+}

@@ -4,7 +4,7 @@
 //
 //	n := tokens.Estimate(raw)          // fast, no allocation, mostly within a fifth
 //	exact, err := tokens.Count(text)   // o200k; the vocabulary is loaded on first use
-//	ok := tokens.Fits(text, 2000)      // exact, and mostly as fast as an estimate
+//	ok := tokens.Fits(text, 2000)      // exact
 package tokens
 
 // Label says how a number of tokens was determined.

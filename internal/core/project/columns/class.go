@@ -3,17 +3,13 @@ package columns
 import (
 	"bytes"
 	"math"
-	"slices"
-
-	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // Limits of the classes.
 const (
-	leastRows   = 3   // in which a column is the same before it counts as constant
-	plainRows   = 5   // from which on columns that hardly vary tell little
-	bulkColumns = 4   // of a nested object that is more than a name and a value
-	bulkBytes   = 200 // of an array of plain values
+	leastRows = 3   // in which a column is the same before it counts as constant
+	plainRows = 5   // from which on columns that hardly vary tell little
+	bulkBytes = 200 // of an array of plain values
 )
 
 // classify adds the columns below n that may go.
@@ -28,8 +24,12 @@ func (t *Table) classify(n *node, way []string) {
 			t.classify(k, path)
 			continue
 		}
-		if class, rank := o.class(k); class > 0 {
-			t.Columns = append(t.Columns, Column{Class: class, Path: path, First: k.first, Bytes: k.bytes, rank: rank, node: k})
+		class, rank := o.class(k)
+		if class == 0 && (n.rows || n.below) && n.objects >= plainRows && o.own != nil && k != o.own {
+			class = Rest
+		}
+		if class > 0 {
+			t.Columns = append(t.Columns, Column{Class: class, Path: path, First: k.first, Bytes: k.bytes + k.within*(len(k.name)+4), rank: rank, node: k})
 		}
 	}
 }
@@ -58,18 +58,12 @@ func (o *object) class(k *node) (Class, int) {
 		return Constant, o.depth
 	case (o.rows || o.below) && k.listed > 0 && k.strings == 0 && k.bytes > bulkBytes*k.within:
 		return Opaque, 0
-	case mostly(k.opaque, filled) && k != o.own && o.own != nil && !isReference(list) && !(isID(list) && o.ids() == 1):
+	case mostly(k.opaque, filled) && k != o.own && o.known && !isReference(list) && !(isID(list) && o.ids() == 1):
 		return Opaque, 0
 	case k == o.own:
 		return 0, 0
-	case o.nested && o.leaves() >= bulkColumns:
-		switch {
-		case o.own != nil && !names(list) || k.long():
-			return Nested, 0
-		case o.own != nil && o.own.strings > 0 && isReference(list):
-			return Plain, 3 // an ID beside a name
-		}
-		return 0, 0
+	case o.nested && o.own != nil && !names(list):
+		return Nested, 0
 	}
 	return o.classPlain(k, filled)
 }
@@ -78,10 +72,8 @@ func (o *object) classURL(k *node) (Class, int) {
 	switch {
 	case k != o.page, o.nested && o.known:
 		return Link, 0
-	case o.own != nil && o.repeats(k):
-		return Page, 0
 	case o.ids() > 0:
-		return Plain, 4 // it leads where the ID leads
+		return Page, 0 // it leads where the ID leads
 	}
 	return 0, 0 // it may be all that leads to the row
 }
@@ -110,16 +102,6 @@ func mostly(n, of int) bool { return n > 0 && n*10 >= of*9 }
 
 // long reports whether the values are texts rather than names.
 func (n *node) long() bool { return n.strings > 0 && n.bytes > longBytes*n.values }
-
-// leaves is how many columns of plain values there are.
-func (n *node) leaves() (count int) {
-	for _, k := range n.kids {
-		if k.values > k.empty && len(k.kids) == 0 {
-			count++
-		}
-	}
-	return count
-}
 
 // ids is how many columns are IDs.
 func (n *node) ids() (count int) {
@@ -163,39 +145,4 @@ func (n *node) page() (best *node) {
 		}
 	}
 	return best
-}
-
-// repeats reports whether the URL says what another column of its row says as well.
-func (o *object) repeats(url *node) bool {
-	for _, sample := range o.samples {
-		text := rawjson.Get(sample, url.name)
-		found := slices.ContainsFunc(o.kids, func(k *node) bool {
-			if k == url || len(k.kids) > 0 || k.urls > 0 || k.bools > 0 {
-				return false
-			}
-			return hasSegment(text, bytes.Trim(rawjson.Get(sample, k.name), `"`))
-		})
-		if len(text) > 0 && !found {
-			return false
-		}
-	}
-	return true
-}
-
-// hasSegment reports whether a URL has the name as a part of its own.
-func hasSegment(url, name []byte) bool {
-	if len(name) == 0 {
-		return false
-	}
-	for rest := url; ; {
-		i := bytes.Index(rest, name)
-		if i < 0 {
-			return false
-		}
-		after := rest[i+len(name):]
-		if i > 0 && bytes.IndexByte([]byte("/=:@"), rest[i-1]) >= 0 && (len(after) == 0 || bytes.IndexByte([]byte(`/?&#"`), after[0]) >= 0) {
-			return true
-		}
-		rest = rest[i+1:]
-	}
 }

@@ -6,7 +6,7 @@
 //
 //	t := columns.Read(value)
 //	for _, c := range t.Columns { … c.Class, c.Path … } // the first may go first
-//	out, err := mask.Without(t.Without(5)).Apply(nil, value, &tally)
+//	out, err := mask.Without(t.Without(5), false, 0).Apply(nil, value, &tally)
 package columns
 
 import (
@@ -23,8 +23,9 @@ const (
 	Link                      // a URL beside a better one, or one of a nested object
 	Opaque                    // a hash, or an ID beside another
 	Nested                    // a member of a nested object that does not identify it
-	Page                      // the URL of a row that its other columns name as well
+	Page                      // the URL of a row that has an ID
 	Plain                     // a number or a flag that hardly varies, or long
+	Rest                      // all others of rows that have a name: what is left is the name
 )
 
 // Column is one that may go.
@@ -32,7 +33,7 @@ type Column struct {
 	Class Class
 	Path  []string // names from the root; "*" stands for any
 	First []byte   // its first value, as JSON
-	Bytes int      // of its values
+	Bytes int      // of its values, with its name
 
 	rank int // within the class
 	node *node
@@ -62,12 +63,15 @@ func (t *Table) Until(c Class) int {
 	return n
 }
 
-// Without are the paths that are left out when the first n columns go. An object of which nothing would
-// be left goes as a whole.
-func (t *Table) Without(n int) [][]string {
+// Without are the paths that are left out when the first n columns go, but for some of them. An object of
+// which nothing would be left goes as a whole.
+func (t *Table) Without(n int, but ...int) [][]string {
 	gone := make(map[*node]bool, n)
 	for _, c := range t.Columns[:n] {
 		gone[c.node] = true
+	}
+	for _, i := range but {
+		delete(gone, t.Columns[i].node)
 	}
 	return t.root.without(nil, nil, gone)
 }

@@ -59,7 +59,9 @@ func TestWhatMayGo(t *testing.T) {
 		got := map[string]columns.Class{}
 		last := columns.Class(0)
 		for _, col := range columns.Read([]byte(c.value)).Columns {
-			got[strings.Join(col.Path, "/")] = col.Class
+			if col.Class < columns.Rest {
+				got[strings.Join(col.Path, "/")] = col.Class
+			}
 			if col.Class < last {
 				t.Errorf("%s: %v after class %d", name, col, last)
 			}
@@ -73,11 +75,21 @@ func TestWhatMayGo(t *testing.T) {
 	}
 }
 
+func TestTheNameIsLeft(t *testing.T) {
+	value := []byte(list(6, `{"name":"n#","kind":"a#","in":[{"name":"m#","size":#}]}`))
+	table := columns.Read(value)
+	var tally mask.Tally
+	out, err := mask.Without(table.Without(table.Until(columns.Rest)), false, 0).Apply(nil, value, &tally)
+	if want := list(6, `{"name":"n#","in":[{"name":"m#"}]}`); err != nil || string(out) != want {
+		t.Errorf("got %s, %v", out, err)
+	}
+}
+
 func TestAnObjectOfWhichNothingIsLeftGoes(t *testing.T) {
 	value := []byte(list(4, `{"id":#,"in":{"a":1,"b":{"c":null}},"on":{"a":2,"n":#}}`))
 	table := columns.Read(value)
 	var tally mask.Tally
-	out, err := mask.Without(table.Without(len(table.Columns))).Apply(nil, value, &tally)
+	out, err := mask.Without(table.Without(table.Until(columns.Plain)), false, 0).Apply(nil, value, &tally)
 	if want := list(4, `{"id":#,"on":{"n":#}}`); err != nil || string(out) != want {
 		t.Errorf("got %s, %v", out, err)
 	}
@@ -96,7 +108,7 @@ func FuzzRead(f *testing.F) {
 		table := columns.Read(value)
 		for n := range len(table.Columns) + 1 {
 			var tally mask.Tally
-			out, err := mask.Without(table.Without(n)).Apply(nil, value, &tally)
+			out, err := mask.Without(table.Without(n), false, 0).Apply(nil, value, &tally)
 			if err != nil || rawjson.Check(out) != nil || n == 0 && string(out) != string(value) {
 				t.Fatalf("%s without %v: %s, %v", value, table.Without(n), out, err)
 			}

@@ -12,7 +12,6 @@ const (
 	maxNodes    = 600
 	maxDistinct = 64  // values of a column that are told from each other
 	mapMembers  = 17  // from which an object of objects is a list by name
-	maxSamples  = 4   // objects in which columns are compared
 	longBytes   = 120 // of a text
 )
 
@@ -23,11 +22,10 @@ type node struct {
 	byName map[string]*node
 	more   bool // there are members that are not among the kids
 
-	objects int      // at this place
-	rows    bool     // they are elements of an array, or members of a map
-	below   bool     // they stand in such rows
-	known   bool     // what they stand in has a name
-	samples [][]byte // the first of them
+	objects int  // at this place
+	rows    bool // they are elements of an array, or members of a map
+	below   bool // they stand in such rows
+	known   bool // what they stand in has a name
 
 	within  int // objects that have this member
 	values  int // plain ones, with those in arrays
@@ -68,9 +66,6 @@ func (r *reader) value(n *node, value []byte, arrays int) {
 
 func (r *reader) object(n *node, value []byte) {
 	n.objects++
-	if len(n.samples) < maxSamples {
-		n.samples = append(n.samples, value)
-	}
 	isMap := isMap(value)
 	for w := rawjson.Object(value); w.Next(); {
 		name := string(w.Key)

@@ -174,7 +174,7 @@ func TestBadValuesAreLeftAlone(t *testing.T) {
 func TestFilledLeavesOutWhatIsEmpty(t *testing.T) {
 	var tally mask.Tally
 	in := `{"a":null,"b":"","c":[ ],"d":{"e":{ },"f":0},"g":[null,{"h":[],"i":false}],"j":" "}`
-	got, err := mask.Filled().Apply(nil, []byte(in), &tally)
+	got, err := mask.Without(nil, true, 0).Apply(nil, []byte(in), &tally)
 	if want := `{"d":{"f":0},"g":[null,{"i":false}],"j":" "}`; err != nil || string(got) != want || len(tally.Fields()) != 5 {
 		t.Errorf("got %s, %v; %v", got, err, tally.Fields())
 	}
@@ -252,7 +252,7 @@ func TestGroupBehindASliceCutsArraysAlone(t *testing.T) {
 func TestPathsAreLeftOutAndCountedOnce(t *testing.T) {
 	value := []byte(`{"*":1,"by":{"a b":{"x":1,"y":2},"*":{"x":3,"y":4},"c":[{"x":5}]},"rows":[{"id":1,"in":{"z":1}},{"in":7}]}`)
 	var tally mask.Tally
-	out, err := mask.Without([][]string{{"by", "*", "x"}, {"rows", "in", "z"}}).Apply(nil, value, &tally)
+	out, err := mask.Without([][]string{{"by", "*", "x"}, {"rows", "in", "z"}}, false, 0).Apply(nil, value, &tally)
 	if want := `{"*":1,"by":{"a b":{"y":2},"*":{"y":4},"c":[{}]},"rows":[{"id":1,"in":{}},{"in":7}]}`; err != nil || string(out) != want {
 		t.Errorf("got %s, %v", out, err)
 	}
@@ -263,7 +263,7 @@ func TestPathsAreLeftOutAndCountedOnce(t *testing.T) {
 	if got := strings.Join(paths, ", "); got != "by/*/x 3, rows/in/z 1" {
 		t.Errorf("counted %s", got)
 	}
-	if same, err := mask.Without(nil).Apply(nil, value, &tally); err != nil || string(same) != string(value) {
+	if same, err := mask.Without(nil, false, 0).Apply(nil, value, &tally); err != nil || string(same) != string(value) {
 		t.Errorf("without nothing it is %s, %v", same, err)
 	}
 }
@@ -277,7 +277,7 @@ func TestTextsAreCutAndNamesAreNot(t *testing.T) {
 		`"` + long + `"`:                        `"` + long + `"`,
 		`"https:\/\/example.com\/` + long + `"`: `"https:\/\/example.com\/` + long + `"`,
 	} {
-		if got, err := mask.Texts(5).Apply(nil, []byte(in), &mask.Tally{}); err != nil || string(got) != want {
+		if got, err := mask.Without(nil, false, 5).Apply(nil, []byte(in), &mask.Tally{}); err != nil || string(got) != want {
 			t.Errorf("%s became %s, %v", in, got, err)
 		}
 	}

@@ -72,6 +72,7 @@ func (c *cutter) container(depth int) {
 		c.note(&c.bulk.Object, start, count, largest)
 	} else if c.bulk != nil {
 		c.note(&c.bulk.Array, start, count, largest)
+		c.bulk.Longest = max(c.bulk.Longest, count)
 	}
 }
 

@@ -18,18 +18,15 @@ func Short(limit int, blobs bool) *Mask {
 	return &Mask{root: step{id: -1, limit: limit, whole: true}, blobs: blobs}
 }
 
-// Texts is Short for what people write: strings with a space, a line break or letters beyond ASCII. A
-// piece of an ID or an address would be of no use.
-func Texts(limit int) *Mask {
-	m := Short(limit, false)
-	m.texts = true
-	return m
-}
-
 // Without keeps all but the members at these paths. The name "*" stands for any, and what is left out
-// there counts as one field.
-func Without(paths [][]string) *Mask {
-	m := &Mask{root: step{id: -1, limit: noCap, whole: true}, stars: true}
+// there counts as one field. With filled, members without a value go as well. What people write is cut to
+// so many characters (0: none): strings with a space, a line break or letters beyond ASCII; a piece of an
+// ID or an address would be of no use.
+func Without(paths [][]string, filled bool, texts int) *Mask {
+	m := Short(texts, false)
+	m.texts = true
+	m.stars = true
+	m.filled = filled
 	at := m.root.inside()
 	for _, path := range paths {
 		e := at.exclusions(false)
@@ -46,9 +43,6 @@ func Without(paths [][]string) *Mask {
 func First(elements int) *Mask {
 	return &Mask{root: step{id: -1, limit: noCap, whole: true}, most: elements}
 }
-
-// Filled is a mask that leaves out the members that are null, "", [] or {}.
-func Filled() *Mask { return &Mask{root: step{id: -1, limit: noCap, whole: true}, filled: true} }
 
 // isEmpty reports whether the value at hand holds nothing.
 func (c *cutter) isEmpty() bool {
@@ -91,6 +85,7 @@ func Compact(dst, src []byte) ([]byte, error) {
 // largest counts.
 type Bulk struct {
 	Array, Object Place // with at least two elements, or members
+	Longest       int   // array, in elements
 }
 
 // Place is a container in the walked bytes.
