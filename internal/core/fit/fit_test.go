@@ -124,8 +124,8 @@ func TestRepairs(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	obj := func(props string) string { return `{"type":"object","properties":{` + props + `}}` }
 	cases := []struct{ name, schema, args, want string }{
-		{"everything at once", typical, `{"limit":"abc","srt":"asc","tags":[1]}`,
-			"the arguments do not fit:\n/query: missing, expected string\n/limit: expected integer, got string \"abc\"\n/srt: " +
+		{"everything at once", typical, `{"limit":"abc","sort_order":"asc","tags":[1]}`,
+			"the arguments do not fit:\n/query: missing, expected string\n/limit: expected integer, got string \"abc\"\n/sort_order: " +
 				"unknown argument; did you mean sort?\n/tags/0: expected string, got number 1"},
 		{"one problem is one line", typical, `{"query":"a","limit":500}`,
 			`the arguments do not fit: /limit: expected at least 1 and at most 100, got number 500`},

@@ -73,14 +73,16 @@ func (k *naming) isSealed(name string) bool {
 }
 
 // resemblance is a way in which a name can stand for another one.
-type resemblance func(k *naming, a, b *form) bool
+type resemblance func(k *naming, a *stranger, b *form) bool
 
 // resemblances are all, the surest first.
 var resemblances = []resemblance{
-	func(_ *naming, a, b *form) bool { return a.fold == b.fold },
-	func(_ *naming, a, b *form) bool { return a.plain == b.plain },
-	func(k *naming, a, b *form) bool { return misspelled(a, b, k.uses, k.needs(b.name)) },
-	func(k *naming, a, b *form) bool { return areSynonyms(a, b) },
+	func(_ *naming, a *stranger, b *form) bool { return a.form.fold == b.fold },
+	func(_ *naming, a *stranger, b *form) bool { return a.form.plain == b.plain },
+	func(k *naming, a *stranger, b *form) bool {
+		return misspelled(&a.form, b, k.uses, k.backing(b.name)) || misspelled(&a.form, b, k.uses, proven) && k.proves(a, b.name)
+	},
+	func(_ *naming, a *stranger, b *form) bool { return areSynonyms(&a.form, b) },
 }
 
 const (
@@ -119,16 +121,35 @@ func (k *naming) rename() {
 	}
 }
 
-// needs reports whether the name is the only one that is missing, and there is one stranger for it.
-func (k *naming) needs(name string) bool {
-	return k.o != nil && len(k.strange) == 1 && slices.Contains(k.required, name) && !k.o.has(name) &&
-		!slices.ContainsFunc(k.required, func(other string) bool { return other != name && !k.o.has(other) })
+// backing returns needed if the name is the only one that is missing, and there is one stranger for it.
+func (k *naming) backing(name string) backing {
+	if k.o != nil && len(k.strange) == 1 && slices.Contains(k.required, name) && !k.o.has(name) &&
+		!slices.ContainsFunc(k.required, func(other string) bool { return other != name && !k.o.has(other) }) {
+		return needed
+	}
+	return alone
+}
+
+// proves reports whether the value can only be the property's: a listed one, or an object with names of it.
+func (k *naming) proves(c *stranger, name string) bool {
+	if c.member == nil || !k.free(name) || !k.isOnlyOne(c.token, name) {
+		return false
+	}
+	place, _, _ := under(&k.m.budget, k.sp.flat, name)
+	inner := k.inner(name)
+	for i := k.sp.t.first(c.token); k.sp.t.tokens[c.token].kind == isObject && i >= 0; i = k.sp.t.after(i) {
+		if slices.ContainsFunc(inner, func(f form) bool { return f.name == k.sp.t.name(i) }) {
+			return true
+		}
+	}
+	listed := slices.ContainsFunc(place, func(s *shape) bool { return s.listed })
+	return listed && k.sp.t.tokens[c.token].kind == isString && k.m.fits(place, k.sp.t, c.token, true)
 }
 
 // target returns the declared name that a stranger resembles, or "". It is stuck if there are two.
 func (k *naming) target(c *stranger, alike resemblance) (name string) {
 	for n := range k.names {
-		if alike(k, &c.form, &k.names[n]) {
+		if alike(k, c, &k.names[n]) {
 			c.stuck = name != ""
 			name = k.names[n].name
 		}

@@ -121,7 +121,7 @@ func TestWhatIsNotClearIsSuggested(t *testing.T) {
 	}
 	cases := []struct{ name, schema, args, want string }{
 		{"another end of a range", need("min_price", ""), `{"max_price":"x"}`, "/min_price: missing"},
-		{"too short to be sure", need("path", ""), `{"pth":"x"}`, "/path: missing, expected string; you gave pth: did you mean path?"},
+		{"another word", need("path", ""), `{"pat":"x"}`, "/path: missing, expected string; you gave pat: did you mean path?"},
 		{"part of the name", need("file_path", ""), `{"file":"x"}`, "you gave file: did you mean file_path?"},
 		{"a short part of it", need("user_id", ""), `{"id":"x"}`, "you gave id: did you mean user_id?"},
 		{"the value does not fit", need("query", ""), `{"Query":5}`, "you gave Query: did you mean query?"},
