@@ -191,16 +191,16 @@ func isWord(w string) bool { return usual()[w] || isPlain(w) }
 // isPlain reports whether a word, or what it is a form of, is in the dictionary or an abbreviation, unlike names
 // and acronyms.
 func isPlain(w string) bool {
-	if abbreviations[w] != "" || dictionary.Translate(w) != nil {
+	if abbreviations[w] != "" || len(w) > 2 && dictionary.Translate(w) != nil {
 		return true
 	}
 	for _, ending := range []string{"s", "es", "ed", "er", "ing", "ly"} {
 		stem, ok := strings.CutSuffix(w, ending)
-		if !ok || len(stem) < 3 || ending == "s" && strings.HasSuffix(stem, "s") {
+		if !ok || len(stem) < 3 || ending == "s" && strings.HasSuffix(stem, "s") || ending[0] == 'e' && strings.HasSuffix(stem, "e") {
 			continue
 		}
-		whole := ending == "s" || ending == "ly" || !strings.HasSuffix(stem, "e")
-		if whole && dictionary.Translate(stem) != nil || ending != "s" && ending != "ly" && dictionary.Translate(stem+"e") != nil {
+		verb := ending == "ed" || ending == "er" || ending == "ing"
+		if verb && dictionary.Translate(stem+"e") != nil || (!verb || len(stem) > 3) && dictionary.Translate(stem) != nil {
 			return true
 		}
 	}
@@ -212,7 +212,7 @@ func isPlain(w string) bool {
 // of three also be backed by more; only swapped or doubled letters are always clear. A letter at either end may be
 // a word of its own, as in xmin and pointa.
 func slip(a, b string, back backing) bool {
-	if len(b) < 3 || !isLatin(a) || !isLatin(b) || spelling.Edits(a, b, 2) != 1 {
+	if len(a) < 2 || !isLatin(a) || !isLatin(b) || spelling.Edits(a, b, 2) != 1 {
 		return false
 	}
 	if back != proven && (isPlain(a) || isWord(a) && !(back == needed && len(a) <= 3)) {
@@ -220,16 +220,20 @@ func slip(a, b string, back backing) bool {
 	}
 	first := a[0] == b[0]
 	last := a[len(a)-1] == b[len(b)-1]
-	long := len(b) > 4 || back > alone && len(b) > 2
+	long := len(b) > 4 || back > alone
 	switch {
-	case sameLetters(a, b) || isDoubled(a, b):
+	case sameLetters(a, b):
+		return long || len(b) > 2
+	case len(b) < 3:
+		return false
+	case isDoubled(a, b):
 		return true
 	case len(b) == 3 && !long || len(b) < 5 && !isPlain(b):
 		return false
 	case first && last:
 		return true
 	case len(a) < len(b):
-		return first || len(a) > 3
+		return first || len(a) > 3 || long && len(a) > 2
 	case len(b) == 3 && !last && len(a) == 3:
 		return false
 	}

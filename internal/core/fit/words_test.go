@@ -25,7 +25,7 @@ func wordsFrom(t testing.TB, from func(server string) bool) map[string]bool {
 	add := func(list []string, name bool) {
 		for _, w := range list {
 			w = strings.ToLower(w)
-			if len(w) < 3 || len(w) > 16 || !isLatin(w) {
+			if len(w) < 2 || len(w) > 16 || !isLatin(w) {
 				continue
 			}
 			if first[w] == "" {
