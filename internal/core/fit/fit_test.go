@@ -162,7 +162,7 @@ func TestRefusals(t *testing.T) {
 			`/o: expected object`},
 		{"inside Python's text the place is inside", typical, `{"query":"a","filter":"{'year': None}"}`, `/filter/year: expected integer`},
 		{"the beginning of a list is not one item", typical, `{"query":"a","tags":"['x', 'y'"}`, `/tags: expected array, got string`},
-		{"words are no value", typical, `{"query":"a","limit":"None"}`, `/limit: expected integer, got string "None"`},
+		{"words are no value", typical, `{"query":"a","limit":"none of them"}`, `/limit: expected integer, got string "none of them"`},
 		{"arguments in words", typical, `"query = a"`, `arguments: expected object, got string "query = a"`},
 		{"a tool that takes nothing", `false`, `{}`, `arguments: expected nothing here`},
 	}

@@ -130,20 +130,27 @@ func (k *naming) backing(name string) backing {
 	return alone
 }
 
-// proves reports whether the value can only be the property's: a listed one, or an object with names of it.
+// proves reports whether the value can only be the property's: a listed one that no other takes, or an object with
+// names that no other has.
 func (k *naming) proves(c *stranger, name string) bool {
-	if c.member == nil || !k.free(name) || !k.isOnlyOne(c.token, name) {
+	if c.member == nil || !k.free(name) {
 		return false
 	}
-	place, _, _ := under(&k.m.budget, k.sp.flat, name)
-	inner := k.inner(name)
-	for i := k.sp.t.first(c.token); k.sp.t.tokens[c.token].kind == isObject && i >= 0; i = k.sp.t.after(i) {
-		if slices.ContainsFunc(inner, func(f form) bool { return f.name == k.sp.t.name(i) }) {
-			return true
+	t := k.sp.t
+	switch t.tokens[c.token].kind {
+	case isObject:
+		for i := t.first(c.token); i >= 0; i = t.after(i) {
+			f := formOf(cut(t.name(i), maxText))
+			if slices.Equal(k.homes(&f), []string{name}) {
+				return true
+			}
 		}
+	case isString:
+		place, _, _ := under(&k.m.budget, k.sp.flat, name)
+		listed := slices.ContainsFunc(place, func(s *shape) bool { return s.listed })
+		return listed && k.m.fits(place, t, c.token, true) && k.isOnlyOne(c.token, name)
 	}
-	listed := slices.ContainsFunc(place, func(s *shape) bool { return s.listed })
-	return listed && k.sp.t.tokens[c.token].kind == isString && k.m.fits(place, k.sp.t, c.token, true)
+	return false
 }
 
 // target returns the declared name that a stranger resembles, or "". It is stuck if there are two.

@@ -20,6 +20,11 @@ func TestNamesAndLevels(t *testing.T) {
 	preset := obj(`"city":`+text+`,"days":{"type":"integer","default":3}`, `,"required":["days"]`)
 	cases := []struct{ name, schema, args, want, repairs string }{
 		{"another case", open, `{"query":"a","Limit":5}`, `{"query":"a","limit":5}`, "/Limit key"},
+		{"a letter at the end", open, `{"query":"a","languagel":"de"}`, `{"query":"a","language":"de"}`, "/languagel key"},
+		{"another first letter", open, `{"query":"a","kanguage":"de"}`, `{"query":"a","language":"de"}`, "/kanguage key"},
+		{"another letter of a short word", open, `{"query":"a","mzn_price":5}`, `{"query":"a","minPrice":5}`, "/mzn_price key"},
+		{"another word, and its object proves it", open, `{"query":"a","filler":{"year":1}}`, `{"query":"a","filter":{"year":1}}`,
+			"/filler key"},
 		{"another style, and the value is repaired", open, `{"query":"a","min-price":"5"}`, `{"query":"a","minPrice":5}`,
 			"/min-price key, /min-price number"},
 		{"the plural", open, `{"query":"a","languages":"de"}`, `{"query":"a","language":"de"}`, "/languages key"},
@@ -66,6 +71,57 @@ func TestNamesAndLevels(t *testing.T) {
 	}
 }
 
+func TestTheWholeCallAsArguments(t *testing.T) {
+	named := `{"type":"object","properties":{"name":{"type":"string"},"arguments":{"type":"object"}}}`
+	cases := []struct{ name, schema, args, want string }{
+		{"as JSON", open, `{"name":"find_flights","arguments":{"query":"a","limit":"5"}}`, `{"query":"a","limit":5}`},
+		{"with its server, and as text", open, `{"tool":"travel__find_flights","args":"{\"query\":\"a\"}"}`, `{"query":"a"}`},
+		{"in an object", open, `{"function":{"name":"find_flights","parameters":{"query":"a"}}}`, `{"query":"a"}`},
+		{"as Python", open, `"find_flights(query='a', limit=5)"`, `{"query":"a","limit":5}`},
+		{"as Python, without the name", open, `"query='a', tags=['x', 'y']"`, `{"query":"a","tags":["x","y"]}`},
+		{"as Python, and not as text", open, `find_flights(query="a")`, `{"query":"a"}`},
+		{"another tool's", open, `{"name":"find_trains","arguments":{"query":"a"}}`, ""},
+		{"another tool's as Python", open, `"find_trains(query='a')"`, ""},
+		{"a value without a name", open, `"find_flights('a')"`, ""},
+		{"a name that is not declared", open, `"find_flights(query='a', q=1)"`, ""},
+		{"words", open, `"query = everything"`, ""},
+		{"more than a call", open, `"find_flights(query='a') or else"`, ""},
+		{"a tool that takes these names", named, `{"name":"find_flights","arguments":{"name":"a"}}`,
+			`{"name":"find_flights","arguments":{"name":"a"}}`},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			res, err := compiled(t, c.schema, &Options{Name: "find_flights"}).Fit(t.Context(), []byte(c.args))
+			if (err == nil) != (c.want != "") || string(res.Args) != c.want {
+				t.Errorf("got %s, %v", res.Args, err)
+			}
+		})
+	}
+}
+
+func TestWordsForNone(t *testing.T) {
+	schema := `{"type":"object","properties":{"n":{"type":"integer"},"b":{"type":"boolean"},"o":{"type":"object"},` +
+		`"l":{"type":"array","items":{"type":"string"}},"e":{"$ref":"#/$defs/e"},"f":{"enum":["none","all"]},"s":{"type":"string"},` +
+		`"u":{"type":["string","integer"],"minLength":1},"z":{"type":["integer","null"]},"r":{"type":"integer"}},` +
+		`"required":["r"],"$defs":{"e":{"enum":["asc","desc"]}}}`
+	cases := []struct{ args, want string }{
+		{`{"r":1,"n":"None"}`, `{"r":1}`}, {`{"r":1,"b":""}`, `{"r":1}`}, {`{"r":1,"o":"null"}`, `{"r":1}`}, {`{"r":1,"l":"None"}`, `{"r":1}`},
+		{`{"r":1,"e":""}`, `{"r":1}`}, {`{"r":1,"f":"None"}`, `{"r":1,"f":"none"}`}, {`{"r":1,"s":"None"}`, `{"r":1,"s":"None"}`},
+		{`{"r":1,"u":""}`, ""}, {`{"r":1,"z":"None"}`, `{"r":1,"z":null}`}, {`{"r":"None"}`, ""}, {`{"r":1,"x":"None"}`, `{"r":1,"x":"None"}`},
+		{`{"r":1,"n":"nil"}`, ""},
+	}
+	tool := compiled(t, schema, nil)
+	for _, c := range cases {
+		res, err := tool.Fit(t.Context(), []byte(c.args))
+		if (err == nil) != (c.want != "") || string(res.Args) != c.want {
+			t.Errorf("%s: got %s, %v", c.args, res.Args, err)
+		}
+		if err == nil && c.want == `{"r":1}` && (len(res.Repairs) != 1 || res.Repairs[0].Kind != DropNull) {
+			t.Errorf("%s: %v", c.args, res.Repairs)
+		}
+	}
+}
+
 func TestNamesThatStay(t *testing.T) {
 	obj := func(props string) string { return `{"type":"object","properties":{` + props + `}}` }
 	text := `:{"type":"string"}`
@@ -82,6 +138,10 @@ func TestNamesThatStay(t *testing.T) {
 		{"words that are close", obj(`"from"` + text + `,"star"` + text + `,"source"` + text + `,"width"` + number + `,"title"` + text +
 			`,"country"` + text + `,"path"` + text + `,"content"` + text),
 			`{"form":"a","start":"a","resource":"a","depth":1,"tile":"a","county":"a","patch":"a","context":"a"}`},
+		{"words that nobody here has seen in a tool", obj(`"path"` + text + `,"season"` + text + `,"sender"` + text),
+			`{"oath":"a","treason":"a","render":"a"}`},
+		{"a letter that may be a word", obj(`"offset"` + number + `,"min"` + number + `,"code"` + text),
+			`{"offsetx":1,"yoffset":2,"xmin":1,"codec":"a"}`},
 		{"units", obj(`"timeout_ms"` + number + `,"delay_s"` + number), `{"timeout_s":1,"delay_ms":2}`},
 		{"numbered and lettered names", obj(`"line1"` + text + `,"unit_a"` + text + `,"pointx"` + number),
 			`{"line2":"a","unit_b":"b","pointy":1}`},
