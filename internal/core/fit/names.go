@@ -130,7 +130,7 @@ func areSynonyms(a, b *form) bool {
 //go:embed words.txt
 var wordList string
 
-// usual returns words of public tools that no dictionary has. A test makes the list.
+// usual returns words that public tools name and describe their arguments with. A test makes the list.
 var usual = sync.OnceValue(func() map[string]bool {
 	list := strings.Fields(wordList)
 	words := make(map[string]bool, len(list))
@@ -146,6 +146,7 @@ type backing int
 const (
 	alone  backing = iota
 	among          // the other words of the name
+	amid           // the same, and they are most of it
 	needed         // the name is required and missing, and no other one can be meant by it
 	proven         // the value can be nothing else
 )
@@ -158,11 +159,17 @@ func misspelled(a, b *form, uses map[string]bool, back backing) bool {
 	if len(a.words) < len(b.words) {
 		return misspelledJoined(a.fold, b.words, uses, back)
 	}
-	if len(a.words) > 1 {
-		back = max(back, among)
-	}
 	for k, w := range a.words {
-		if w != b.words[k] && (uses[w] || !slip(w, b.words[k], back)) {
+		around := alone
+		switch rest := len(a.fold) - len(w); {
+		case rest > 0 && back == needed && len(w) < 4:
+			around = proven
+		case rest > 4 && rest > len(w):
+			around = amid
+		case rest > 0:
+			around = among
+		}
+		if w != b.words[k] && (uses[w] || !slip(w, b.words[k], max(back, around))) {
 			return false
 		}
 	}
@@ -208,14 +215,14 @@ func isPlain(w string) bool {
 }
 
 // slip reports whether a, which means nothing by itself, is the word b with a letter added, left out or changed,
-// or two swapped. The shorter a word, the more others are close to it: one of four letters must be plain, and one
+// or two swapped. For a needed name only the words of tools mean something. The shorter a word, the more others are close to it: one of four letters must be plain, and one
 // of three also be backed by more; only swapped or doubled letters are always clear. A letter at either end may be
 // a word of its own, as in xmin and pointa.
 func slip(a, b string, back backing) bool {
 	if len(a) < 2 || !isLatin(a) || !isLatin(b) || spelling.Edits(a, b, 2) != 1 {
 		return false
 	}
-	if back != proven && (isPlain(a) || isWord(a) && !(back == needed && len(a) <= 3)) {
+	if back < needed && isPlain(a) || back < proven && usual()[a] {
 		return false
 	}
 	first := a[0] == b[0]
@@ -228,13 +235,13 @@ func slip(a, b string, back backing) bool {
 		return false
 	case isDoubled(a, b):
 		return true
-	case len(b) == 3 && !long || len(b) < 5 && !isPlain(b):
+	case len(b) == 3 && !long || len(b) < 5 && back < needed && !isPlain(b):
 		return false
 	case first && last:
 		return true
 	case len(a) < len(b):
-		return first || len(a) > 3 || long && len(a) > 2
-	case len(b) == 3 && !last && len(a) == 3:
+		return first || len(a) > 3 || long && len(a) > 2 || back >= needed
+	case len(b) == 3 && !last && back < amid:
 		return false
 	}
 	letter := a[:1]
