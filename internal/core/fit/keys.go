@@ -16,8 +16,9 @@ type naming struct {
 type stranger struct {
 	*member
 	form  form
-	stuck bool // what is meant by it is not clear
-	taken bool // what is meant by it is given already
+	meant string // the property that it cannot be, by its value
+	stuck bool   // what is meant by it is not clear
+	taken bool   // what is meant by it is given already
 }
 
 // isOpen reports whether nothing was done with it.
@@ -116,7 +117,14 @@ func (k *naming) rename() {
 				c.stuck = true
 			default:
 				c.stuck = !k.free(target[n]) || !k.renamed(c, target[n], way)
+				c.meant = target[n]
 			}
+		}
+	}
+	for _, c := range k.strange {
+		if c.stuck && c.meant != "" && k.o.has(c.meant) { // by now
+			c.stuck = false
+			c.taken = true
 		}
 	}
 }

@@ -181,7 +181,7 @@ func TestWhatIsNotClearIsSuggested(t *testing.T) {
 	}
 	cases := []struct{ name, schema, args, want string }{
 		{"another end of a range", need("min_price", ""), `{"max_price":"x"}`, "/min_price: missing"},
-		{"another word", need("path", ""), `{"pat":"x"}`, "/path: missing, expected string; you gave pat: did you mean path?"},
+		{"another word", need("path", ""), `{"patch":"x"}`, "/path: missing, expected string; you gave patch: did you mean path?"},
 		{"part of the name", need("file_path", ""), `{"file":"x"}`, "you gave file: did you mean file_path?"},
 		{"a short part of it", need("user_id", ""), `{"id":"x"}`, "you gave id: did you mean user_id?"},
 		{"the value does not fit", need("query", ""), `{"Query":5}`, "you gave Query: did you mean query?"},
@@ -211,12 +211,14 @@ func FuzzNames(f *testing.F) {
 		`"sizes":{"type":"array","items":{"type":"integer"}}}}`
 	var tools []*Tool
 	for _, schema := range []string{open, strict, typical, union} {
-		tools = append(tools, compiled(f, schema, nil))
+		tools = append(tools, compiled(f, schema, &Options{Name: "find"}))
 	}
 	for _, s := range []string{`{"query":"a","Limit":5}`, `{"arguments":{"query":"a","lmit":"5"}}`,
 		`{"query":"a","filter":{"limit":5},"year":1}`, `{"item":{"Size":1,"colour":"x"}}`, `{"size":1,"item":{"weight":2,"sizes":[1]}}`,
 		`{"params":"{\"query\":\"a\",\"filter\":{\"owner-id\":1}}"}`,
 		`{"query":"a","page":1,"Page":2,"pages":3}`, `{"params":{"params":{"params":{"params":{"params":{"query":"a"}}}}}}`,
+		`"query='a', limit=5"`, `"find(query='a', tags=['x'])"`, `{"name":"find","arguments":{"query":"a","limit":"None"}}`,
+		`{"query":"a","limit":"","filter":"null"}`, `{"siZe":0,"izes":[0] }`, `{"query":"a","limti":5,"oage":1,"filler":{"year":1}}`,
 		`{"query":"a","headers":{"query":"b"},"input":{"tags":["x"],"minprice":1.5}}`, `{"query":"a","起":1,"":2,"\u0000":3}`} {
 		f.Add(s)
 	}

@@ -79,16 +79,10 @@ func (k *naming) unwrap() ([]byte, bool) {
 	before := len(m.repairs)
 	m.record(k.field(c.name), Level, k.sp.t.raw(c.token), inner.raw(root))
 	m.nested++
-	raw, ok := m.repair(k.sp.place, inner, root, k.sp.at)
+	raw, ok := m.fixed(k.sp.place, inner, root, k.sp.at)
 	m.nested--
-	if raw == nil {
-		raw = inner.raw(root)
-	}
-	var out *tape
-	if ok {
-		out, ok = m.fitsRaw(k.sp.place, raw, true)
-	}
-	if !ok || !k.isOurs(out, wrapper, m.repairs[before:]) {
+	out := &tape{}
+	if !ok || out.read(raw) != nil || !k.isOurs(out, wrapper, m.repairs[before:]) {
 		m.repairs = m.repairs[:before]
 		return nil, false
 	}

@@ -146,7 +146,6 @@ type backing int
 const (
 	alone  backing = iota
 	among          // the other words of the name
-	amid           // the same, and they are most of it
 	needed         // the name is required and missing, and no other one can be meant by it
 	proven         // the value can be nothing else
 )
@@ -156,40 +155,24 @@ func misspelled(a, b *form, uses map[string]bool, back backing) bool {
 	if len(b.fold) < 4 || max(len(a.fold), len(b.fold)) > 64 || digits(a.fold) != digits(b.fold) || len(a.words) > len(b.words) {
 		return false
 	}
-	if len(a.words) < len(b.words) {
-		return misspelledJoined(a.fold, b.words, uses, back)
+	if len(a.words) < len(b.words) { // written as one: short words are too easily part of another one
+		short := func(w string) bool { return len(w) < 4 }
+		return len(a.words) == 1 && !slices.ContainsFunc(b.words, short) && slip(a.fold, b.fold, back)
 	}
 	for k, w := range a.words {
-		around := alone
-		switch rest := len(a.fold) - len(w); {
-		case rest > 0 && back == needed && len(w) < 4:
+		around := back
+		switch {
+		case len(w) == len(a.fold):
+		case len(w) < 4 && back == needed:
 			around = proven
-		case rest > 4 && rest > len(w):
-			around = amid
-		case rest > 0:
-			around = among
+		default:
+			around = max(back, among)
 		}
-		if w != b.words[k] && (uses[w] || !slip(w, b.words[k], max(back, around))) {
+		if w != b.words[k] && (uses[w] || !slip(w, b.words[k], around)) {
 			return false
 		}
 	}
 	return true
-}
-
-// misspelledJoined reports whether a is the words written as one, with a slip in one of them. Short words
-// are too easily part of another one.
-func misspelledJoined(a string, words []string, uses map[string]bool, back backing) bool {
-	if slices.ContainsFunc(words, func(w string) bool { return len(w) < 3 && w != "id" }) {
-		return false
-	}
-	for k, w := range words {
-		rest, before := strings.CutPrefix(a, strings.Join(words[:k], ""))
-		middle, after := strings.CutSuffix(rest, strings.Join(words[k+1:], ""))
-		if before && after && !uses[middle] && slip(middle, w, back) {
-			return true
-		}
-	}
-	return false
 }
 
 // isWord reports whether a word means something by itself.
@@ -215,9 +198,9 @@ func isPlain(w string) bool {
 }
 
 // slip reports whether a, which means nothing by itself, is the word b with a letter added, left out or changed,
-// or two swapped. For a needed name only the words of tools mean something. The shorter a word, the more others are close to it: one of four letters must be plain, and one
-// of three also be backed by more; only swapped or doubled letters are always clear. A letter at either end may be
-// a word of its own, as in xmin and pointa.
+// or two swapped. Where the name is needed, only words of tools mean something. The shorter a word, the more others
+// are close to it: one of four letters must be plain, and one of three also be backed by more; swapped or doubled
+// letters are clear. A letter at either end may be a word of its own, as in xmin and pointa.
 func slip(a, b string, back backing) bool {
 	if len(a) < 2 || !isLatin(a) || !isLatin(b) || spelling.Edits(a, b, 2) != 1 {
 		return false
@@ -241,7 +224,7 @@ func slip(a, b string, back backing) bool {
 		return true
 	case len(a) < len(b):
 		return first || len(a) > 3 || long && len(a) > 2 || back >= needed
-	case len(b) == 3 && !last && back < amid:
+	case len(b) == 3 && !last:
 		return false
 	}
 	letter := a[:1]
