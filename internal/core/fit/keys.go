@@ -81,7 +81,7 @@ var resemblances = []resemblance{
 	func(_ *naming, a *stranger, b *form) bool { return a.form.fold == b.fold },
 	func(_ *naming, a *stranger, b *form) bool { return a.form.plain == b.plain },
 	func(k *naming, a *stranger, b *form) bool {
-		return misspelled(&a.form, b, k.uses, k.backing(b.name)) || misspelled(&a.form, b, k.uses, proven) && k.proves(a, b.name)
+		return misspelled(&a.form, b, k.uses, proven) && (misspelled(&a.form, b, k.uses, k.backing(b.name)) || k.proves(a, b.name))
 	},
 	func(_ *naming, a *stranger, b *form) bool { return areSynonyms(&a.form, b) },
 }

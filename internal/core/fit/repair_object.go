@@ -199,8 +199,11 @@ func (m *repairer) value(sp *spot, c *member, required []string) {
 
 // isNothing reports whether value i is a word for none where a model has no words of its own to say.
 func (m *repairer) isNothing(place []*shape, t *tape, i int32) bool {
+	if t.tokens[i].kind != isString || len(t.raw(i)) > len(`"null"`) {
+		return false
+	}
 	text := t.text(i)
-	if t.tokens[i].kind != isString || text != "" && text != "null" && text != "None" {
+	if text != "" && text != "null" && text != "None" {
 		return false
 	}
 	accepts := tAny
