@@ -31,7 +31,7 @@ func TestBadInputIsRefused(t *testing.T) {
 		{"since after until", "query_logs", `{"since":"2026-01-02T00:00:01Z","until":"2026-01-02T00:00:00Z"}`, "is after until"},
 		{"since after until in another zone", "query_logs", `{"since":"2026-01-02T00:00:00Z","until":"2026-01-02T00:00:00+08:00"}`,
 			"is after until"},
-		{"an unknown argument", "query_logs", `{"livel":"info"}`, "livel"},
+		{"an unknown argument", "query_logs", `{"loudness":"info"}`, "loudness"},
 		{"an unknown argument in Chinese", "get_description", `{"级别":1}`, "级别"},
 		{"an id of another case", "get_profile", `{"ID":"day","x":1}`, "x"},
 		{"no id", "get_profile", `{}`, "id"},
