@@ -73,7 +73,7 @@ func untagged(text string) []Call {
 
 // mayBegin tells whether a call may begin with the line.
 func mayBegin(line string) bool {
-	_, _, ok := functionName(line)
+	_, _, ok := loosejson.FunctionName(line)
 	return ok || strings.HasPrefix(line, "{") || strings.HasPrefix(line, "[")
 }
 

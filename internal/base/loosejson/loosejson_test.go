@@ -160,3 +160,19 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// FuzzFirstCall: what is read is JSON, and what follows is the end of the text.
+func FuzzFirstCall(f *testing.F) {
+	for _, s := range []string{`f(a=1, b='x')`, `f("a", b=[True, None],) or else`, `f(a=1, a=2)`, `f(a=1, 2)`, `f(a=)`, `f(`, `名(起=1)`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, rest, ok := FirstCall(text)
+		if !strings.HasSuffix(text, rest) {
+			t.Fatalf("%q: %q follows", text, rest)
+		}
+		if ok && (c.Name == "" || !json.Valid(c.Args) || c.Args[0] != '{') {
+			t.Fatalf("%q: %+v", text, c)
+		}
+	})
+}

@@ -121,6 +121,40 @@ func mistype(name string, r *rand.Rand) string {
 	return name[:i] + string(rune('a'+(int(name[i]-'a')+1+r.IntN(24))%26)) + name[i+1:]
 }
 
+// anySlip makes one of the usual slips at any letter.
+func anySlip(name string, r *rand.Rand) string {
+	for range 8 {
+		i := r.IntN(len(name))
+		if name[i] < 'a' || name[i] > 'z' {
+			continue
+		}
+		letter := string(rune('a' + r.IntN(26)))
+		switch r.IntN(6) {
+		case 0:
+			return name[:i] + name[i+1:]
+		case 1:
+			return name[:i+1] + name[i:]
+		case 2:
+			if i+1 < len(name) && unicode.IsLower(rune(name[i+1])) {
+				return name[:i] + name[i+1:i+2] + name[i:i+1] + name[i+2:]
+			}
+		case 3:
+			return name[:i] + letter + name[i+1:]
+		case 4:
+			row := []string{"qwertyuiop", "asdfghjkl", "zxcvbnm"}
+			for _, keys := range row {
+				if at := strings.IndexByte(keys, name[i]); at >= 0 {
+					return name[:i] + keys[max(0, at-1):][:1] + name[i+1:]
+				}
+			}
+		default:
+			at := i + r.IntN(2)
+			return name[:at] + letter + name[at:]
+		}
+	}
+	return ""
+}
+
 func number(name string, _ *rand.Rand) string {
 	switch {
 	case strings.HasSuffix(name, "ies"):
@@ -294,6 +328,8 @@ var blows = []blow{
 		})(k, t, all, r)
 	}},
 	{"optional key, another letter", renames(5, mistype)},
+	{"optional key, any slip, 4 letters or more", renames(4, anySlip)},
+	{"optional key, any slip, 8 letters or more", renames(8, anySlip)},
 	{"optional key, synonym", renames(1, synonym)},
 	{"wrapped in arguments", wrapped(literally("arguments"), false)},
 	{"wrapped in params", wrapped(literally("params"), false)},

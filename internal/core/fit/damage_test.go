@@ -185,6 +185,9 @@ var repairable = []damage{
 		if t.tokens[s.i].kind != isArray || t.tokens[s.i].size != 1 || t.tokens[s.i+1].kind == isNull || t.tokens[s.i+1].kind == isArray {
 			return nil
 		}
+		if text := t.text(s.i + 1); t.tokens[s.i+1].kind == isString && (text == "" || text == "null") {
+			return nil // which would be none
+		}
 		return replace(t, s, string(t.raw(s.i+1)))
 	}},
 	{"null for an absent value", func(t *tape, s *site, r *rand.Rand) []edit {

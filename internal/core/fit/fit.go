@@ -39,6 +39,7 @@ const (
 
 // Options change how arguments are fitted. The zero value suits most callers.
 type Options struct {
+	Name       string         // what the tool is called; only Compile reads it; "": not known
 	Validation Validation     // "": Strict
 	Without    []Kind         // repairs that are turned off
 	Back       *schema.Result // maps arguments back from the dialect that the model saw; nil: it saw the schema itself
@@ -57,6 +58,7 @@ type Tool struct {
 
 // document is the schema of one tool, compiled on first use.
 type document struct {
+	name  string // of the tool; "": not known
 	raw   []byte
 	once  sync.Once
 	root  *shape
@@ -69,6 +71,9 @@ type document struct {
 // options mean the defaults.
 func Compile(inputSchema json.RawMessage, opts *Options) (*Tool, error) {
 	t := &Tool{schema: &document{raw: inputSchema}}
+	if opts != nil {
+		t.schema.name = fold(opts.Name)
+	}
 	if opts != nil && opts.Known != nil && opts.Known.schema != nil && isEmptySchema(inputSchema) {
 		t.schema.raw = opts.Known.schema
 	}

@@ -124,8 +124,8 @@ func TestRepairs(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	obj := func(props string) string { return `{"type":"object","properties":{` + props + `}}` }
 	cases := []struct{ name, schema, args, want string }{
-		{"everything at once", typical, `{"limit":"abc","srt":"asc","tags":[1]}`,
-			"the arguments do not fit:\n/query: missing, expected string\n/limit: expected integer, got string \"abc\"\n/srt: " +
+		{"everything at once", typical, `{"limit":"abc","sort_order":"asc","tags":[1]}`,
+			"the arguments do not fit:\n/query: missing, expected string\n/limit: expected integer, got string \"abc\"\n/sort_order: " +
 				"unknown argument; did you mean sort?\n/tags/0: expected string, got number 1"},
 		{"one problem is one line", typical, `{"query":"a","limit":500}`,
 			`the arguments do not fit: /limit: expected at least 1 and at most 100, got number 500`},
@@ -162,7 +162,7 @@ func TestRefusals(t *testing.T) {
 			`/o: expected object`},
 		{"inside Python's text the place is inside", typical, `{"query":"a","filter":"{'year': None}"}`, `/filter/year: expected integer`},
 		{"the beginning of a list is not one item", typical, `{"query":"a","tags":"['x', 'y'"}`, `/tags: expected array, got string`},
-		{"words are no value", typical, `{"query":"a","limit":"None"}`, `/limit: expected integer, got string "None"`},
+		{"words are no value", typical, `{"query":"a","limit":"none of them"}`, `/limit: expected integer, got string "none of them"`},
 		{"arguments in words", typical, `"query = a"`, `arguments: expected object, got string "query = a"`},
 		{"a tool that takes nothing", `false`, `{}`, `arguments: expected nothing here`},
 	}

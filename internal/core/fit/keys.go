@@ -16,8 +16,9 @@ type naming struct {
 type stranger struct {
 	*member
 	form  form
-	stuck bool // what is meant by it is not clear
-	taken bool // what is meant by it is given already
+	meant string // the property that it cannot be, by its value
+	stuck bool   // what is meant by it is not clear
+	taken bool   // what is meant by it is given already
 }
 
 // isOpen reports whether nothing was done with it.
@@ -73,14 +74,16 @@ func (k *naming) isSealed(name string) bool {
 }
 
 // resemblance is a way in which a name can stand for another one.
-type resemblance func(k *naming, a, b *form) bool
+type resemblance func(k *naming, a *stranger, b *form) bool
 
 // resemblances are all, the surest first.
 var resemblances = []resemblance{
-	func(_ *naming, a, b *form) bool { return a.fold == b.fold },
-	func(_ *naming, a, b *form) bool { return a.plain == b.plain },
-	func(k *naming, a, b *form) bool { return misspelled(a, b, k.uses, k.needs(b.name)) },
-	func(k *naming, a, b *form) bool { return areSynonyms(a, b) },
+	func(_ *naming, a *stranger, b *form) bool { return a.form.fold == b.fold },
+	func(_ *naming, a *stranger, b *form) bool { return a.form.plain == b.plain },
+	func(k *naming, a *stranger, b *form) bool {
+		return misspelled(&a.form, b, k.uses, proven) && (misspelled(&a.form, b, k.uses, k.backing(b.name)) || k.proves(a, b.name))
+	},
+	func(_ *naming, a *stranger, b *form) bool { return areSynonyms(&a.form, b) },
 }
 
 const (
@@ -114,21 +117,54 @@ func (k *naming) rename() {
 				c.stuck = true
 			default:
 				c.stuck = !k.free(target[n]) || !k.renamed(c, target[n], way)
+				c.meant = target[n]
 			}
+		}
+	}
+	for _, c := range k.strange {
+		if c.stuck && c.meant != "" && k.o.has(c.meant) { // by now
+			c.stuck = false
+			c.taken = true
 		}
 	}
 }
 
-// needs reports whether the name is the only one that is missing, and there is one stranger for it.
-func (k *naming) needs(name string) bool {
-	return k.o != nil && len(k.strange) == 1 && slices.Contains(k.required, name) && !k.o.has(name) &&
-		!slices.ContainsFunc(k.required, func(other string) bool { return other != name && !k.o.has(other) })
+// backing returns needed if the name is the only one that is missing, and there is one stranger for it.
+func (k *naming) backing(name string) backing {
+	if k.o != nil && len(k.strange) == 1 && slices.Contains(k.required, name) && !k.o.has(name) &&
+		!slices.ContainsFunc(k.required, func(other string) bool { return other != name && !k.o.has(other) }) {
+		return needed
+	}
+	return alone
+}
+
+// proves reports whether the value can only be the property's: a listed one that no other takes, or an object with
+// names that no other has.
+func (k *naming) proves(c *stranger, name string) bool {
+	if c.member == nil || !k.free(name) {
+		return false
+	}
+	t := k.sp.t
+	switch t.tokens[c.token].kind {
+	case isObject:
+		for i := t.first(c.token); i >= 0; i = t.after(i) {
+			f := formOf(cut(t.name(i), maxText))
+			if slices.Equal(k.homes(&f), []string{name}) {
+				return true
+			}
+		}
+	case isString:
+		place, _, _ := under(&k.m.budget, k.sp.flat, name)
+		listed := slices.ContainsFunc(place, func(s *shape) bool { return s.listed })
+		return listed && k.m.fits(place, t, c.token, true) && k.isOnlyOne(c.token, name)
+	}
+	return false
 }
 
 // target returns the declared name that a stranger resembles, or "". It is stuck if there are two.
 func (k *naming) target(c *stranger, alike resemblance) (name string) {
 	for n := range k.names {
-		if alike(k, &c.form, &k.names[n]) {
+		if alike(k, c, &k.names[n]) {
 			c.stuck = name != ""
 			name = k.names[n].name
 		}

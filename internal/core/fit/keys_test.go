@@ -20,6 +20,11 @@ func TestNamesAndLevels(t *testing.T) {
 	preset := obj(`"city":`+text+`,"days":{"type":"integer","default":3}`, `,"required":["days"]`)
 	cases := []struct{ name, schema, args, want, repairs string }{
 		{"another case", open, `{"query":"a","Limit":5}`, `{"query":"a","limit":5}`, "/Limit key"},
+		{"a letter at the end", open, `{"query":"a","languagel":"de"}`, `{"query":"a","language":"de"}`, "/languagel key"},
+		{"another first letter", open, `{"query":"a","kanguage":"de"}`, `{"query":"a","language":"de"}`, "/kanguage key"},
+		{"another letter of a short word", open, `{"query":"a","mzn_price":5}`, `{"query":"a","minPrice":5}`, "/mzn_price key"},
+		{"another word, and its object proves it", open, `{"query":"a","filler":{"year":1}}`, `{"query":"a","filter":{"year":1}}`,
+			"/filler key"},
 		{"another style, and the value is repaired", open, `{"query":"a","min-price":"5"}`, `{"query":"a","minPrice":5}`,
 			"/min-price key, /min-price number"},
 		{"the plural", open, `{"query":"a","languages":"de"}`, `{"query":"a","language":"de"}`, "/languages key"},
@@ -66,6 +71,57 @@ func TestNamesAndLevels(t *testing.T) {
 	}
 }
 
+func TestTheWholeCallAsArguments(t *testing.T) {
+	named := `{"type":"object","properties":{"name":{"type":"string"},"arguments":{"type":"object"}}}`
+	cases := []struct{ name, schema, args, want string }{
+		{"as JSON", open, `{"name":"find_flights","arguments":{"query":"a","limit":"5"}}`, `{"query":"a","limit":5}`},
+		{"with its server, and as text", open, `{"tool":"travel__find_flights","args":"{\"query\":\"a\"}"}`, `{"query":"a"}`},
+		{"in an object", open, `{"function":{"name":"find_flights","parameters":{"query":"a"}}}`, `{"query":"a"}`},
+		{"as Python", open, `"find_flights(query='a', limit=5)"`, `{"query":"a","limit":5}`},
+		{"as Python, without the name", open, `"query='a', tags=['x', 'y']"`, `{"query":"a","tags":["x","y"]}`},
+		{"as Python, and not as text", open, `find_flights(query="a")`, `{"query":"a"}`},
+		{"another tool's", open, `{"name":"find_trains","arguments":{"query":"a"}}`, ""},
+		{"another tool's as Python", open, `"find_trains(query='a')"`, ""},
+		{"a value without a name", open, `"find_flights('a')"`, ""},
+		{"a name that is not declared", open, `"find_flights(query='a', q=1)"`, ""},
+		{"words", open, `"query = everything"`, ""},
+		{"more than a call", open, `"find_flights(query='a') or else"`, ""},
+		{"a tool that takes these names", named, `{"name":"find_flights","arguments":{"name":"a"}}`,
+			`{"name":"find_flights","arguments":{"name":"a"}}`},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			res, err := compiled(t, c.schema, &Options{Name: "find_flights"}).Fit(t.Context(), []byte(c.args))
+			if (err == nil) != (c.want != "") || string(res.Args) != c.want {
+				t.Errorf("got %s, %v", res.Args, err)
+			}
+		})
+	}
+}
+
+func TestWordsForNone(t *testing.T) {
+	schema := `{"type":"object","properties":{"n":{"type":"integer"},"b":{"type":"boolean"},"o":{"type":"object"},` +
+		`"l":{"type":"array","items":{"type":"string"}},"e":{"$ref":"#/$defs/e"},"f":{"enum":["none","all"]},"s":{"type":"string"},` +
+		`"u":{"type":["string","integer"],"minLength":1},"z":{"type":["integer","null"]},"r":{"type":"integer"}},` +
+		`"required":["r"],"$defs":{"e":{"enum":["asc","desc"]}}}`
+	cases := []struct{ args, want string }{
+		{`{"r":1,"n":"None"}`, `{"r":1}`}, {`{"r":1,"b":""}`, `{"r":1}`}, {`{"r":1,"o":"null"}`, `{"r":1}`}, {`{"r":1,"l":"None"}`, `{"r":1}`},
+		{`{"r":1,"e":""}`, `{"r":1}`}, {`{"r":1,"f":"None"}`, `{"r":1,"f":"none"}`}, {`{"r":1,"s":"None"}`, `{"r":1,"s":"None"}`},
+		{`{"r":1,"u":""}`, ""}, {`{"r":1,"z":"None"}`, `{"r":1,"z":null}`}, {`{"r":"None"}`, ""}, {`{"r":1,"x":"None"}`, `{"r":1,"x":"None"}`},
+		{`{"r":1,"n":"nil"}`, ""},
+	}
+	tool := compiled(t, schema, nil)
+	for _, c := range cases {
+		res, err := tool.Fit(t.Context(), []byte(c.args))
+		if (err == nil) != (c.want != "") || string(res.Args) != c.want {
+			t.Errorf("%s: got %s, %v", c.args, res.Args, err)
+		}
+		if err == nil && c.want == `{"r":1}` && (len(res.Repairs) != 1 || res.Repairs[0].Kind != DropNull) {
+			t.Errorf("%s: %v", c.args, res.Repairs)
+		}
+	}
+}
+
 func TestNamesThatStay(t *testing.T) {
 	obj := func(props string) string { return `{"type":"object","properties":{` + props + `}}` }
 	text := `:{"type":"string"}`
@@ -82,6 +138,10 @@ func TestNamesThatStay(t *testing.T) {
 		{"words that are close", obj(`"from"` + text + `,"star"` + text + `,"source"` + text + `,"width"` + number + `,"title"` + text +
 			`,"country"` + text + `,"path"` + text + `,"content"` + text),
 			`{"form":"a","start":"a","resource":"a","depth":1,"tile":"a","county":"a","patch":"a","context":"a"}`},
+		{"words that nobody here has seen in a tool", obj(`"path"` + text + `,"season"` + text + `,"sender"` + text),
+			`{"oath":"a","treason":"a","render":"a"}`},
+		{"a letter that may be a word", obj(`"offset"` + number + `,"min"` + number + `,"code"` + text),
+			`{"offsetx":1,"yoffset":2,"xmin":1,"codec":"a"}`},
 		{"units", obj(`"timeout_ms"` + number + `,"delay_s"` + number), `{"timeout_s":1,"delay_ms":2}`},
 		{"numbered and lettered names", obj(`"line1"` + text + `,"unit_a"` + text + `,"pointx"` + number),
 			`{"line2":"a","unit_b":"b","pointy":1}`},
@@ -121,7 +181,7 @@ func TestWhatIsNotClearIsSuggested(t *testing.T) {
 	}
 	cases := []struct{ name, schema, args, want string }{
 		{"another end of a range", need("min_price", ""), `{"max_price":"x"}`, "/min_price: missing"},
-		{"too short to be sure", need("path", ""), `{"pth":"x"}`, "/path: missing, expected string; you gave pth: did you mean path?"},
+		{"another word", need("path", ""), `{"patch":"x"}`, "/path: missing, expected string; you gave patch: did you mean path?"},
 		{"part of the name", need("file_path", ""), `{"file":"x"}`, "you gave file: did you mean file_path?"},
 		{"a short part of it", need("user_id", ""), `{"id":"x"}`, "you gave id: did you mean user_id?"},
 		{"the value does not fit", need("query", ""), `{"Query":5}`, "you gave Query: did you mean query?"},
@@ -151,12 +211,14 @@ func FuzzNames(f *testing.F) {
 		`"sizes":{"type":"array","items":{"type":"integer"}}}}`
 	var tools []*Tool
 	for _, schema := range []string{open, strict, typical, union} {
-		tools = append(tools, compiled(f, schema, nil))
+		tools = append(tools, compiled(f, schema, &Options{Name: "find"}))
 	}
 	for _, s := range []string{`{"query":"a","Limit":5}`, `{"arguments":{"query":"a","lmit":"5"}}`,
 		`{"query":"a","filter":{"limit":5},"year":1}`, `{"item":{"Size":1,"colour":"x"}}`, `{"size":1,"item":{"weight":2,"sizes":[1]}}`,
 		`{"params":"{\"query\":\"a\",\"filter\":{\"owner-id\":1}}"}`,
 		`{"query":"a","page":1,"Page":2,"pages":3}`, `{"params":{"params":{"params":{"params":{"params":{"query":"a"}}}}}}`,
+		`"query='a', limit=5"`, `"find(query='a', tags=['x'])"`, `{"name":"find","arguments":{"query":"a","limit":"None"}}`,
+		`{"query":"a","limit":"","filter":"null"}`, `{"siZe":0,"izes":[0] }`, `{"query":"a","limti":5,"oage":1,"filler":{"year":1}}`,
 		`{"query":"a","headers":{"query":"b"},"input":{"tags":["x"],"minprice":1.5}}`, `{"query":"a","起":1,"":2,"\u0000":3}`} {
 		f.Add(s)
 	}

@@ -9,6 +9,9 @@ import (
 // wrappers are names that models give to the arguments as a whole.
 var wrappers = []string{"argument", "input", "kwarg", "parameter", "payload", "toolinput"}
 
+// callers are names that models give to the tool's name beside its arguments.
+var callers = []string{"function", "functionname", "name", "tool", "toolname"}
+
 // common are names that things on any level have, so that they prove nothing about where they belong.
 var common = []string{
 	"content", "data", "description", "identifier", "key", "label", "name", "status", "text", "title", "type", "url", "value",
@@ -33,14 +36,39 @@ func (m *repairer) inside(t *tape, i int32) (*tape, int32) {
 	return nil, 0
 }
 
-// unwrap takes the arguments out of the object's only member, whose name is not declared.
+// wrapper returns the member that holds all arguments: the object's only one, or the one beside the tool's name.
+func (k *naming) wrapper() (held *stranger) {
+	if len(k.strange) == 0 || int(k.sp.t.tokens[k.sp.i].size) != len(k.strange) || len(k.strange) > 2 {
+		return nil
+	}
+	if len(k.strange) == 1 {
+		return k.strange[0]
+	}
+	var caller *stranger
+	for _, c := range k.strange {
+		switch {
+		case slices.Contains(wrappers, c.form.plain):
+			held = c
+		case slices.Contains(callers, c.form.plain) && k.sp.t.tokens[c.token].kind == isString:
+			caller = c
+		}
+	}
+	if held == nil || caller == nil || !held.isOpen() || !caller.isOpen() {
+		return nil
+	}
+	if k.m.tool.schema.name == "" || !k.m.isCalled(k.sp.t.text(caller.token)) { // it may be another tool's
+		held.stuck = true
+		caller.stuck = true
+		return nil
+	}
+	return held
+}
+
+// unwrap takes the arguments out of the member that holds all of them, whose name is not declared.
 func (k *naming) unwrap() ([]byte, bool) {
 	m := k.m
-	if !m.may(Level) || len(k.strange) != 1 || k.sp.t.tokens[k.sp.i].size != 1 || m.nested >= maxNesting {
-		return nil, false
-	}
-	c := k.strange[0]
-	if !c.isOpen() || c.stuck && m.nested > 0 {
+	c := k.wrapper()
+	if c == nil || !m.may(Level) || m.nested >= maxNesting || !c.isOpen() || c.stuck && m.nested > 0 {
 		return nil, false
 	}
 	wrapper := slices.Contains(wrappers, c.form.plain)
@@ -51,16 +79,10 @@ func (k *naming) unwrap() ([]byte, bool) {
 	before := len(m.repairs)
 	m.record(k.field(c.name), Level, k.sp.t.raw(c.token), inner.raw(root))
 	m.nested++
-	raw, ok := m.repair(k.sp.place, inner, root, k.sp.at)
+	raw, ok := m.fixed(k.sp.place, inner, root, k.sp.at)
 	m.nested--
-	if raw == nil {
-		raw = inner.raw(root)
-	}
-	var out *tape
-	if ok {
-		out, ok = m.fitsRaw(k.sp.place, raw, true)
-	}
-	if !ok || !k.isOurs(out, wrapper, m.repairs[before:]) {
+	out := &tape{}
+	if !ok || out.read(raw) != nil || !k.isOurs(out, wrapper, m.repairs[before:]) {
 		m.repairs = m.repairs[:before]
 		return nil, false
 	}

@@ -132,9 +132,9 @@ func (k *naming) deeper(c *member) []tooDeep {
 }
 
 // upper returns the object's own property that a name one level deeper stands for, or "".
-func (k *naming) upper(name string, around *vocabulary, stranger bool) string {
+func (k *naming) upper(name string, around *vocabulary, unknown bool) string {
 	f := formOf(cut(name, maxText))
-	if !stranger && k.sp.fine && slices.Contains(common, f.plain) {
+	if !unknown && k.sp.fine && slices.Contains(common, f.plain) {
 		return ""
 	}
 	if around.names == nil {
@@ -142,7 +142,7 @@ func (k *naming) upper(name string, around *vocabulary, stranger bool) string {
 	}
 	inner := &naming{vocabulary: around}
 	like := func(g form) bool {
-		return slices.ContainsFunc(resemblances, func(alike resemblance) bool { return alike(inner, &f, &g) })
+		return slices.ContainsFunc(resemblances, func(alike resemblance) bool { return alike(inner, &stranger{form: f}, &g) })
 	}
 	if slices.ContainsFunc(around.names, like) {
 		return ""

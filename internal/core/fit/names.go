@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/toolfit/toolfit/internal/base/spelling"
+	"github.com/toolfit/toolfit/internal/core/search/dictionary"
 )
 
 // form is a name in the forms by which names are compared.
@@ -129,8 +130,7 @@ func areSynonyms(a, b *form) bool {
 //go:embed words.txt
 var wordList string
 
-// usual returns words that tools name and describe their arguments with, as far as a slip of the pen leads
-// from one to another: they are meant as they are. A test makes the list from public tools.
+// usual returns words that public tools name and describe their arguments with. A test makes the list.
 var usual = sync.OnceValue(func() map[string]bool {
 	list := strings.Fields(wordList)
 	words := make(map[string]bool, len(list))
@@ -140,72 +140,104 @@ var usual = sync.OnceValue(func() map[string]bool {
 	return words
 })
 
-// misspelled reports whether a is b with a slip of the pen in some of its words. needed: b is missing and a
-// the only name that can be meant by it.
-func misspelled(a, b *form, uses map[string]bool, needed bool) bool {
-	if min(len(a.fold), len(b.fold)) < 4 || max(len(a.fold), len(b.fold)) > 64 || digits(a.fold) != digits(b.fold) {
+// backing is what speaks for a slip besides the word.
+type backing int
+
+const (
+	alone  backing = iota
+	among          // the other words of the name
+	needed         // the name is required and missing, and no other one can be meant by it
+	proven         // the value can be nothing else
+)
+
+// misspelled reports whether a is b with a slip of the pen in some of its words.
+func misspelled(a, b *form, uses map[string]bool, back backing) bool {
+	if len(b.fold) < 4 || max(len(a.fold), len(b.fold)) > 64 || digits(a.fold) != digits(b.fold) || len(a.words) > len(b.words) {
 		return false
 	}
-	if len(a.words) < len(b.words) {
-		return misspelledJoined(a.fold, b.words, uses, needed)
-	}
-	if len(a.words) > len(b.words) {
-		return false
+	if len(a.words) < len(b.words) { // written as one: short words are too easily part of another one
+		short := func(w string) bool { return len(w) < 4 }
+		return len(a.words) == 1 && !slices.ContainsFunc(b.words, short) && slip(a.fold, b.fold, back)
 	}
 	for k, w := range a.words {
-		if w != b.words[k] && (uses[w] || !slip(w, b.words[k], needed)) {
+		around := back
+		switch {
+		case len(w) == len(a.fold):
+		case len(w) < 4 && back == needed:
+			around = proven
+		default:
+			around = max(back, among)
+		}
+		if w != b.words[k] && (uses[w] || !slip(w, b.words[k], around)) {
 			return false
 		}
 	}
 	return true
 }
 
-// misspelledJoined reports whether a is the words written as one, with a slip in one of them. Short words
-// are too easily part of another one.
-func misspelledJoined(a string, words []string, uses map[string]bool, needed bool) bool {
-	if slices.ContainsFunc(words, func(w string) bool { return len(w) < 3 && w != "id" }) {
-		return false
-	}
-	for k, w := range words {
-		rest, before := strings.CutPrefix(a, strings.Join(words[:k], ""))
-		middle, after := strings.CutSuffix(rest, strings.Join(words[k+1:], ""))
-		if before && after && !uses[middle] && slip(middle, w, needed) {
-			return true
-		}
-	}
-	return false
-}
+// isWord reports whether a word means something by itself.
+func isWord(w string) bool { return usual()[w] || isPlain(w) }
 
-// isUsual reports whether a word, or two written as one, means something by itself.
-func isUsual(w string) bool {
-	if usual()[w] {
+// isPlain reports whether a word, or what it is a form of, is in the dictionary or an abbreviation, unlike names
+// and acronyms.
+func isPlain(w string) bool {
+	if abbreviations[w] != "" || len(w) > 2 && dictionary.Translate(w) != nil {
 		return true
 	}
-	for k := 4; k <= len(w)-4; k++ {
-		if usual()[w[:k]] && usual()[w[k:]] {
+	for _, ending := range []string{"s", "es", "ed", "er", "ing", "ly"} {
+		stem, ok := strings.CutSuffix(w, ending)
+		if !ok || len(stem) < 3 || ending == "s" && strings.HasSuffix(stem, "s") || ending[0] == 'e' && strings.HasSuffix(stem, "e") {
+			continue
+		}
+		verb := ending == "ed" || ending == "er" || ending == "ing"
+		if verb && dictionary.Translate(stem+"e") != nil || (!verb || len(stem) > 3) && dictionary.Translate(stem) != nil {
 			return true
 		}
 	}
 	return false
 }
 
-// slip reports whether the word a, which means nothing by itself, is b with a letter added, left out or
-// changed inside it, or two swapped. A letter at either end may be a word of its own, as in xmin and pointA,
-// and short words are all close to each other: of those only two swapped letters or a doubled one count, and
-// in two letters nothing. In a name that is needed, a letter of a short word may also be left out.
-func slip(a, b string, needed bool) bool {
-	if len(b) < 3 || !isLatin(a) || !isLatin(b) || spelling.Edits(a, b, 2) != 1 || isUsual(a) && !(needed && len(a) <= 3) {
+// slip reports whether a, which means nothing by itself, is the word b with a letter added, left out or changed,
+// or two swapped. Where the name is needed, only words of tools mean something. The shorter a word, the more others
+// are close to it: one of four letters must be plain, and one of three also be backed by more; swapped or doubled
+// letters are clear. A letter at either end may be a word of its own, as in xmin and pointa.
+func slip(a, b string, back backing) bool {
+	if len(a) < 2 || !isLatin(a) || !isLatin(b) || spelling.Edits(a, b, 2) != 1 {
 		return false
 	}
-	ends := a[0] == b[0] && a[len(a)-1] == b[len(b)-1]
-	switch len(a) - len(b) {
-	case 1:
-		return isDoubled(a, b) || len(b) > 3 && ends
-	case -1:
-		return len(b) > 3 || needed
+	if back < needed && isPlain(a) || back < proven && usual()[a] {
+		return false
 	}
-	return sameLetters(a, b) || len(b) > 4 && ends
+	first := a[0] == b[0]
+	last := a[len(a)-1] == b[len(b)-1]
+	long := len(b) > 4 || back > alone
+	switch {
+	case sameLetters(a, b):
+		return long || len(b) > 2
+	case len(b) < 3:
+		return false
+	case isDoubled(a, b):
+		return true
+	case len(b) == 3 && !long || len(b) < 5 && back < needed && !isPlain(b):
+		return false
+	case first && last:
+		return true
+	case len(a) < len(b):
+		return first || len(a) > 3 || long && len(a) > 2 || back >= needed
+	case len(b) == 3 && !last:
+		return false
+	}
+	letter := a[:1]
+	rest := b[1:]
+	if first {
+		letter = a[len(a)-1:]
+		rest = b[:len(b)-1]
+	}
+	return isWord(b) && (long && !strings.Contains(labels, letter) || len(a) == len(b) && !isWord(rest))
 }
+
+// labels are letters that tell things of one kind apart, or count them.
+const labels = "abcnxyz"
 
 // isDoubled reports whether a is b with one letter twice.
 func isDoubled(a, b string) bool {
@@ -219,7 +251,7 @@ func isDoubled(a, b string) bool {
 
 func sameLetters(a, b string) bool {
 	for _, r := range a {
-		if strings.Count(a, string(r)) != strings.Count(b, string(r)) {
+		if len(a) != len(b) || strings.Count(a, string(r)) != strings.Count(b, string(r)) {
 			return false
 		}
 	}

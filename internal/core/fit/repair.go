@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/loosejson"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -103,10 +104,46 @@ func (m *repairer) open(args []byte, textFits bool) ([]byte, *Error) {
 		}
 		break
 	}
+	if call := m.fromCall(text); call != nil {
+		m.record("", JSONText, args, call)
+		return call, nil
+	}
 	if err != nil {
 		return nil, refuse(Problem{Code: NotJSON, Expected: "a JSON object", Got: "string " + cut(text, 60), Hint: err.Error()})
 	}
 	return args, nil
+}
+
+// fromCall reads arguments that are written as Python does, in the call or without it, if all have names that
+// the tool declares; nil if they are not.
+func (m *repairer) fromCall(text string) json.RawMessage {
+	text = strings.TrimSpace(text)
+	if !m.may(JSONText) || !m.spendBytes(len(text)) {
+		return nil
+	}
+	c, rest, ok := loosejson.FirstCall(text)
+	if ok && !m.isCalled(c.Name) {
+		return nil
+	}
+	if !ok {
+		c, rest, ok = loosejson.FirstCall("_(" + text + ")")
+	}
+	t := &tape{}
+	if !ok || rest != "" || len(c.Positional) > 0 || t.read(c.Args) != nil || t.tokens[0].size == 0 {
+		return nil
+	}
+	names := declaredNames(reach(m.tool.schema.place))
+	for i := t.first(0); i >= 0; i = t.after(i) {
+		if !slices.ContainsFunc(names, func(f form) bool { return f.name == t.name(i) }) {
+			return nil
+		}
+	}
+	return c.Args
+}
+
+// isCalled reports whether a name is the tool's, perhaps with its server before it.
+func (m *repairer) isCalled(name string) bool {
+	return strings.HasSuffix(fold(name), m.tool.schema.name)
 }
 
 // fit repairs what does not fit and checks the result, together with the problems that the

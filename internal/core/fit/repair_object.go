@@ -2,6 +2,7 @@ package fit
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
@@ -181,9 +182,11 @@ func (m *repairer) value(sp *spot, c *member, required []string) {
 		c.drop = true
 		return
 	}
-	if sp.t.tokens[c.token].kind == isNull && known && m.may(DropNull) && !m.fits(place, sp.t, c.token, false) {
-		if !slices.Contains(required, c.name) {
-			m.record(at, DropNull, []byte("null"), nil)
+	needed := slices.Contains(required, c.name)
+	isNone := sp.t.tokens[c.token].kind == isNull || !needed && m.isNothing(place, sp.t, c.token)
+	if isNone && known && m.may(DropNull) && !m.fits(place, sp.t, c.token, false) {
+		if !needed {
+			m.record(at, DropNull, sp.t.raw(c.token), nil)
 			c.drop = true
 		} else if raw := m.fallback(sp, c.name); raw != nil {
 			m.record(at, Default, []byte("null"), raw)
@@ -192,6 +195,28 @@ func (m *repairer) value(sp *spot, c *member, required []string) {
 		return
 	}
 	c.raw, _ = m.repair(place, sp.t, c.token, at)
+}
+
+// isNothing reports whether value i is a word for none where a model has no words of its own to say.
+func (m *repairer) isNothing(place []*shape, t *tape, i int32) bool {
+	if t.tokens[i].kind != isString || len(t.raw(i)) > len(`"null"`) {
+		return false
+	}
+	text := t.text(i)
+	if text != "" && text != "null" && text != "None" {
+		return false
+	}
+	accepts := tAny
+	listed := false
+	flat, _ := m.spread(place, t, i)
+	for _, s := range flat {
+		if slices.ContainsFunc(s.enum, func(l literal) bool { return strings.EqualFold(l.text, text) }) {
+			return false
+		}
+		accepts = accepts.and(s.accepts)
+		listed = listed || s.listed
+	}
+	return accepts&tNull == 0 && (accepts&tString == 0 || listed)
 }
 
 // fallback returns the property's default if it is valid, else nil.

@@ -210,13 +210,7 @@ func (m *repairer) fromText(sp *spot, accepts types) (raw []byte, ok, isJSON boo
 func (m *repairer) try(sp *spot, kind Kind, t *tape) ([]byte, bool) {
 	before := len(m.repairs)
 	m.record(sp.at, kind, sp.t.raw(sp.i), t.data)
-	raw, ok := m.repair(sp.place, t, 0, sp.at)
-	if raw == nil {
-		raw = t.data
-	}
-	if ok {
-		_, ok = m.fitsRaw(sp.place, raw, true)
-	}
+	raw, ok := m.fixed(sp.place, t, 0, sp.at)
 	if !ok {
 		m.repairs = m.repairs[:before]
 	}
@@ -235,11 +229,10 @@ func (m *repairer) wrap(sp *spot) ([]byte, bool) {
 	if !m.may(Wrap) || t.read(slices.Concat([]byte("["), sp.t.raw(sp.i), []byte("]"))) != nil {
 		return nil, false
 	}
-	raw, ok := m.try(sp, Wrap, t)
-	if !ok {
-		return nil, false
+	if raw, ok := m.try(sp, Wrap, t); ok {
+		return raw, true
 	}
-	return raw, true
+	return nil, false
 }
 
 // listed finds the one allowed value that differs only in case, or that the text spells out.

@@ -41,6 +41,7 @@ func (k *known) recognize(kinds []*fit.Known) {
 func (v *View) addTool(cfg *config.Config, e *Entry, s *known) {
 	e.fitters.taken = s.takenBy(e.Definition)
 	opts := v.fit
+	opts.Name = e.Definition.Name
 	opts.Known = s.like.Tool(e.Definition.Name)
 	opts.Taken = e.fitters.taken
 	own, err := fit.Compile(e.Definition.InputSchema(), &opts)
