@@ -38,6 +38,7 @@ type place struct {
 	row   bool       // a row or an item of a list
 	nth   int        // which one of its kind
 	near  bool       // beside the name rather than inside of something that has it
+	side  int        // of near: 1 after the name, -1 before it; 0 either
 	cell  cellOf     // a row may be told by one of its cells
 }
 
@@ -82,8 +83,12 @@ func describe(text string, syn *synonyms) description {
 		text = text[end:]
 	}
 	d.text = strings.Join(strings.Fields(strings.ToLower(b.String())), " ")
+	d.text = numberOf.ReplaceAllString(d.text, "$1 $2")
 	return d
 }
+
+// numberOf is the number of one of several things of a kind: tab number 3.
+var numberOf = regexp.MustCompile(`\b(tab|page|row|option|section|item|step|question|slide) (?:number|no\.?|nr\.?) (\d+)`)
 
 func isQuote(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)

@@ -27,13 +27,24 @@ func (x *rule) read(m masked, text string) (Step, bool) {
 		return Step{}, false
 	}
 	step := Step{Action: x.action}
+	names := ""
 	for i, name := range x.re.SubexpNames() {
 		if name != "" && groups[i] != "" && !step.take(m, name, groups[i]) {
 			return Step{}, false
 		}
+		if name == "t" {
+			names += groups[i]
+		}
 	}
 	if x.set != nil {
 		x.set(&step)
+	}
+	if each[step.Action] && names != "" {
+		list, certain := several(names, step.Action, step.Choose)
+		step.all = certain && !step.Choose // options of one list are chosen in one go
+		for _, name := range list {
+			step.Each = append(step.Each, m.written(name))
+		}
 	}
 	if (step.Action == Select || step.Action == Upload) && step.Value != "" {
 		step.Values = []string{step.Value}
@@ -142,7 +153,7 @@ const verbReach = 400
 
 func startsWithVerb(s string) bool {
 	s = trim(s[:min(len(s), verbReach)])
-	return starts.MatchString(s) || asserts.MatchString(s)
+	return starts.MatchString(s) || asserts.MatchString(s) || placeFirst(s)
 }
 
 // nearestForm is the form of the rule whose verb the text begins with.
