@@ -84,11 +84,15 @@ func describe(text string, syn *synonyms) description {
 	}
 	d.text = strings.Join(strings.Fields(strings.ToLower(b.String())), " ")
 	d.text = numberOf.ReplaceAllString(d.text, "$1 $2")
+	d.text = onPage.ReplaceAllString(d.text, "$1")
 	return d
 }
 
 // numberOf is the number of one of several things of a kind: tab number 3.
 var numberOf = regexp.MustCompile(`\b(tab|page|row|option|section|item|step|question|slide) (?:number|no\.?|nr\.?) (\d+)`)
+
+// onPage says no more than that a part of the page is on it: the list below.
+var onPage = regexp.MustCompile(`\b(list|dropdown|drop-down|menu|table|form|field|box|input|options|page) (?:(?:shown |given )?(?:below|above)|on (?:the|this) (?:page|screen))$`)
 
 func isQuote(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)

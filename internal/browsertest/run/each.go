@@ -17,10 +17,11 @@ func (r *Runner) eachOf(ctx context.Context, s *steps.Step) (list []*steps.Step)
 	if s.Action == steps.Check || s.Action == steps.Uncheck {
 		action = find.Check
 	}
-	if len(s.Each) == 0 || !r.lacks(ctx, s.Target, action) {
+	if len(s.Each) == 0 {
 		return nil
 	}
 	var options []*snapshot.Node
+	var refs []string
 	for _, words := range s.Each {
 		one := *s
 		one.Each = nil
@@ -29,10 +30,16 @@ func (r *Runner) eachOf(ctx context.Context, s *steps.Step) (list []*steps.Step)
 		if node == nil && (!s.Choose || r.sees(ctx, one.Target, find.Choose) == nil) {
 			return nil
 		}
+		if node != nil {
+			refs = append(refs, node.Ref)
+		}
 		if node != nil && node.Role == "option" && node.Parent != nil && node.Parent.Role == "listbox" {
 			options = append(options, node)
 		}
 		list = append(list, &one)
+	}
+	if !r.lacks(ctx, s.Target, action, refs) {
+		return nil
 	}
 	isSame := func(n *snapshot.Node) bool { return n.Parent == options[0].Parent }
 	if len(options) != len(list) || !s.Choose || slices.ContainsFunc(options, func(n *snapshot.Node) bool { return !isSame(n) }) {
@@ -48,15 +55,19 @@ func (r *Runner) eachOf(ctx context.Context, s *steps.Step) (list []*steps.Step)
 	return []*steps.Step{&all}
 }
 
-// lacks tells whether nothing on the page is what the words mean.
-func (r *Runner) lacks(ctx context.Context, t *steps.Target, action find.Action) bool {
+// lacks tells whether no element of the page is what the words mean, other than some that they name one by one.
+func (r *Runner) lacks(ctx context.Context, t *steps.Target, action find.Action, named []string) bool {
 	q, err := r.query(t, action)
 	if err != nil || selector(q.Text) {
 		return false
 	}
 	_, err = r.lookUp(ctx, q, false)
 	var none *find.Error
-	return errors.As(err, &none) && none.Code == snapshot.NotFound
+	if !errors.As(err, &none) || none.Code == snapshot.NotFound {
+		return none != nil
+	}
+	isOther := func(c find.Candidate) bool { return !slices.Contains(named, c.Ref) }
+	return none.Code == snapshot.Ambiguous && none.Count == len(named) && !slices.ContainsFunc(none.Candidates, isOther)
 }
 
 // doEach does a step to every element that it names.

@@ -15,6 +15,9 @@ type span struct {
 
 // steps reads the operations of a line.
 func (m masked) steps(text string, offset int) (list []Step, err error) {
+	if asks.MatchString(text) {
+		text = strings.TrimRight(text, " ?？")
+	}
 	text, found := cutFound(text)
 	for _, p := range operations(text) {
 		step, err := m.operation(p.verb+text[p.from:p.to], offset+p.from)
@@ -37,7 +40,7 @@ func operations(text string) (all []span) {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	list := []span{{to: len(text)}}
+	list := []span{{from: len(text) - len(unfilled(text)), to: len(text)}}
 	for _, at := range seps.FindAllStringIndex(text, -1) {
 		last := &list[len(list)-1]
 		if at[0] <= last.from || at[1] >= len(text) || last.verb == "" && !startsWithVerb(text[last.from:at[0]]) {
@@ -90,6 +93,8 @@ var (
 	thenWord = regexp.MustCompile(`(?i)then|然后|接着|随后|再|最后`)
 	// carries is a verb that goes on behind "then": click File, then Recent.
 	carries = regexp.MustCompile(`(?i)^(?:(?:click|tap|select|choose|pick|check|tick|uncheck|untick|expand|collapse)(?:\s+on)?\s|点击|单击|勾选|选择|展开)`)
+	// presses are clicks, whose names may go on with "and".
+	presses = regexp.MustCompile(`(?i)^(?:(?:double|right)?[- ]?click|tap|press|push|hit|点|单击|双击|右|按)`)
 	// noName is a clause rather than a name.
 	noName = regexp.MustCompile(`(?i)\b(?:is|are|was|be|should|must|not|no|if|or|appears?|shows?|see|opens|closes)\b|[不未应会有是]|出现|显示`)
 	name   = regexp.MustCompile(`^(?:the\s+)?\S+(?:\s+\S+){0,3}$`)
@@ -105,7 +110,7 @@ func elided(text string, last int, at []int) span {
 	if verbAlone.MatchString(before) {
 		return span{}
 	}
-	if w := buttonWords.FindStringSubmatchIndex(after); w != nil && (isThen || w[4] >= 0 || endsName.MatchString(before)) {
+	if w := buttonWords.FindStringSubmatchIndex(after); w != nil && (isThen || w[4] >= 0 || endsName.MatchString(before) || !presses.MatchString(before)) {
 		return span{from: at[1] + w[2], to: at[1] + w[3], verb: "click "}
 	}
 	end := len(after)
@@ -121,7 +126,7 @@ func elided(text string, last int, at []int) span {
 }
 
 var (
-	fillVerb = regexp.MustCompile(`(?i)^\s*(?:请|please\s+)?(输入|填写|填入|录入|(?:enter|type|input|write|put|fill(?:\s+in|\s+out)?)\s)` +
+	fillVerb = regexp.MustCompile(`(?i)^\s*(输入|填写|填入|录入|(?:enter|type|input|write|put|fill(?:\s+in|\s+out)?)\s)` +
 		`(?:表单\s*[:：]|\s*the\s+form\s*:\s*)?`)
 	fillPart = compile(`\s*(?:the\s+)?(?:[^\x{f000}-\x{f0ff}，,；;、]{1,40}?|QUOTED\s*(?:为|是|[:：=]|with\s))\s*(?:为|是|[:：=]|with)?\s*MARK\s*` +
 		`|\s*MARK\s+(?:for|as|in|into)\s+[^\x{f000}-\x{f0ff}，,；;、]{1,40}`)
@@ -138,11 +143,13 @@ var carried = []struct{ verb, part *regexp.Regexp }{
 		`|[^\x{f000}-\x{f0ff}，,]{1,40}?\s+to\s+MARK)\s*`)},
 	{regexp.MustCompile(`(?i)^\s*((?:select|choose|pick)\s)`), compile(`\s*(?:\S+\s+from\s+the\s+[^\x{f000}-\x{f0ff}，,]+` +
 		`|MARK\s+(?:from|in|for|as)\s+[^\x{f000}-\x{f0ff}，,]+)\s*`)},
+	{regexp.MustCompile(`(?i)^\s*((?:turn|switch)\s)`), compile(`\s*\S.*?\s+(?:on|off)\s*`)},
 }
 
 // carriedOn cuts what one verb says of several fields: 输入用户名"a"和密码"b".
 func carriedOn(text string, p span) []span {
 	for _, c := range carried {
+		p.from += len(text[p.from:p.to]) - len(unfilled(text[p.from:p.to]))
 		verb := c.verb.FindStringSubmatchIndex(text[p.from:p.to])
 		if verb == nil || p.verb != "" {
 			continue

@@ -9,23 +9,26 @@ import (
 
 // trim takes off what surrounds a sentence without being part of it.
 func trim(s string) string {
-	s = strings.TrimSpace(s)
-	if !grammar.IsPersonName(s) {
-		s = strings.TrimSpace(polite.ReplaceAllString(s, ""))
-	}
-	for {
-		rest := fillers.ReplaceAllString(s, "")
-		if rest == s || grammar.IsPersonName(s) || !starts.MatchString(rest) && !fillers.MatchString(rest) && !placeFirst(rest) {
-			break
-		}
-		if asks.MatchString(s) {
-			rest = strings.TrimRight(rest, "?？")
-		}
-		s = rest
-	}
+	s = strings.TrimSpace(unfilled(s))
 	s = byWhom.ReplaceAllString(s, "$1")
 	s = strings.TrimSpace(strings.TrimRight(s, "。.;；,，!！ "))
 	return afterwards.ReplaceAllString(s, "")
+}
+
+// unfilled takes off what stands before the verb and says nothing of what is done.
+func unfilled(s string) string {
+	s = strings.TrimLeft(s, " \t")
+	if !grammar.IsPersonName(s) {
+		s = strings.TrimLeft(polite.ReplaceAllString(s, ""), " \t")
+	}
+	for !grammar.IsPersonName(s) {
+		rest := fillers.ReplaceAllString(s, "")
+		if rest == s || !starts.MatchString(rest) && !fillers.MatchString(rest) && !placeFirst(rest) {
+			break
+		}
+		s = rest
+	}
+	return s
 }
 
 var polite = regexp.MustCompile(`^(?:请|首先|先|最后|然后|接着|[Pp]lease\s+|[Ff]irst,?\s+|[Tt]hen\s+|[Ff]inally,?\s+|(?:When|Given|And|But)\s+)`)
@@ -36,7 +39,7 @@ var (
 		`(?:please|kindly|just|simply|now|next|first|then|finally|lastly|also|after\s+(?:that|this)|afterwards),?\s+|` +
 		`(?:could|can|would|will)\s+you\s+|(?:I|we|you)(?:'d|\s+would)?\s+(?:(?:want|like|need)\s+(?:you\s+)?to|have\s+to|should|must|can)\s+|` +
 		`let(?:'s|\s+us)\s+|go\s+ahead\s+and\s+|(?:try|remember|be\s+sure|proceed|your\s+task\s+is)\s+to\s+)`)
-	asks       = regexp.MustCompile(`(?i)^(?:could|can|would|will)\s`)
+	asks       = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:could|can|would|will)\s`)
 	afterwards = regexp.MustCompile(`(?i)\s*,?\s+(?:please|for\s+me|in\s+(?:that|this)\s+order)$|\s+(?:in\s+order\s+)?to\s+(?:open|expand|show|select|close)\s+(?:it|them)$`)
 )
 

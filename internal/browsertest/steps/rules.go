@@ -71,7 +71,7 @@ func (s *Step) take(m masked, name, text string) bool {
 		return !fillsIn.MatchString(text) && !endsInVerb.MatchString(text)
 	case "v":
 		s.Value = m.value(text)
-		return !quotedAmongWords(text) && !manyValues.MatchString(text)
+		return !quotedAmongWords(text) && !manyValues.MatchString(text) && !somebodys.MatchString(text)
 	case "u":
 		s.Value = m.value(text)
 		return isAddress(s.Value)
@@ -122,6 +122,9 @@ var wholePage = compile(`(?:当前|本|该|这个)?(?:页面|网页|界面)|(?:t
 
 // manyValues is a value without quotes that goes on with another field and its value.
 var manyValues = regexp.MustCompile(`[，,；;、].*[:：=为]|(?i)\s(?:and|,)\s.*\s(?:with|to|as)\s`)
+
+// somebodys stands for a value that everybody has to know.
+var somebodys = regexp.MustCompile(`(?i)^(?:your|my|his|her|their)\s`)
 
 // quotedAmongWords tells whether a value has words besides its quotes, which nobody understood.
 func quotedAmongWords(text string) bool {
