@@ -92,7 +92,8 @@ func describe(text string, syn *synonyms) description {
 var numberOf = regexp.MustCompile(`\b(tab|page|row|option|section|item|step|question|slide) (?:number|no\.?|nr\.?) (\d+)`)
 
 // onPage says no more than that a part of the page is on it: the list below.
-var onPage = regexp.MustCompile(`\b(list|dropdown|drop-down|menu|table|form|field|box|input|options|page) (?:(?:shown |given )?(?:below|above)|on (?:the|this) (?:page|screen))$`)
+var onPage = regexp.MustCompile(`\b(list|dropdown|drop-down|menu|table|form|field|box|input|options|page) (?:(?:shown ` +
+	`|given )?(?:below|above)|on (?:the|this) (?:page|screen))$`)
 
 func isQuote(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
@@ -107,7 +108,8 @@ var articles = regexp.MustCompile(`^(?:(?:the|a|an|this|that)\s+(?:only\s+)?|唯
 
 // namingWords only say that a quoted text is a name.
 const namingWords = `名为|名叫|叫做|标有|写着|文字为|文本为|标签为|名称为|标题为|` +
-	`\b(?:labell?ed|named|called|titled|entitled|marked|saying|reading|that (?:says|reads)|with (?:the )?(?:text|name|label|title|words?|value))\b`
+	`\b(?:labell?ed|named|called|titled|entitled|marked|saying|reading|that (?:says|reads)|with (?:the )?(?:text|name` +
+	`|label|title|words?|value))\b`
 
 var (
 	naming = regexp.MustCompile(namingWords)

@@ -124,7 +124,8 @@ func (d description) places(text string, s splitAt) [][]place {
 }
 
 // whatIs says what kind of thing a row or a box is about, before its name: the message by Ann, the words "Name".
-var whatIs = regexp.MustCompile(`^(?:the )?(?:(?:e-?mail|mail|message|post|tweet|comment|review|entry|record|item|user|product|order|article)` +
+var whatIs = regexp.MustCompile(`^(?:the )?(?:(?:e-?mail|mail|message|post|tweet|comment|review|entry|record|item|user` +
+	`|product|order|article)` +
 	` (?:by|from|named|called) (?:the )?|(?:user|person|contact|customer) |(?:words?|text|label|heading) ([\x{e000}-\x{e007}]))`)
 
 var (

@@ -77,24 +77,29 @@ func joins(text string, at []int) bool {
 
 var (
 	// mayBeName begins with a verb that labels have behind "and", too, without saying of what: Save and mark as read.
-	mayBeName = regexp.MustCompile(`(?i)^(?:mark|unmark|enable|disable|deselect|put|write|key\s+in|increase|decrease|raise|lower|empty|erase` +
-		`|push|expand|unfold|collapse|fold)\s+(?:[^t\x{f000}-\x{f0ff}]|t[^h]|th[^e]|the\S)`)
+	mayBeName = regexp.MustCompile(`(?i)^(?:mark|unmark|enable|disable|deselect|put|write|key\s+in|increase|decrease|raise` +
+		`|lower|empty|erase` +
+		`|adjust|slide|give|provide|insert|paste|make|push|expand|unfold|collapse|fold)\s+(?:[^t\x{f000}-\x{f0ff}]|t[^h]|th[^e]|the\S)`)
 	// endsName is what no label goes on behind.
-	endsName = regexp.MustCompile(`(?i)(?:[\x{f000}-\x{f0ff}]|\s(?:button|link|field|(?:text|check|combo|list)?box|input|text\s?area|dropdown` +
+	endsName = regexp.MustCompile(`(?i)(?:[\x{f000}-\x{f0ff}]|\s(?:button|link|field|(?:text|check|combo|list)?box|input` +
+		`|text\s?area|dropdown` +
 		`|list|menu|tab|section|slider|icon|switch|toggle))$`)
 	// aloneVerb is an operation of one word.
 	aloneVerb = regexp.MustCompile(`(?i)^(?:reload|refresh|screenshot)$`)
 )
 
+const buttonVerbs = `submit|save(?:\s+changes)?|log\s?in|sign\s?in|search|continue|send|apply|提交|保存|登录|搜索|查询|发送`
+
 var (
 	// buttonWords are what buttons do and are called by, where they end a line: fill in Name with "Ann", then submit.
-	buttonWords = regexp.MustCompile(`(?i)^(?:then\s+|finally\s+|最后)?(submit|save(?:\s+changes)?|log\s?in|sign\s?in|search|continue|send|apply|提交|保存` +
-		`|登录|搜索|查询|发送)(\s*(?:it|the\s+(?:form|changes|answers?)|表单|一下))?\s*(?:[.。!！，,；;]|$)`)
+	buttonWords = regexp.MustCompile(`(?i)^(?:then\s+|finally\s+|最后)?(` + buttonVerbs + `)(\s*(?:it|the\s+(?:form|changes` +
+		`|answers?)|表单|一下))?\s*(?:[.。!！，,；;]|$)`)
 	thenWord = regexp.MustCompile(`(?i)then|然后|接着|随后|再|最后`)
 	// carries is a verb that goes on behind "then": click File, then Recent.
-	carries = regexp.MustCompile(`(?i)^(?:(?:click|tap|select|choose|pick|check|tick|uncheck|untick|expand|collapse)(?:\s+on)?\s|点击|单击|勾选|选择|展开)`)
-	// presses are clicks, whose names may go on with "and".
-	presses = regexp.MustCompile(`(?i)^(?:(?:double|right)?[- ]?click|tap|press|push|hit|点|单击|双击|右|按)`)
+	carries = regexp.MustCompile(`(?i)^(?:(?:click|tap|select|choose|pick|check|tick|uncheck|untick|expand` +
+		`|collapse)(?:\s+on)?\s|点击|单击|勾选|选择|展开)`)
+	// number ends in a value that does not go on with "and".
+	number = regexp.MustCompile(`(?i)^(?:set|type|enter|fill|change|make)\s.*\s-?\d[\d.]*%?$`)
 	// noName is a clause rather than a name.
 	noName = regexp.MustCompile(`(?i)\b(?:is|are|was|be|should|must|not|no|if|or|appears?|shows?|see|opens|closes)\b|[不未应会有是]|出现|显示`)
 	name   = regexp.MustCompile(`^(?:the\s+)?\S+(?:\s+\S+){0,3}$`)
@@ -110,7 +115,8 @@ func elided(text string, last int, at []int) span {
 	if verbAlone.MatchString(before) {
 		return span{}
 	}
-	if w := buttonWords.FindStringSubmatchIndex(after); w != nil && (isThen || w[4] >= 0 || endsName.MatchString(before) || !presses.MatchString(before)) {
+	w := buttonWords.FindStringSubmatchIndex(after)
+	if w != nil && (isThen || w[4] >= 0 || endsName.MatchString(before) || number.MatchString(before)) {
 		return span{from: at[1] + w[2], to: at[1] + w[3], verb: "click "}
 	}
 	end := len(after)
@@ -119,7 +125,8 @@ func elided(text string, last int, at []int) span {
 	}
 	verb := carries.FindString(before)
 	clause := trim(after[:end])
-	if verb == "" || !isThen || !strings.ContainsAny(sep, " ,，") || !name.MatchString(clause) || noName.MatchString(clause) || startsWithVerb(clause) {
+	isName := name.MatchString(clause) && !noName.MatchString(clause) && !startsWithVerb(clause)
+	if verb == "" || !isThen || !isName || !strings.ContainsAny(sep, " ,，") {
 		return span{}
 	}
 	return span{from: at[1], to: at[1] + end, verb: verb}
@@ -131,7 +138,8 @@ var (
 	fillPart = compile(`\s*(?:the\s+)?(?:[^\x{f000}-\x{f0ff}，,；;、]{1,40}?|QUOTED\s*(?:为|是|[:：=]|with\s))\s*(?:为|是|[:：=]|with)?\s*MARK\s*` +
 		`|\s*MARK\s+(?:for|as|in|into)\s+[^\x{f000}-\x{f0ff}，,；;、]{1,40}`)
 	// inFields says no more than that fields are filled in.
-	inFields = regexp.MustCompile(`(?i)\s+(?:in|into)\s+(?:(?:the|their)\s+)?(?:(?:text|input|form|corresponding|respective|appropriate|matching|given)\s+)*` +
+	inFields = regexp.MustCompile(`(?i)\s+(?:in|into)\s+(?:(?:the|their)\s+)?(?:(?:text|input|form|corresponding` +
+		`|respective|appropriate|matching|given)\s+)*` +
 		`(?:fields|(?:text)?boxes|inputs|form)\s*$`)
 	together = regexp.MustCompile(`\s*(?:，|,|、)\s*(?:and\s+)?|\s*(?:和|以及|及)\s*|\sand\s`)
 )

@@ -7,9 +7,12 @@ import (
 )
 
 var (
-	finds = regexp.MustCompile(`(?is)^\s*(?:please\s+)?(?:(?:find|locate|look\s+for)\s+|scroll\s+(?:(?:down|up|through)\s+)?(?:the\s+\S+\s+)?until\s+you\s+(?:see|find|reach)\s+` +
-		`|(?:在.{1,20}?(?:中|里))?(?:找到|定位到?)\s*)(.+?)(?:\s*[,，]\s*(?:(?:and\s+)?then\s+|and\s+|然后|再|并)?|\s+(?:and\s+then|and|then)\s+|\s*(?:然后|并|后|再)\s*)(.+)$`)
-	scrolls = regexp.MustCompile(`(?is)^\s*scroll\s+(?:(?:down|up|through|in)\s+)?(the\s+(?:\S+\s+)?list(?:\s?box)?)\s*,?\s+(?:and\s+then|and|then)\s+(.+)$`)
+	finds = regexp.MustCompile(`(?is)^\s*(?:please\s+)?(?:(?:find|locate|look\s+for)\s+|scroll\s+(?:(?:down|up` +
+		`|through)\s+)?(?:the\s+\S+\s+)?until\s+you\s+(?:see|find|reach)\s+` +
+		`|(?:在.{1,20}?(?:中|里))?(?:找到|定位到?)\s*)(.+?)(?:\s*[,，]\s*(?:(?:and\s+)?then\s+|and\s+|然后|再|并)?|\s+(?:and\s+then|and` +
+		`|then)\s+|\s*(?:然后|并|后|再)\s*)(.+)$`)
+	scrolls = regexp.MustCompile(`(?is)^\s*scroll\s+(?:(?:down|up|through` +
+		`|in)\s+)?(the\s+(?:\S+\s+)?list(?:\s?box)?)\s*,?\s+(?:and\s+then|and|then)\s+(.+)$`)
 	it      = regexp.MustCompile(`(?i)(\s)(?:it|them)\b|它`)
 	its     = regexp.MustCompile(`(?i)^(?:its|his|her|their)\s+|^它的`)
 	pronoun = regexp.MustCompile(`(?i)^(?:it|them|它|它们)$`)
@@ -29,7 +32,7 @@ func cutFound(text string) (rest, found string) {
 		first = first[:at[0]]
 	}
 	if it.MatchString(first) && !strings.HasPrefix(strings.ToLower(first), "submit") {
-		return it.ReplaceAllString(first, "${1}"+m[1]) + m[2][len(first):], ""
+		return it.ReplaceAllString(first, "${1}"+strings.ReplaceAll(m[1], "$", "$$")) + m[2][len(first):], ""
 	}
 	return m[2], m[1]
 }
@@ -41,8 +44,10 @@ func (m masked) refer(list []Step, s Step, found string, at int) ([]Step, error)
 		return append(list, s), nil
 	}
 	var last *Target
+	var before Action
 	if len(list) > 0 {
 		last = list[len(list)-1].Target
+		before = list[len(list)-1].Action
 	}
 	if len(list) == 0 && found != "" {
 		last = &Target{Text: m.written(found)}
@@ -55,9 +60,9 @@ func (m masked) refer(list []Step, s Step, found string, at int) ([]Step, error)
 		s.Target = last
 	case its.MatchString(s.Target.Text) && last != nil:
 		s.Target = &Target{Text: inFound(its.ReplaceAllString(s.Target.Text, ""), last.Text)}
-	case s.Target.Text == theField && last != nil:
+	case s.Target.Text == theField && last != nil && (before == Click || before == Clear || before == ""):
 		s.Target = last
-	case len(list) == 0 && found != "" && s.Target.Within == "":
+	case s.Target.Text != theField && len(list) == 0 && found != "" && s.Target.Within == "":
 		s.Target.Text = inFound(s.Target.Text, last.Text)
 	}
 	if !s.all {

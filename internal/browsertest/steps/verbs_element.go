@@ -31,7 +31,7 @@ var elementVerbs = []verb{
 			zh(`把 … 勾选`, `(?:将|把)\s*(?P<t>.+?)\s*(?:都|全部|全)?(?:勾选|勾上|打勾)(?:上)?`),
 			zh(`打开 … 开关`, `(?:打开|开启|启用)\s*(?P<t>.+开关)`),
 			en(`turn … on`, `(?:turn|switch|toggle)\s+(?P<t>.+?)\s+on`),
-			en(`mark … as checked`, `mark\s+(?P<t>.+?)\s+as\s+(?:checked|ticked|selected|done|complete)`),
+			en(`mark … as checked`, `mark\s+(?P<t>.+?)\s+as\s+(?:checked|ticked|selected)`),
 			en(`check …`, `(?:check|tick|mark|enable|turn\s+on|switch\s+on)\s+(?P<t>.+)`),
 		},
 	},
@@ -60,8 +60,9 @@ var elementVerbs = []verb{
 	},
 	{
 		action: Fill, takes: aTextFor, command: "fill, input, type",
-		zh:      "输入, 填写, 填入, 录入, 键入, 设置, 将, 把, 往, 给",
-		en:      "type, enter, input, write, put, key in, fill, fill in, set, change, update, increase, decrease, raise, lower, adjust, slide, give, provide, insert, paste, make",
+		zh: "输入, 填写, 填入, 录入, 键入, 设置, 将, 把, 往, 给",
+		en: "type, enter, input, write, put, key in, fill, fill in, set, change, update, increase, decrease, raise, lower, " +
+			"adjust, slide, give, provide, insert, paste, make",
 		meaning: "`{target: …, value: …}` replaces what is there, and of a list chooses the option; an empty text clears",
 		rules: []rule{
 			zh(`在 … 输入 "…"`, `(?:清空|清除)\s*(?P<t>.+?)\s*(?:之?后|再)(?:重新)?(?:输入|填写|填入)\s*(?P<v>MARK)`), // what is filled in replaces what was there
@@ -76,17 +77,20 @@ var elementVerbs = []verb{
 			zh(`输入 … "…"`, `(?:输入|填写|填入|录入)\s*(?P<t>[^\x{f000}-\x{f0ff}]+?)\s*(?P<v>MARK)`),
 			zh(`输入 … "…"`, `(?:输入|填写|填入|录入)\s*(?P<t>\p{Han}+)\s+(?P<v>\S+)`),
 			en(`type "…" into …`, enFills+`\s+`+aWord+`(?P<v>MARK+)\s+(?:in\s+as|into|in|to|for|as|on)\s+(?P<t>.+)`),
-			en(`in … type "…" into …`, `(?:in|under|for)\s+(?P<w>.+?),?\s+(?:type|enter|input|write|put)\s+`+aWord+`(?P<v>MARK)\s+(?:into|in)\s+(?P<t>.+)`),
-			en(`in … type "…"`, `(?:in|into|as|for|on)\s+(?P<t>.+?),?\s+(?:type|enter|input|write|put|key\s+in|fill\s+in)\s+`+aWord+`(?P<v>MARK)`),
+			en(`in … type "…" into …`, `(?:in|under|for)\s+(?P<w>.+?),?\s+(?:type|enter|input|write`+
+				`|put)\s+`+aWord+`(?P<v>MARK)\s+(?:into|in)\s+(?P<t>.+)`),
+			en(`in … type "…"`, `(?:in|into|as|for|on)\s+(?P<t>.+?),?\s+(?:type|enter|input|write|put|key\s+in`+
+				`|fill\s+in)\s+`+aWord+`(?P<v>MARK)`),
 			en(`in … type …`, `(?:in|into|as|for|on)\s+(?:the\s+)?(?P<t>[^\x{f000}-\x{f0ff}]+?),?\s+(?:type|enter|write|put)\s+(?P<v>\S+)`),
 			en(`type "…"`, `(?:type|enter|input|write)(?:\s+in)?\s+`+aWord+`(?P<v>MARK)`).sets(intoTheField),
 			en(`fill … with "…"`, `fill(?:\s+in|\s+out)?\s+(?P<t>.+?)\s+(?:with|as)\s+(?P<v>.+)`),
-			en(`type "…" into …`, `(?:type|enter|input|write|put)\s+(?P<v>\S+)\s+(?:in\s+as|into|in|as|for)\s+(?P<t>.+)`),
-			en(`type "…" into …`, `(?:type|enter|input|write|put)\s+(?P<v>[^\x{f000}-\x{f0ff}]+?)\s+into\s+(?P<t>.+)`),
+			en(`type "…" into …`, `(?:type|enter|input|write|put)\s+`+aWord+`(?P<v>\S+)\s+(?:in\s+as|into|in|as|for)\s+(?P<t>.+)`),
+			en(`type "…" into …`, `(?:type|enter|input|write|put)\s+`+aWord+`(?P<v>[^\x{f000}-\x{f0ff}]+?)\s+into\s+(?P<t>.+)`),
 			en(`enter … "…"`, `(?:type|enter|input)\s+(?:the\s+|your\s+)?(?P<t>[^:\x{f000}-\x{f0ff}]+?)\s*:?\s*(?P<v>MARK)`),
 			en(`enter … "…"`, `(?:type|enter|input)\s+(?:the\s+|your\s+)?(?P<t>[^:\x{f000}-\x{f0ff}]+?):\s*(?P<v>.+)`),
 			en(`set … to "…"`, `(?:set|change|update)\s+(?:the\s+value\s+of\s+)?(?P<t>.+?)\s+to\s+(?P<v>.+)`),
-			en(`set … to "…"`, `(?:increase|decrease|raise|lower|adjust|slide)\s+(?:the\s+value\s+of\s+)?(?P<t>.+?)\s+(?:up\s+|down\s+)?to\s+(?P<v>MARK|-?\d[\d.]*%?)`),
+			en(`set … to "…"`, `(?:increase|decrease|raise|lower|adjust`+
+				`|slide)\s+(?:the\s+value\s+of\s+)?(?P<t>.+?)\s+(?:up\s+|down\s+)?to\s+(?P<v>MARK|-?\d[\d.]*%?)`),
 			en(`switch the … to "…"`, `switch\s+(?P<t>the\s+.+?)\s+to\s+(?P<v>.+)`),
 			en(`make … "…"`, `make\s+(?P<t>[^\x{f000}-\x{f0ff}]+?)\s+(?P<v>MARK|-?\d[\d.]*)`),
 			en(`set the slider to "…"`, `(?:move|drag)\s+(?P<t>.*slider.*?)\s+to\s+(?P<v>MARK|-?\d[\d.]*)`),
@@ -117,7 +121,8 @@ var elementVerbs = []verb{
 			en(`select "…" in …`, `VERB\s+`+choice+`(?P<vs>SEVERAL)\s+(?:in|from|for|on)\s+(?P<t>.+)`),
 			en(`select "…" in …`, `VERB\s+`+choice+`(?P<v>MARK)\s+(?:in|from|for|on)\s+(?P<t>.+)`),
 			en(`from … select "…"`, `(?:in|from|on|for|using|with)\s+(?P<t>.+?),?\s+VERB\s+`+choice+`(?:(?P<v>MARK)|(?P<vs>SEVERAL))`),
-			en(`from … select …`, `(?:(?:in|from|for|using|with)\s+(?:the\s+)?(?P<t>[^\x{f000}-\x{f0ff}]+?),?|use\s+(?:the\s+)?(?P<t>.+?)\s+to)\s+VERB\s+`+choice+`(?P<v>.+)`),
+			en(`from … select …`, `(?:(?:in|from|for|using|with)\s+(?:the\s+)?(?P<t>[^\x{f000}-\x{f0ff}]+?),?`+
+				`|use\s+(?:the\s+)?(?P<t>.+?)\s+to)\s+VERB\s+`+choice+`(?P<v>.+)`),
 			en(`select from … "…"`, `VERB\s+(?:from|in)\s+(?P<t>.+?)\s+(?:the\s+)?(?:options?|items?|values?)?\s*(?P<v>MARK)`),
 			en(`select … from …`, `VERB\s+`+choice+`(?P<v>.+?)\s+from\s+(?P<t>.+)`),
 			en(`select … in the list`, `VERB\s+`+choice+`(?P<v>[^\x{f000}-\x{f0ff}]+?)\s+(?:in|on)\s+(?P<t>.*\b(?:`+lists+`))`),
@@ -203,8 +208,10 @@ var elementVerbs = []verb{
 			zh(`点击 …`, `(?:(?:点击|单击|点选|点按|点开|点)(?:一下)?|按下)\s*(?P<t>.+)`),
 			en(`select …`, `(?:select|choose|pick)\s+(?P<t>.+)`).sets(chooses),
 			en(`click …`, `VERB\s+(?P<t>.+)`),
-			en(`go to page 2`, `(?:go|switch|move|navigate)\s+to\s+(?:the\s+)?(?P<t>page\s+\d+|(?:next|previous|last|`+grammar.Ordinals+`)\s+page|(?:next|previous)\s+(?:month|week|day|year|slide|step|image|picture|item|result))`),
-			en(`close the dialog by clicking …`, `(?:close|dismiss|submit|save|finish|confirm|send)\s+(?:it|(?:the\s+|this\s+)?(?:`+nameless+`))\s+by\s+(?:clicking|pressing|tapping|hitting)(?:\s+on)?\s+(?P<t>.+)`),
+			en(`go to page 2`, `(?:go|switch|move|navigate)\s+to\s+(?:the\s+)?(?P<t>page\s+\d+|(?:next|previous|last`+
+				`|`+grammar.Ordinals+`)\s+page|(?:next|previous)\s+(?:month|week|day|year|slide|step|image|picture|item|result))`),
+			en(`close the dialog by clicking …`, `(?:close|dismiss|submit|save|finish|confirm|send)\s+(?:it|(?:the\s+`+
+				`|this\s+)?(?:`+nameless+`))\s+by\s+(?:clicking|pressing|tapping|hitting)(?:\s+on)?\s+(?P<t>.+)`),
 		},
 	},
 }
@@ -220,7 +227,8 @@ var codeVerbs = []verb{
 
 const (
 	// opened is what can be opened by a click, and lists what has options.
-	opened = `(?:tab|section|panel|accordion|menu|submenu|dropdown|drop-down|list|combo\s?box|date\s?picker|calendar|details|folder|node|link` +
+	opened = `(?:tab|section|panel|accordion|menu|submenu|dropdown|drop-down|list|combo\s?box|date\s?picker|calendar` +
+		`|details|folder|node|link` +
 		`|e?-?mail|message|conversation|post|article|item|product|result)`
 	choice   = `(?:the\s+)?(?:(?:options?|items?|values?|entry|entries)\s+)?`
 	lists    = `drop-?\s?down(?:\s+(?:list|menu|box))?|list(?:\s?box)?|combo\s?box|select(?:\s+(?:box|list|menu))?`
