@@ -79,7 +79,7 @@ var (
 	// mayBeName begins with a verb that labels have behind "and", too, without saying of what: Save and mark as read.
 	mayBeName = regexp.MustCompile(`(?i)^(?:mark|unmark|enable|disable|deselect|put|write|key\s+in|increase|decrease|raise` +
 		`|lower|empty|erase` +
-		`|adjust|slide|give|provide|insert|paste|make|push|expand|unfold|collapse|fold)\s+(?:[^t\x{f000}-\x{f0ff}]|t[^h]|th[^e]|the\S)`)
+		`|adjust|slide|give|provide|insert|paste|copy|make|push|expand|unfold|collapse|fold)\s+(?:[^t\x{f000}-\x{f0ff}]|t[^h]|th[^e]|the\S)`)
 	// endsName is what no label goes on behind.
 	endsName = regexp.MustCompile(`(?i)(?:[\x{f000}-\x{f0ff}]|\s(?:button|link|field|(?:text|check|combo|list)?box|input` +
 		`|text\s?area|dropdown` +
@@ -101,7 +101,7 @@ var (
 	// number ends in a value that does not go on with "and".
 	number = regexp.MustCompile(`(?i)^(?:set|type|enter|fill|change|make)\s.*\s-?\d[\d.]*%?$`)
 	// noName is a clause rather than a name.
-	noName = regexp.MustCompile(`(?i)\b(?:is|are|was|be|should|must|not|no|if|or|appears?|shows?|see|opens|closes)\b|[不未应会有是]|出现|显示`)
+	noName = regexp.MustCompile(`(?i)\b(?:is|are|was|be|should|must|not|no|nothing|stop|if|or|appears?|shows?|see|opens|closes)\b|[不未应会有是]|出现|显示`)
 	name   = regexp.MustCompile(`^(?:the\s+)?\S+(?:\s+\S+){0,3}$`)
 )
 

@@ -132,7 +132,7 @@ func (v *verb) insideRules() (list []rule) {
 	}
 	if v.inside.en != "" {
 		first, _, _ := strings.Cut(v.inside.en, ", ")
-		list = append(list, en(first+" …", `(?:in|on|for|under|within|inside)\s+(?P<w>.+?),?\s+`+anyOf(v.inside.en)+`\s+(?P<t>.+)`))
+		list = append(list, en(first+" …", `(?:in|on|for|under|within|inside)\s+(?P<w>(?:the\s+)?\S.*?),?\s+`+anyOf(v.inside.en)+`\s+(?P<t>.+)`))
 	}
 	return list
 }

@@ -62,7 +62,7 @@ var elementVerbs = []verb{
 		action: Fill, takes: aTextFor, command: "fill, input, type",
 		zh: "输入, 填写, 填入, 录入, 键入, 设置, 将, 把, 往, 给",
 		en: "type, enter, input, write, put, key in, fill, fill in, set, change, update, increase, decrease, raise, lower, " +
-			"adjust, slide, give, provide, insert, paste, make",
+			"adjust, slide, give, provide, insert, paste, copy, make",
 		meaning: "`{target: …, value: …}` replaces what is there, and of a list chooses the option; an empty text clears",
 		rules: []rule{
 			zh(`在 … 输入 "…"`, `(?:清空|清除)\s*(?P<t>.+?)\s*(?:之?后|再)(?:重新)?(?:输入|填写|填入)\s*(?P<v>MARK)`), // what is filled in replaces what was there
