@@ -116,6 +116,9 @@ func elided(text string, last int, at []int) span {
 		return span{}
 	}
 	w := buttonWords.FindStringSubmatchIndex(after)
+	if w != nil && strings.TrimSpace(after[w[1]:]) != "" && !startsWithVerb(after[w[1]:]) {
+		return span{} // no word may get lost
+	}
 	if w != nil && (isThen || w[4] >= 0 || endsName.MatchString(before) || number.MatchString(before)) {
 		return span{from: at[1] + w[2], to: at[1] + w[3], verb: "click "}
 	}
@@ -129,7 +132,7 @@ func elided(text string, last int, at []int) span {
 	if verb == "" || !isThen || !isName || !strings.ContainsAny(sep, " ,，") {
 		return span{}
 	}
-	return span{from: at[1], to: at[1] + end, verb: verb}
+	return span{from: at[1], to: len(text), verb: verb}
 }
 
 var (

@@ -40,6 +40,10 @@ func cutFound(text string) (rest, found string) {
 // refer adds a step to those of its line, with what it says of the ones before: what was found, "it", and a text
 // whose field is not named. A step for several elements becomes several.
 func (m masked) refer(list []Step, s Step, found string, at int) ([]Step, error) {
+	isFirst := len(list) == 0 && found != ""
+	if isFirst && (s.Target == nil || s.Target.Within != "") {
+		return nil, m.problem(at, "cannot read the step %q; write the name of the element", clip(s.Text))
+	}
 	if s.Target == nil {
 		return append(list, s), nil
 	}
@@ -49,7 +53,7 @@ func (m masked) refer(list []Step, s Step, found string, at int) ([]Step, error)
 		last = list[len(list)-1].Target
 		before = list[len(list)-1].Action
 	}
-	if len(list) == 0 && found != "" {
+	if isFirst {
 		last = &Target{Text: m.written(found)}
 	}
 	switch {
@@ -62,8 +66,11 @@ func (m masked) refer(list []Step, s Step, found string, at int) ([]Step, error)
 		s.Target = &Target{Text: inFound(its.ReplaceAllString(s.Target.Text, ""), last.Text)}
 	case s.Target.Text == theField && last != nil && (before == Click || before == Clear || before == ""):
 		s.Target = last
-	case s.Target.Text != theField && len(list) == 0 && found != "" && s.Target.Within == "":
+	case isFirst:
 		s.Target.Text = inFound(s.Target.Text, last.Text)
+		for i, name := range s.Each {
+			s.Each[i] = inFound(name, last.Text)
+		}
 	}
 	if !s.all {
 		return append(list, s), nil
