@@ -107,7 +107,7 @@ func (d description) places(text string, s splitAt) [][]place {
 		p.name = read(placeLeads.ReplaceAllString(text, ""))
 		list = append(list, []place{p})
 	}
-	if rest := whatIs.ReplaceAllString(text, "$1"); rest != text && rest != "" {
+	if rest := whatIs.ReplaceAllString(text, "$1$2"); rest != text && rest != "" {
 		list = append(list, []place{d.place(rest, s)})
 	}
 	if m := rowOf.FindStringSubmatch(text); m != nil {
@@ -124,9 +124,8 @@ func (d description) places(text string, s splitAt) [][]place {
 }
 
 // whatIs says what kind of thing a row or a box is about, before its name: the message by Ann, the words "Name".
-var whatIs = regexp.MustCompile(`^(?:the )?(?:(?:e-?mail|mail|message|post|tweet|comment|review|entry|record|item|user` +
-	`|product|order|article)` +
-	` (?:by|from|named|called) (?:the )?|(?:user|person|contact|customer) |(?:words?|text|label|heading) ([\x{e000}-\x{e007}]))`)
+var whatIs = regexp.MustCompile(`^(?:the )?(?:(?:` + strings.Join(wordsOf("about"), "|") + `) (?:by|from|named|called) (?:the )?` +
+	`|(?:` + strings.Join(wordsOf("persons"), "|") + `) ([^\d\s\x{e000}-\x{e007}])|(?:words?|text|label|heading) ([\x{e000}-\x{e007}]))`)
 
 var (
 	placeLeads = regexp.MustCompile(`^(?:在\s*|(?:the|a|an|this|that)\s+)`)
