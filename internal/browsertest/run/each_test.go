@@ -57,8 +57,10 @@ func TestWhetherOneOrSeveralAreMeantIsDecidedByThePage(t *testing.T) {
 }
 
 func TestATabOfThePageIsMeantOnlyWhereTheBrowserHasNone(t *testing.T) {
-	for tabs, want := range map[string]string{"- 0: (current) [A](http://a/)\n": "browser_click", "- 0: (current) [A](http://a/)\n- 1: [B](http://b/)\n": "browser_tabs"} {
-		b := &fakeBrowser{tree: page("- tablist [ref=e1]:\n  - tab \"First\" [ref=e2]\n  - tab \"Second\" [ref=e3]"), on: map[string]func(map[string]any) (string, bool){
+	const tree = "- tablist [ref=e1]:\n  - tab \"First\" [ref=e2]\n  - tab \"Second\" [ref=e3]"
+	const first, second = "- 0: (current) [A](http://a/)\n", "- 1: [B](http://b/)\n"
+	for tabs, want := range map[string]string{first: "browser_click", first + second: "browser_tabs"} {
+		b := &fakeBrowser{tree: page(tree), on: map[string]func(map[string]any) (string, bool){
 			"browser_tabs": func(args map[string]any) (string, bool) {
 				if args["action"] == "select" && !strings.Contains(tabs, "- 1:") {
 					return "Error: Tab 1 not found", true
@@ -68,7 +70,8 @@ func TestATabOfThePageIsMeantOnlyWhereTheBrowserHasNone(t *testing.T) {
 		}}
 		c, _ := one(b, run.Options{}, "steps: [switch to tab 2]")
 		calls := b.acted()
-		if last := calls[len(calls)-1]; c.Status != run.Passed || !strings.HasPrefix(last, want) || want == "browser_click" && !strings.Contains(last, `"e3"`) {
+		last := calls[len(calls)-1]
+		if c.Status != run.Passed || !strings.HasPrefix(last, want) || (want == "browser_click") != strings.Contains(last, `"e3"`) {
 			t.Errorf("%s %q", c.Status, calls)
 		}
 	}
@@ -77,7 +80,8 @@ func TestATabOfThePageIsMeantOnlyWhereTheBrowserHasNone(t *testing.T) {
 func TestAUnitIsLeftOutOfANumber(t *testing.T) {
 	const tree = "- generic [ref=e1]:\n  - slider \"Volume\" [ref=e2]\n  - spinbutton \"Size\" [ref=e3]\n  - textbox \"Note\" [ref=e4]"
 	for step, text := range map[string]string{
-		"set Volume to 80%": `"text":"80"`, "set Size to 12 px": `"text":"12"`, "set Size to 5k": `"text":"5k"`, "set Note to 80%": `"text":"80%"`,
+		"set Volume to 80%": `"text":"80"`, "set Size to 12 px": `"text":"12"`, "set Size to 5k": `"text":"5k"`,
+		"set Note to 80%": `"text":"80%"`,
 		"将 Size 设置为 88 元": `"text":"88"`,
 	} {
 		b := &fakeBrowser{tree: page(tree)}

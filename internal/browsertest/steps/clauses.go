@@ -101,8 +101,9 @@ var (
 	// number ends in a value that does not go on with "and".
 	number = regexp.MustCompile(`(?i)^(?:set|type|enter|fill|change|make)\s.*\s-?\d[\d.]*%?$`)
 	// noName is a clause rather than a name.
-	noName = regexp.MustCompile(`(?i)\b(?:is|are|was|be|should|must|not|no|nothing|stop|if|or|appears?|shows?|see|opens|closes)\b|[不未应会有是]|出现|显示`)
-	name   = regexp.MustCompile(`^(?:the\s+)?\S+(?:\s+\S+){0,3}$`)
+	noName = regexp.MustCompile(`(?i)\b(?:is|are|was|be|should|must|not|no|nothing|stop|if` +
+		`|or|appears?|shows?|see|opens|closes)\b|[不未应会有是]|出现|显示`)
+	name = regexp.MustCompile(`^(?:the\s+)?\S+(?:\s+\S+){0,3}$`)
 )
 
 // elided is the clause behind a separator that has no verb of its own; with no end for none. Last is where the
