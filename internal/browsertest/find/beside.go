@@ -13,9 +13,22 @@ func (s *search) aboutText(list []candidate, p place) (matching []candidate) {
 		matching = inBoxes(list, boxes)
 	}
 	if len(matching) == 0 && p.word == nil {
-		return s.beside(list, p)
+		matching = s.beside(list, p)
+	}
+	if anchors := s.x.anchors(p); len(anchors) == 1 && len(matching) > 1 {
+		return nearest(matching, anchors[0], p.side)
 	}
 	return matching
+}
+
+// nearest is the first of the candidates after a text, or the last before it; for no side it is all of them.
+func nearest(list []candidate, text *snapshot.Node, side int) []candidate {
+	compare := func(a, b candidate) int { return side * (a.node.Index - b.node.Index) }
+	onSide := slices.DeleteFunc(slices.Clone(list), func(c candidate) bool { return side*(c.node.Index-text.Index) <= 0 })
+	if side == 0 || len(onSide) == 0 {
+		return list
+	}
+	return []candidate{slices.MinFunc(onSide, compare)}
 }
 
 // inBoxes keeps the candidates that stand in one of the boxes.

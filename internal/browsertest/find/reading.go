@@ -38,6 +38,7 @@ type place struct {
 	row   bool       // a row or an item of a list
 	nth   int        // which one of its kind
 	near  bool       // beside the name rather than inside of something that has it
+	side  int        // of near: 1 after the name, -1 before it; 0 either
 	cell  cellOf     // a row may be told by one of its cells
 }
 
@@ -82,8 +83,17 @@ func describe(text string, syn *synonyms) description {
 		text = text[end:]
 	}
 	d.text = strings.Join(strings.Fields(strings.ToLower(b.String())), " ")
+	d.text = numberOf.ReplaceAllString(d.text, "$1 $2")
+	d.text = onPage.ReplaceAllString(d.text, "$1")
 	return d
 }
+
+// numberOf is the number of one of several things of a kind: tab number 3.
+var numberOf = regexp.MustCompile(`\b(tab|page|row|option|section|item|step|question|slide) (?:number|no\.?|nr\.?) (\d+)`)
+
+// onPage says no more than that a part of the page is on it: the list below.
+var onPage = regexp.MustCompile(`\b(list|dropdown|drop-down|menu|table|form|field|box|input|options|page) (?:(?:shown ` +
+	`|given )?(?:below|above)|on (?:the|this) (?:page|screen))$`)
 
 func isQuote(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
@@ -98,7 +108,8 @@ var articles = regexp.MustCompile(`^(?:(?:the|a|an|this|that)\s+(?:only\s+)?|唯
 
 // namingWords only say that a quoted text is a name.
 const namingWords = `名为|名叫|叫做|标有|写着|文字为|文本为|标签为|名称为|标题为|` +
-	`\b(?:labell?ed|named|called|titled|entitled|marked|saying|reading|that (?:says|reads)|with (?:the )?(?:text|name|label|title|words?|value))\b`
+	`\b(?:labell?ed|named|called|titled|entitled|marked|saying|reading|that (?:says|reads)|with (?:the )?(?:text|name` +
+	`|label|title|words?|value))\b`
 
 var (
 	naming = regexp.MustCompile(namingWords)

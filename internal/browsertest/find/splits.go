@@ -12,13 +12,14 @@ import (
 type splitAt struct {
 	place, target string
 	row, near     bool
+	side          int    // 1: what is meant comes after the name, -1: before it
 	seam          string // the words to both sides of an English joint, and the joint
 }
 
 // joint connects a place with what stands there. Chinese names the place first, English last.
 type joint struct {
 	text string
-	kind string // row, near, in, or after: in, but only after a word for a kind of place
+	kind string // row, near, below or above, in, or after: in, but only after a word for a kind of place
 }
 
 var joints = func() (list []joint) {
@@ -33,6 +34,8 @@ var joints = func() (list []joint) {
 	}
 	return list
 }()
+
+var sides = map[string]int{"below": 1, "above": -1}
 
 var (
 	rowPrefix  = regexp.MustCompile(`^((?:倒数)?第\s*` + grammar.Numeral + `\s*行|最后一行|首行)\s*(.+)$`)
@@ -66,7 +69,8 @@ func (d description) splits(text string) (list []splitAt) {
 			}
 			at := from + i
 			from = at + len(j.text)
-			s := splitAt{place: text[:at], target: text[from:], row: j.kind == "row", near: j.kind == "near"}
+			s := splitAt{place: text[:at], target: text[from:], row: j.kind == "row", side: sides[j.kind]}
+			s.near = j.kind == "near" || s.side != 0
 			if j.kind == "after" {
 				if _, word := takePlace(strings.TrimSpace(s.place)); word == nil {
 					continue
@@ -103,6 +107,9 @@ func (d description) places(text string, s splitAt) [][]place {
 		p.name = read(placeLeads.ReplaceAllString(text, ""))
 		list = append(list, []place{p})
 	}
+	if rest := whatIs.ReplaceAllString(text, "$1$2"); rest != text && rest != "" {
+		list = append(list, []place{d.place(rest, s)})
+	}
 	if m := rowOf.FindStringSubmatch(text); m != nil {
 		list = append(list, []place{d.place(m[1], splitAt{}), d.place(m[2], splitAt{row: true})})
 	}
@@ -110,11 +117,15 @@ func (d description) places(text string, s splitAt) [][]place {
 		if i == 3 {
 			break
 		}
-		inner := d.place(outer.target, splitAt{row: s.row, near: s.near})
+		inner := d.place(outer.target, splitAt{row: s.row, near: s.near, side: s.side})
 		list = append(list, []place{d.place(outer.place, outer), inner})
 	}
 	return list
 }
+
+// whatIs says what kind of thing a row or a box is about, before its name: the message by Ann, the words "Name".
+var whatIs = regexp.MustCompile(`^(?:the )?(?:(?:` + strings.Join(wordsOf("about"), "|") + `) (?:by|from|named|called) (?:the )?` +
+	`|(?:` + strings.Join(wordsOf("persons"), "|") + `) ([^\d\s\x{e000}-\x{e007}])|(?:words?|text|label|heading) ([\x{e000}-\x{e007}]))`)
 
 var (
 	placeLeads = regexp.MustCompile(`^(?:在\s*|(?:the|a|an|this|that)\s+)`)
@@ -129,7 +140,7 @@ var (
 
 // place reads one place.
 func (d description) place(text string, s splitAt) place {
-	p := place{row: s.row, near: s.near}
+	p := place{row: s.row, near: s.near, side: s.side}
 	text = strings.TrimSpace(placeLeads.ReplaceAllString(text, ""))
 	if n := rowNumber(text, s.row); n != 0 {
 		p.nth = n

@@ -97,7 +97,13 @@ func (r *Runner) attempt(ctx context.Context, s, of *steps.Step, until *deadline
 	if err := r.clearDialog(ctx, filled); err != nil {
 		return err
 	}
-	if err := r.do(ctx, filled, until); err != nil {
+	err = r.do(ctx, filled, until)
+	if codeOf(err) == snapshot.NotFound { // the elements that it names one by one may have come
+		if list := r.eachOf(ctx, filled); list != nil {
+			err = r.doEach(ctx, list, r.soon())
+		}
+	}
+	if err != nil {
 		return err
 	}
 	if len(filled.Expect) == 0 {
@@ -168,6 +174,9 @@ var elementCalls = map[steps.Action]struct {
 
 // do carries out the action alone.
 func (r *Runner) do(ctx context.Context, s *steps.Step, until *deadline) error {
+	if list := r.eachOf(ctx, s); list != nil {
+		return r.doEach(ctx, list, until)
+	}
 	if c, ok := elementCalls[s.Action]; ok {
 		return r.onElement(ctx, s, c.action, c.tool, c.args, until)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"regexp"
 	"slices"
 
 	"github.com/toolfit/toolfit/internal/browsertest/find"
@@ -19,12 +20,20 @@ func (r *Runner) fill(ctx context.Context, s *steps.Step, until *deadline) error
 	if r.isList(ctx, s.Target) {
 		return r.selectOption(ctx, &choice, until)
 	}
-	err := r.onElement(ctx, s, find.Fill, "browser_type", map[string]any{"text": s.Value}, until)
+	value := s.Value
+	if node := r.sees(ctx, s.Target, find.Fill); node != nil && (node.Role == "slider" || node.Role == "spinbutton") {
+		value = measured.ReplaceAllString(value, "$1")
+	}
+	err := r.onElement(ctx, s, find.Fill, "browser_type", map[string]any{"text": value}, until)
 	if codeOf(err) == snapshot.NotFound && r.isList(ctx, s.Target) { // it came while that was looked for
 		return r.selectOption(ctx, &choice, r.soon())
 	}
 	return err
 }
+
+// measured is a number with its unit, which a field for numbers does not take.
+var measured = regexp.MustCompile(`(?i)^(-?\d[\d.]*)\s*(?:%|°|px|pt|em|cm|mm|km|kg|years?|months?|weeks?|days?|hours?|minutes?|seconds?` +
+	`|stars?|points?|元|岁|个|件|台|次|天|年|页|分)$`)
 
 // isList tells whether the words mean a list of options on the last snapshot, and no text field.
 func (r *Runner) isList(ctx context.Context, t *steps.Target) bool {

@@ -3,11 +3,13 @@ package run
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/browsertest/find"
 	"github.com/toolfit/toolfit/internal/browsertest/snapshot"
 	"github.com/toolfit/toolfit/internal/browsertest/steps"
 )
@@ -185,12 +187,36 @@ func (r *Runner) tab(ctx context.Context, s *steps.Step, until *deadline) error 
 	case t.Close:
 		return r.act(ctx, "browser_tabs", map[string]any{"action": "close"})
 	}
+	started := r.opts.Now()
 	for {
 		err := r.switchTo(ctx, t)
+		if tab := r.pageTab(ctx, t); tab != nil && codeOf(err) == snapshot.BadValue && r.opts.Now().Sub(started) >= tabOpens {
+			return r.onElement(ctx, &steps.Step{Target: tab}, find.Click, "browser_click", nil, until)
+		}
 		if err == nil || codeOf(err) != snapshot.BadValue || !until.again(ctx) { // it may be about to open
 			return err
 		}
 	}
+}
+
+// tabOpens is how long a tab of the browser may take before one of the page can be meant.
+const tabOpens = time.Second
+
+// pageTab is the tab on the page itself that a step may mean; nil for none.
+func (r *Runner) pageTab(ctx context.Context, t *steps.Tab) *steps.Target {
+	var list []*steps.Target
+	if t.Title != "" {
+		list = append(list, &steps.Target{Text: `"` + t.Title + `" tab`})
+	}
+	if t.Select > 0 {
+		list = append(list, &steps.Target{Text: fmt.Sprintf("tab %d", t.Select)}, &steps.Target{Text: "tab", Nth: t.Select})
+	}
+	for _, target := range list {
+		if r.sees(ctx, target, find.Click) != nil {
+			return target
+		}
+	}
+	return nil
 }
 
 func (r *Runner) switchTo(ctx context.Context, t *steps.Tab) error {

@@ -27,13 +27,24 @@ func (x *rule) read(m masked, text string) (Step, bool) {
 		return Step{}, false
 	}
 	step := Step{Action: x.action}
+	names := ""
 	for i, name := range x.re.SubexpNames() {
 		if name != "" && groups[i] != "" && !step.take(m, name, groups[i]) {
 			return Step{}, false
 		}
+		if name == "t" {
+			names += groups[i]
+		}
 	}
 	if x.set != nil {
 		x.set(&step)
+	}
+	if each[step.Action] && names != "" {
+		list, certain := several(names, step.Action, step.Choose)
+		step.all = certain && !step.Choose // options of one list are chosen in one go
+		for _, name := range list {
+			step.Each = append(step.Each, m.written(name))
+		}
 	}
 	if (step.Action == Select || step.Action == Upload) && step.Value != "" {
 		step.Values = []string{step.Value}
@@ -60,7 +71,7 @@ func (s *Step) take(m masked, name, text string) bool {
 		return !fillsIn.MatchString(text) && !endsInVerb.MatchString(text)
 	case "v":
 		s.Value = m.value(text)
-		return !quotedAmongWords(text) && !manyValues.MatchString(text)
+		return !quotedAmongWords(text) && !manyValues.MatchString(text) && !noValue.MatchString(text)
 	case "u":
 		s.Value = m.value(text)
 		return isAddress(s.Value)
@@ -112,6 +123,10 @@ var wholePage = compile(`(?:当前|本|该|这个)?(?:页面|网页|界面)|(?:t
 // manyValues is a value without quotes that goes on with another field and its value.
 var manyValues = regexp.MustCompile(`[，,；;、].*[:：=为]|(?i)\s(?:and|,)\s.*\s(?:with|to|as)\s`)
 
+// noValue stands for a value rather than being one, or may end with another operation.
+var noValue = regexp.MustCompile(`(?i)^(?:your|my|his|her|their)\s|^the\s+\S+$|\sand\s+(?:` + buttonVerbs + `)$` +
+	`|^(?:the\s+)?(?:\d+(?:st|nd|rd|th)|last|` + grammar.Ordinals + `)\s+(?:option|item|entry|choice|value|one)$|^第.{1,3}个(?:选项)?$`)
+
 // quotedAmongWords tells whether a value has words besides its quotes, which nobody understood.
 func quotedAmongWords(text string) bool {
 	isQuoted := func(r rune) bool { return r >= firstMark && r < halfMark }
@@ -142,7 +157,7 @@ const verbReach = 400
 
 func startsWithVerb(s string) bool {
 	s = trim(s[:min(len(s), verbReach)])
-	return starts.MatchString(s) || asserts.MatchString(s)
+	return starts.MatchString(s) || asserts.MatchString(s) || placeFirst(s)
 }
 
 // nearestForm is the form of the rule whose verb the text begins with.
@@ -166,7 +181,8 @@ func nearestForm(text string) string {
 // unclear matches what looks like a step but says too little or too much.
 var unclear = compile(strings.Join([]string{
 	`等(?:待|到)?\s*(?:页面|网页|页面内容|数据)?\s*(?:加载|刷新|跳转|渲染)?\s*(?:完成|完毕|成功|结束)?`,
-	`wait\s+(?:for|until)\s+(?:the\s+)?page(?:\s+(?:to\s+)?(?:fully\s+)?(?:loads?|is loaded|be loaded|has loaded|is ready|finishes loading))?`,
+	`wait\s+(?:for|until)\s+(?:the\s+)?page(?:\s+(?:to\s+)?(?:fully\s+)?(?:loads?|is loaded|be loaded|has loaded|is ready` +
+		`|finishes loading))?`,
 	`(?:press|hit)\s+(?:the\s+)?KEYS(?:\s+key)?\s+(?:twice|thrice|\d+\s+times|three times)`,
 	`(?:press|hit)\s+(?:the\s+)?KEYS(?:\s+key)?\s*(?:,|and|then)\s.+`,
 	`(?:click|tap)\s+.+\s(?:twice|thrice|(?:\d+|two|three|four|five)\s+times)`,

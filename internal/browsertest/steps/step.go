@@ -53,6 +53,8 @@ type Step struct {
 	Value      string   // text, option, key, address, file, variable: what the action needs
 	Values     []string // several options or files
 	Choose     bool     // of a click: what is meant may be an option of a closed list
+	Each       []string // the elements one by one, where the target may name several
+	all        bool     // it does
 	Wait       *Wait
 	Dialog     *Dialog
 	Tab        *Tab

@@ -132,17 +132,18 @@ func (v *verb) insideRules() (list []rule) {
 	}
 	if v.inside.en != "" {
 		first, _, _ := strings.Cut(v.inside.en, ", ")
-		list = append(list, en(first+" …", `in\s+(?P<w>.+?),?\s+`+anyOf(v.inside.en)+`\s+(?P<t>.+)`))
+		list = append(list, en(first+" …", `(?:in|on|for|under|within|inside)\s+(?P<w>(?:the\s+)?\S.*?),?\s+`+anyOf(v.inside.en)+`\s+(?P<t>.+)`))
 	}
 	return list
 }
 
 // starts is how operations begin, for cutting compound lines.
 var starts = regexp.MustCompile(`(?i)^(?:请|先|在.+?(?:输入|填写|填入|录入|键入|选择|上传|点击|单击|双击|勾选)|` +
-	`[^\x{f000}-\x{f0ff}]{1,60}?(?:输入|填写|填入|填上|录入|选择|选中)\s*[\x{f000}-\x{f0ff}]|[^\x{f000}-\x{f0ff}，,]{1,30}?(?:设置为|设为|改为|改成)|` +
-	`(?:依次|分别)点击|从.+?选择|关闭.*开关|应|期望|预期|验证|检查|断言|看到|确认(?:出现|显示|页面)|出现|显示|` +
+	`[^\x{f000}-\x{f0ff}]{1,60}?(?:输入|填写|填入|填上?|写上|录入|选择|选中)\s*[\x{f000}-\x{f0ff}]|[^\x{f000}-\x{f0ff}，,]{1,30}?(?:设置为|设为|改为|改成|换成)|` +
+	`(?:将|把).+?都?(?:勾选|勾上|选中)|` + zhPicks + `.|` +
+	`从.+?(?:选择|选中|选取|挑选)|关闭.*开关|应|期望|预期|验证|检查|断言|看到|确认(?:出现|显示|页面)|出现|显示|` +
 	anyOf(wordsOf(zhWords)) + `|` +
-	`(?:please|in .+?(?:click|tap|check)|expect|verify|assert|ensure|see|should|` + anyOf(wordsOf(enWords)) + `)\b)`)
+	`(?:please|expect|verify|assert|ensure|see|should|` + anyOf(wordsOf(enWords)) + `)\b)`)
 
 // verbAlone is a verb without its object.
 var verbAlone = regexp.MustCompile(`(?i)^` + anyOf(wordsOf(func(v *verb) string {

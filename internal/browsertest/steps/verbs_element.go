@@ -17,6 +17,7 @@ var elementVerbs = []verb{
 			zh(`取消勾选 …`, `(?:取消勾选|不勾选|去掉勾选|取消选中)\s*(?P<t>.+)`),
 			zh(`取消勾选 …`, `(?:取消|去掉)\s*(?P<t>.+?)\s*的?(?:勾选|选中)`),
 			zh(`关闭 … 开关`, `(?:关闭|关掉|停用)\s*(?P<t>.+开关)`),
+			en(`uncheck …`, `(?:turn|switch|toggle)\s+(?P<t>.+?)\s+off`),
 			en(`uncheck …`, `(?:uncheck|untick|unmark|deselect|disable|turn\s+off|switch\s+off)\s+(?P<t>.+)`),
 		},
 	},
@@ -27,13 +28,16 @@ var elementVerbs = []verb{
 		meaning: "a box is clicked only when it is not checked",
 		rules: []rule{
 			zh(`勾选 …`, `(?:勾选|勾上)\s*(?:上)?\s*(?P<t>.+)`),
+			zh(`把 … 勾选`, `(?:将|把)\s*(?P<t>.+?)\s*(?:都|全部|全)?(?:勾选|勾上|打勾)(?:上)?`),
 			zh(`打开 … 开关`, `(?:打开|开启|启用)\s*(?P<t>.+开关)`),
+			en(`check …`, `(?:turn|switch|toggle)\s+(?P<t>.+?)\s+on`),
+			en(`check …`, `mark\s+(?P<t>.+?)\s+as\s+(?:checked|ticked|selected)`),
 			en(`check …`, `(?:check|tick|mark|enable|turn\s+on|switch\s+on)\s+(?P<t>.+)`),
 		},
 	},
 	{
 		action: Expand, takes: anElement, command: "expand",
-		zh: "展开", en: "expand, unfold",
+		zh: "展开, 切到", en: "expand, unfold",
 		meaning: "an element is clicked only when it is not expanded",
 		rules: []rule{
 			zh(`展开 …`, `展开\s*(?P<t>.+)`),
@@ -56,32 +60,40 @@ var elementVerbs = []verb{
 	},
 	{
 		action: Fill, takes: aTextFor, command: "fill, input, type",
-		zh:      "输入, 填写, 填入, 录入, 键入, 设置, 将, 把, 往, 给",
-		en:      "type, enter, input, write, put, key in, fill, fill in, set, change, update, increase, decrease, raise, lower",
+		zh: "输入, 填写, 填入, 录入, 键入, 设置, 将, 把, 往, 给",
+		en: "type, enter, input, write, put, key in, fill, fill in, set, change, update, increase, decrease, raise, lower, " +
+			"adjust, slide, give, provide, insert, paste, copy, make",
 		meaning: "`{target: …, value: …}` replaces what is there, and of a list chooses the option; an empty text clears",
 		rules: []rule{
 			zh(`在 … 输入 "…"`, `(?:清空|清除)\s*(?P<t>.+?)\s*(?:之?后|再)(?:重新)?(?:输入|填写|填入)\s*(?P<v>MARK)`), // what is filled in replaces what was there
-			zh(`在 … 输入 "…"`, `(?:在|往|向|给)\s*(?P<t>.+)`+zhFills+`\s*(?:内容|文本|文字)?\s*(?:[:：]|为)?\s*(?P<v>MARK+)`).sets(atPlace),
+			zh(`在 … 输入 "…"`, `(?:在|往|向|给)\s*(?P<t>.+)(?:`+zhFills+`|写上|写入|填)\s*(?:内容|文本|文字)?\s*(?:[:：]|为)?\s*(?P<v>MARK+)`).sets(atPlace),
 			zh(`在 … 输入 "…"`, `(?:在|往|向|给)\s*(?P<t>.+)`+zhFills+`\s*(?:内容|文本|文字)?\s*(?:[:：]|为)?\s*(?P<v>.*)`).sets(atPlace),
 			zh(`输入 … 为 "…"`, `(?:输入|填写|填入|录入)\s*(?P<t>[^\x{f000}-\x{f0ff}]+?)\s*(?:为|是|[:：=])\s*(?P<v>.+)`),
 			zh(`输入 "…" 到 …`, `(?:输入|填写|填入|录入|键入)\s*(?P<v>.+?)\s*(?:到|至|进|在)\s*(?P<t>.+?)\s*(?:中|里|内|里面)?`),
-			zh(`将 … 设置为 "…"`, `(?:将|把)?\s*(?P<t>`+noPress+`.*?)\s*(?:设置为|设置成|设为|改为|改成|修改为|填为|填成)\s*(?P<v>.+)`),
+			zh(`将 … 设置为 "…"`, `(?:将|把)?\s*(?P<t>`+noPress+`.*?)\s*(?:设置为|设置成|设为|改为|改成|换成|修改为|填为|填成|写成)\s*(?P<v>.+)`),
 			zh(`将滑块拖到 "…"`, `(?:将|把)?\s*(?P<t>.*滑(?:块|动条|杆))\s*(?:拖到|拖动到|拖至|移到|移动到|滑到|调到|调至)\s*(?P<v>MARK|-?\d[\d.]*)`),
 			zh(`将 … 设置为 "…"`, `设置\s*(?P<t>.+?)\s*(?:为|成)\s*(?P<v>.+)`),
-			zh(`… 输入 "…"`, `(?P<t>[^\x{f000}-\x{f0ff}]+?)\s*(?:中|里|内)?\s*(?:输入|填写|填入|录入|键入)\s*[:：]?\s*(?P<v>MARK)`),
+			zh(`… 输入 "…"`, `(?P<t>[^\x{f000}-\x{f0ff}]+?)\s*(?:中|里|内|这?一栏|那一栏)?\s*(?:输入|填写|填入|填上?|写上|录入|键入)\s*[:：]?\s*(?P<v>MARK)`),
 			zh(`输入 … "…"`, `(?:输入|填写|填入|录入)\s*(?P<t>[^\x{f000}-\x{f0ff}]+?)\s*(?P<v>MARK)`),
 			zh(`输入 … "…"`, `(?:输入|填写|填入|录入)\s*(?P<t>\p{Han}+)\s+(?P<v>\S+)`),
-			en(`type "…" into …`, `(?:type|enter|input|write|put|key\s+in|fill(?:\s+in|\s+out)?)\s+(?P<v>MARK+)\s+(?:into|in|to|for|as|on)\s+(?P<t>.+)`),
-			en(`in … type "…" into …`, `in\s+(?P<w>.+?),?\s+(?:type|enter|input|write|put)\s+(?P<v>MARK)\s+(?:into|in)\s+(?P<t>.+)`),
-			en(`in … type "…"`, `(?:in|into)\s+(?P<t>.+?),?\s+(?:type|enter|input|write|put|key\s+in|fill\s+in)\s+(?P<v>MARK)`),
+			en(`type "…" into …`, enFills+`\s+`+aWord+`(?P<v>MARK+)\s+(?:in\s+as|into|in|to|for|as|on)\s+(?P<t>.+)`),
+			en(`in … type "…" into …`, `(?:in|under|for)\s+(?P<w>.+?),?\s+(?:type|enter|input|write`+
+				`|put)\s+`+aWord+`(?P<v>MARK)\s+(?:into|in)\s+(?P<t>.+)`),
+			en(`in … type "…"`, `(?:in|into|as|for|on)\s+(?P<t>.+?),?\s+(?:type|enter|input|write|put|key\s+in`+
+				`|fill\s+in)\s+`+aWord+`(?P<v>MARK)`),
+			en(`in … type …`, `(?:in|into|as|for|on)\s+(?:the\s+)?(?P<t>[^\x{f000}-\x{f0ff}]+?),?\s+(?:type|enter|write|put)\s+(?P<v>\S+)`),
+			en(`type "…"`, `(?:type|enter|input|write)(?:\s+in)?\s+`+aWord+`(?P<v>MARK)`).sets(intoTheField),
 			en(`fill … with "…"`, `fill(?:\s+in|\s+out)?\s+(?P<t>.+?)\s+(?:with|as)\s+(?P<v>.+)`),
-			en(`type "…" into …`, `(?:type|enter|input|write|put)\s+(?P<v>\S+)\s+(?:into|in|as)\s+(?P<t>.+)`),
-			en(`type "…" into …`, `(?:type|enter|input|write|put)\s+(?P<v>[^\x{f000}-\x{f0ff}]+?)\s+into\s+(?P<t>.+)`),
+			en(`type "…" into …`, `(?:type|enter|input|write|put)\s+`+aWord+`(?P<v>\S+)\s+(?:in\s+as|into|in|as|for)\s+(?P<t>.+)`),
+			en(`type "…" into …`, `(?:type|enter|input|write|put)\s+`+aWord+`(?P<v>[^\x{f000}-\x{f0ff}]+?)\s+into\s+(?P<t>.+)`),
 			en(`enter … "…"`, `(?:type|enter|input)\s+(?:the\s+|your\s+)?(?P<t>[^:\x{f000}-\x{f0ff}]+?)\s*:?\s*(?P<v>MARK)`),
 			en(`enter … "…"`, `(?:type|enter|input)\s+(?:the\s+|your\s+)?(?P<t>[^:\x{f000}-\x{f0ff}]+?):\s*(?P<v>.+)`),
 			en(`set … to "…"`, `(?:set|change|update)\s+(?:the\s+value\s+of\s+)?(?P<t>.+?)\s+to\s+(?P<v>.+)`),
-			en(`set … to "…"`, `(?:increase|decrease|raise|lower)\s+(?:the\s+value\s+of\s+)?(?P<t>.+?)\s+to\s+(?P<v>MARK|-?\d[\d.]*)`),
-			en(`set the slider to "…"`, `(?:move|slide|drag|adjust)\s+(?P<t>.*slider.*?)\s+to\s+(?P<v>MARK|-?\d[\d.]*)`),
+			en(`set … to "…"`, `(?:increase|decrease|raise|lower|adjust`+
+				`|slide)\s+(?:the\s+value\s+of\s+)?(?P<t>.+?)\s+(?:up\s+|down\s+)?to\s+(?P<v>MARK|-?\d[\d.]*%?)`),
+			en(`switch the … to "…"`, `switch\s+(?P<t>the\s+.+?)\s+to\s+(?P<v>.+)`),
+			en(`make … "…"`, `make\s+(?P<t>[^\x{f000}-\x{f0ff}]+?)\s+(?P<v>MARK|-?\d[\d.]*)`),
+			en(`set the slider to "…"`, `(?:move|drag)\s+(?P<t>.*slider.*?)\s+to\s+(?P<v>MARK|-?\d[\d.]*)`),
 		},
 	},
 	{action: Type, takes: aTextFor, meaning: "like `fill`, key by key, behind what is there"},
@@ -97,17 +109,21 @@ var elementVerbs = []verb{
 	},
 	{
 		action: Select, takes: options, command: "select",
-		zh: "选择, 选中", en: "select, choose, pick",
+		zh: "选择, 选中, 挑选", en: "select, choose, pick",
 		meaning: "`{target: …, value: …}`, or several `values`",
 		rules: []rule{
-			zh(`在 … 中选择 "…"`, `(?:在|从)\s*(?P<t>.+)(?:选择|选中|选取)\s*(?P<vs>SEVERAL)`).sets(atPlace),
-			zh(`在 … 中选择 "…"`, `(?:在|从)\s*(?P<t>.+)(?:选择|选中|选取)\s*(?:选项)?\s*(?P<v>.+)`).sets(atPlace),
+			zh(`在 … 中选择 "…"`, `(?:在|从)\s*(?P<t>.+)(?:选择|选中|选取|挑选)\s*(?P<vs>SEVERAL)`).sets(atPlace),
+			zh(`在 … 中选择 "…"`, `(?:在|从)\s*(?P<t>.+)(?:选择|选中|选取|挑选)\s*(?:选项)?\s*(?P<v>.+)`).sets(atPlace),
 			zh(`在 … 中选择 "…"`, `选择\s*(?P<t>.+?(?:下拉框|下拉列表|下拉菜单|选择框))\s*(?:中|里|内)?的?\s*(?:选项)?\s*(?P<v>MARK)`),
 			zh(`选择 … 为 "…"`, `(?:选择|将|把)\s*(?P<t>.+?)\s*(?:为|选择为|选为|[:：])\s*(?P<v>.+)`),
+			zh(`… 选 …`, zhPicks+`\s*(?P<v>[^择中项框取].*)`).sets(atPlace).afterAll(),
 			zh(`在 … 中选择 "…"`, `(?P<t>.+?)\s*(?:选择|选中)\s*(?P<v>MARK)`).afterAll(), // 城市选择 "北京", but not 点击城市选择 "北京"
 			en(`select "…" in …`, `VERB\s+`+choice+`(?P<vs>SEVERAL)\s+(?:in|from|for|on)\s+(?P<t>.+)`),
 			en(`select "…" in …`, `VERB\s+`+choice+`(?P<v>MARK)\s+(?:in|from|for|on)\s+(?P<t>.+)`),
-			en(`from … select "…"`, `(?:in|from)\s+(?P<t>.+?),?\s+VERB\s+`+choice+`(?:(?P<v>MARK)|(?P<vs>SEVERAL))`),
+			en(`from … select "…"`, `(?:in|from|on|for|using|with)\s+(?P<t>.+?),?\s+VERB\s+`+choice+`(?:(?P<v>MARK)|(?P<vs>SEVERAL))`),
+			en(`from … select …`, `(?:(?:in|from|for|using|with)\s+(?:the\s+)?(?P<t>[^\x{f000}-\x{f0ff}]+?),?`+
+				`|use\s+(?:the\s+)?(?P<t>.+?)\s+to)\s+VERB\s+`+choice+`(?P<v>.+)`),
+			en(`select from … "…"`, `VERB\s+(?:from|in)\s+(?P<t>.+?)\s+(?:the\s+)?(?:options?|items?|values?)?\s*(?P<v>MARK)`),
 			en(`select … from …`, `VERB\s+`+choice+`(?P<v>.+?)\s+from\s+(?P<t>.+)`),
 			en(`select … in the list`, `VERB\s+`+choice+`(?P<v>[^\x{f000}-\x{f0ff}]+?)\s+(?:in|on)\s+(?P<t>.*\b(?:`+lists+`))`),
 			en(`select "…" in …`, `VERB\s+(?P<v>MARK)\s+as\s+(?P<t>.+)`),
@@ -180,7 +196,7 @@ var elementVerbs = []verb{
 	},
 	{
 		action: Click, takes: anElement, command: "click",
-		zh:      "点击, 单击, 点选, 点按, 按下, 点, 选择, 选中",
+		zh:      "点击, 单击, 点选, 点按, 点开, 按下, 点, 选择, 选中",
 		en:      "click, click on, tap, tap on, press, press on, push, hit, select, choose, pick",
 		inside:  inside{zh: "点击, 单击", en: "click, click on, tap, tap on, press, press on, push, hit"},
 		meaning: "an element",
@@ -189,10 +205,13 @@ var elementVerbs = []verb{
 			en(`close the dialog`, `close\s+(?P<w>(?:.+\s)?(?:dialog|popup|pop-up|modal|drawer|message|notification|alert|banner)(?:\s+(?:box|window))?)`).sets(closes),
 			en(`follow the link …`, `(?:follow|focus(?:\s+on)?|click\s+into)\s+(?P<t>.*\b(?:link|field|box|input|area)\b.*)`),
 			zh(`选择 …`, `(?:选择|选中)\s*(?P<t>.+)`).sets(chooses),
-			zh(`点击 …`, `(?:(?:点击|单击|点选|点按|点)(?:一下)?|按下)\s*(?P<t>.+)`),
+			zh(`点击 …`, `(?:(?:点击|单击|点选|点按|点开|点)(?:一下)?|按下)\s*(?P<t>.+)`),
 			en(`select …`, `(?:select|choose|pick)\s+(?P<t>.+)`).sets(chooses),
 			en(`click …`, `VERB\s+(?P<t>.+)`),
-			en(`go to page 2`, `(?:go|switch|move|navigate)\s+to\s+(?:the\s+)?(?P<t>page\s+\d+|(?:next|previous|last|`+grammar.Ordinals+`)\s+page)`),
+			en(`go to page 2`, `(?:go|switch|move|navigate)\s+to\s+(?:the\s+)?(?P<t>page\s+\d+|(?:next|previous|last`+
+				`|`+grammar.Ordinals+`)\s+page|(?:next|previous)\s+(?:month|week|day|year|slide|step|image|picture|item|result))`),
+			en(`close the dialog by clicking …`, `(?:close|dismiss|submit|save|finish|confirm|send)\s+(?:it|(?:the\s+`+
+				`|this\s+)?(?:`+nameless+`))\s+by\s+(?:clicking|pressing|tapping|hitting)(?:\s+on)?\s+(?P<t>.+)`),
 		},
 	},
 }
@@ -208,16 +227,22 @@ var codeVerbs = []verb{
 
 const (
 	// opened is what can be opened by a click, and lists what has options.
-	opened  = `(?:tab|section|panel|accordion|menu|submenu|dropdown|drop-down|list|combo\s?box|date\s?picker|calendar|details|folder|node|link)`
-	choice  = `(?:the\s+)?(?:(?:options?|items?|values?|entry|entries)\s+)?`
-	lists   = `drop-?\s?down(?:\s+(?:list|menu|box))?|list(?:\s?box)?|combo\s?box|select(?:\s+(?:box|list|menu))?`
-	zhFills = `(?:输入|填写|填入|填上|录入|键入)`
-	noPress = `(?:[^点单双右]|点[^击选按]|单[^击]|双[^击]|右[^击键])` // 点击设为默认 is a click
+	opened = `(?:tab|section|panel|accordion|menu|submenu|dropdown|drop-down|list|combo\s?box|date\s?picker|calendar` +
+		`|details|folder|node|link` +
+		`|e?-?mail|message|conversation|post|article|item|product|result)`
+	choice   = `(?:the\s+)?(?:(?:options?|items?|values?|entry|entries)\s+)?`
+	lists    = `drop-?\s?down(?:\s+(?:list|menu|box))?|list(?:\s?box)?|combo\s?box|select(?:\s+(?:box|list|menu))?`
+	nameless = `form|dialog|popup|pop-up|modal|window|message|changes|alert|banner`
+	aWord    = `(?:(?:the\s+)?(?:word|words|text|code|value|number|string|phrase)\s+)?` // what a quoted text is
+	enFills  = `(?:type|enter|input|write|put|key\s+in|give|provide|insert|paste|copy|fill(?:\s+in|\s+out)?)`
+	zhPicks  = `(?P<t>[^\x{f000}-\x{f0ff}，,点单双勾在从选请]{1,12}?[^\x{f000}-\x{f0ff}，,全首勾多单筛精候备反自已当点挑选])(?:改选|选)`
+	zhFills  = `(?:输入|填写|填入|填上|录入|键入)`
+	noPress  = `(?:[^点单双右]|点[^击选按]|单[^击]|双[^击]|右[^击键])` // 点击设为默认 is a click
 )
 
 // atPlace removes the end of 在…中 from the element.
 func atPlace(s *Step) {
-	for _, end := range []string{"里面", "中", "里", "内", "上", "处"} {
+	for _, end := range []string{"这一栏", "那一栏", "那里", "这里", "一栏", "里面", "中", "里", "内", "上", "处"} {
 		if short, found := strings.CutSuffix(s.Target.Text, end); found && short != "" {
 			s.Target.Text = strings.TrimSpace(short)
 			return

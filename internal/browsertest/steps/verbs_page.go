@@ -34,7 +34,7 @@ var pageVerbs = []verb{
 	{
 		action: OnTab, takes: aTab, alone: true,
 		zh: "切换到, 关闭标签, 关闭当前", en: "switch, close, new tab",
-		meaning: "`new`, `close`, or `{select: 2}`: a number or a part of the title",
+		meaning: "`new`, `close`, or `{select: 2}`: a number or a part of the title; one on the page itself if the browser has none",
 		rules: []rule{
 			zh(`打开新标签页 https://…`, `(?:打开|新建)(?:一个)?新?(?:标签页|标签|选项卡)\s*(?P<u>\S*)`).sets(newTab),
 			zh(`切换到第 2 个标签页`, `切换到\s*第\s*(?P<tab>`+grammar.Numeral+`)\s*个?\s*(?:标签页|标签|窗口)`),
