@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the dictionary of tool search: internal/core/search/dictionary/words.txt.gz.
+"""Makes the dictionary of tool search: internal/core/dictionary/words.txt.gz.
 
 make.py ecdict.csv words.txt.gz
 

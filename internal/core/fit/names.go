@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"github.com/toolfit/toolfit/internal/base/spelling"
-	"github.com/toolfit/toolfit/internal/core/search/dictionary"
+	"github.com/toolfit/toolfit/internal/core/dictionary"
 )
 
 // form is a name in the forms by which names are compared.

@@ -4,7 +4,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/toolfit/toolfit/internal/core/search/dictionary"
+	"github.com/toolfit/toolfit/internal/core/dictionary"
 )
 
 // How much a translation counts. A word that the tools use is not translated from Chinese: a
