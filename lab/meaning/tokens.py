@@ -2,7 +2,7 @@
 
 MAX_WORD = 24
 
-# The base letters of U+00C0 to U+017F, as in internal/core/search/words.go.
+# The base letters of U+00C0 to U+017F, as in internal/core/search/static.
 UNACCENTED = ("AAAAAAACEEEEIIIIDNOOOOO OUUUUYTsaaaaaaaceeeeiiiidnooooo ouuuuyty"
               "AaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIiIiJjKkkLlLlLlLlLl"
               "NnNnNnnNnOoOoOoOoRrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs")

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/core/search/static"
 )
 
 // maxWord limits a word: longer runs of letters are keys, hashes or base64, which nobody
@@ -28,7 +30,7 @@ func read(text string, emit func(term, word string, joined bool)) {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		i += size
-		r = plain(r)
+		r = static.Plain(r)
 		switch {
 		case withoutSpaces(r):
 			cut.end(emit)
@@ -61,23 +63,6 @@ func isPossessive(rest string) bool {
 	r, _ := utf8.DecodeRuneInString(rest[1:])
 	return !unicode.IsLetter(r)
 }
-
-// plain returns the ordinary form of a full-width character or accented Latin letter.
-func plain(r rune) rune {
-	switch {
-	case r < 0xC0:
-		return r
-	case r >= 0xFF01 && r <= 0xFF5E:
-		return r - 0xFF01 + '!'
-	case r < 0x180:
-		return rune(unaccented[r-0xC0])
-	}
-	return r
-}
-
-// unaccented are the base letters of U+00C0 to U+017F.
-var unaccented = [0xC0]byte([]byte("AAAAAAACEEEEIIIIDNOOOOO OUUUUYTsaaaaaaaceeeeiiiidnooooo ouuuuyty" +
-	"AaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIiIiJjKkkLlLlLlLlLlNnNnNnnNnOoOoOoOoRrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs"))
 
 // withoutSpaces reports whether r is of a script without spaces between words or, as in Korean,
 // with endings that the stemmer does not know.

@@ -23,7 +23,7 @@ func tokens(text string, emit func(token string)) {
 		run = run[:0]
 	}
 	for _, r := range text {
-		r = plain(r)
+		r = Plain(r)
 		switch {
 		case han(r):
 			if !isHan {
@@ -94,8 +94,8 @@ func han(r rune) bool   { return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r 
 const unaccented = "AAAAAAACEEEEIIIIDNOOOOO OUUUUYTsaaaaaaaceeeeiiiidnooooo ouuuuyty" +
 	"AaAaAaCcCcCcCcDdDdEeEeEeEeEeGgGgGgGgHhHhIiIiIiIiIiIiJjKkkLlLlLlLlLlNnNnNnnNnOoOoOoOoRrRrRrSsSsSsSsTtTtTtUuUuUuUuUuUuWwYyYZzZzZzs"
 
-// plain returns the ordinary form of a full-width character or accented Latin letter.
-func plain(r rune) rune {
+// Plain returns the ordinary form of a full-width character or accented Latin letter.
+func Plain(r rune) rune {
 	switch {
 	case r >= 0xFF01 && r <= 0xFF5E:
 		return r - 0xFF01 + '!'
