@@ -102,7 +102,9 @@ func (b *builder) readName() {
 			b.named = append(b.named, b.found[at])
 		}
 	}
-	b.begin[first]++
+	if first >= 0 {
+		b.begin[first]++
+	}
 }
 
 func (b *builder) add(field int, term, word string, joined bool) {

@@ -44,14 +44,14 @@ func count(text string) []counted {
 // expand returns the terms to search for: the given ones, similar ones for those that no tool
 // has, and synonyms, which count less.
 func (x *Index) expand(own []counted) []weighted {
-	clear := slices.ContainsFunc(own, func(t counted) bool {
+	anyClear := slices.ContainsFunc(own, func(t counted) bool {
 		_, ok := x.terms[t.term]
 		return ok && !vague[t.term]
 	})
 	var list []weighted
 	for _, t := range own {
 		if id, ok := x.terms[t.term]; ok && !x.isOtherName(t) {
-			list = append(list, weighted{id, x.importance(t, clear) * 9 * t.n / (8 + t.n)})
+			list = append(list, weighted{id, importance(t, anyClear) * 9 * t.n / (8 + t.n)})
 		}
 	}
 	for _, t := range own {
@@ -61,19 +61,19 @@ func (x *Index) expand(own []counted) []weighted {
 	}
 	for _, t := range own {
 		if !t.value && !x.isOtherName(t) {
-			list = x.synonyms(list, t.term, x.importance(t, clear))
+			list = x.synonyms(list, t.term, importance(t, anyClear))
 		}
 	}
 	return list
 }
 
 // importance is how much a term counts: a vague one counts fully only if there is no clear one.
-func (x *Index) importance(t counted, clear bool) float32 {
+func importance(t counted, anyClear bool) float32 {
 	weight := float32(1)
 	if t.value {
 		weight = perValue
 	}
-	if clear && vague[t.term] {
+	if anyClear && vague[t.term] {
 		weight *= perVague
 	}
 	return weight

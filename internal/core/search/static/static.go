@@ -37,7 +37,7 @@ type model struct {
 const header = 8 + 4*4
 
 var unpacked = sync.OnceValue(func() *model {
-	number := func(i int) int { return int(binary.LittleEndian.Uint32([]byte(packed[8+4*i:]))) }
+	number := func(i int) int { return int(binary.LittleEndian.Uint32([]byte(packed[8+4*i : 12+4*i]))) }
 	rows := number(1)
 	size := number(2)
 	text, err := io.ReadAll(flate.NewReader(strings.NewReader(packed[header : header+size])))
