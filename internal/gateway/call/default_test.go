@@ -131,11 +131,22 @@ func TestWhoseTextTheDefaultBudgetCuts(t *testing.T) {
 	}
 }
 
-func TestFetchResultIsListedWhereSomethingMayBeCut(t *testing.T) {
+func TestFetchResultIsListedWhereSomethingMayBeCutOrDetached(t *testing.T) {
+	const off = "detach: off\n"
 	for config, want := range map[string]bool{
-		"": true, "profiles: {default: {budget: 500}}\n": true, "profiles: {default: {budget: 0}}\n": false, "resultStore: none\n": false,
-		"profiles: {default: {budget: 0}}\n" + keepIDs: true, "profiles: {default: {budget: 0, paging: true}}\n": true,
-		"profiles: {default: {tools: {deny: ['*']}}}\n": false,
+		off: true,
+		off + "profiles: {default: {budget: 500}}\n":                             true,
+		off + "profiles: {default: {budget: 0}}\n":                               false,
+		off + "profiles: {default: {budget: 0}}\n" + keepIDs:                     true,
+		off + "profiles: {default: {budget: 0, paging: true}}\n":                 true,
+		off + "resultStore: none\n":                                              false,
+		off + "resultStore: none\noverrides: [{tool: cloud__env, detach: 5s}]\n": true,
+		"":                    true,
+		"resultStore: none\n": true,
+		"resultStore: none\nprofiles: {default: {detach: off}}\n": false,
+		"profiles: {default: {budget: 0}}\n":                      true,
+		"profiles: {default: {tools: {deny: [fetch_result]}}}\n":  false,
+		"profiles: {default: {tools: {deny: ['*']}}}\n":           false,
 	} {
 		if got := strings.Contains(string(newWorld(t, config, nil).list()), FetchResult); got != want {
 			t.Errorf("%q: %v", config, got)

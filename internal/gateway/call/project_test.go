@@ -80,7 +80,7 @@ func TestWhichResultsAreKept(t *testing.T) {
 		{"cut, and nothing is", keepIDs, `{}`, "cloud__own", false},
 		{"all, and something is cut", keepIDs + "resultStore: all\n", `{}`, "cloud__env", true},
 		{"all, and nothing is cut", keepIDs + "resultStore: all\n", `{}`, "cloud__own", true},
-		{"none, and something is cut", keepIDs + "resultStore: none\n", `{}`, "cloud__env", false},
+		{"none, and something is cut", keepIDs + "detach: off\nresultStore: none\n", `{}`, "cloud__env", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, c.config, nil)

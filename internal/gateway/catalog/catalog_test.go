@@ -114,7 +114,7 @@ func (w world) view(t *rapid.T) *View {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Apply(&config.Config{Servers: w.servers, Profiles: []config.Profile{w.profile}, Approve: "auto"})
+	c.Apply(&config.Config{Detach: config.DetachOff, Servers: w.servers, Profiles: []config.Profile{w.profile}, Approve: "auto"})
 	v, err := c.View("p")
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestServerCannotTakeAnothersPrefixedName(t *testing.T) {
 		}
 		w.profile = config.Profile{Name: "p", All: true, Names: "bare"}
 		c, _ := New(t.Context(), fakeLister{}, fakeKeeper{rows: w.rows}, &Options{Own: ownTools})
-		c.Apply(&config.Config{Servers: w.servers, Profiles: []config.Profile{w.profile}})
+		c.Apply(&config.Config{Detach: config.DetachOff, Servers: w.servers, Profiles: []config.Profile{w.profile}})
 		v, _ := c.View("p")
 		if e, err := v.Find("a__t"); err != nil || e.Server != "a" || len(v.Entries) != 3 {
 			t.Errorf("a__t is %v, %v; %d tools", e, err, len(v.Entries))
@@ -223,6 +223,7 @@ func newCatalog(t *testing.T, approve string, list func(tool.ServerID) (upstream
 		t.Fatal(err)
 	}
 	c.Apply(&config.Config{
+		Detach:  config.DetachOff,
 		Servers: []config.Server{{ID: "s"}}, Profiles: []config.Profile{{Name: "p", All: true}}, Approve: approve,
 	})
 	return c
@@ -313,7 +314,7 @@ func TestRefreshThatItsCallerLeftSaysNothingAboutTheServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Apply(&config.Config{Servers: []config.Server{{ID: "a"}}, Profiles: []config.Profile{{Name: "p", All: true}}})
+	c.Apply(&config.Config{Detach: config.DetachOff, Servers: []config.Server{{ID: "a"}}, Profiles: []config.Profile{{Name: "p", All: true}}})
 	if err := c.Refresh(ctx, "a"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -401,7 +402,7 @@ func TestStoredListIsServedBeforeAnyServerIsUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Apply(&config.Config{Servers: []config.Server{{ID: "s"}}, Profiles: []config.Profile{{Name: "p", All: true}}})
+	c.Apply(&config.Config{Detach: config.DetachOff, Servers: []config.Server{{ID: "s"}}, Profiles: []config.Profile{{Name: "p", All: true}}})
 	c.Ready(t.Context(), "p")
 	if got := shownBy(t, c); got != "a:1" {
 		t.Errorf("shown %q", got)
@@ -412,7 +413,7 @@ func TestChangedListIsAnnouncedOnlyWhereItIsAnother(t *testing.T) {
 	var told []string
 	next := listing("a:1")
 	c, _ := New(t.Context(), fakeLister{func(tool.ServerID) (upstream.Listing, error) { return next, nil }}, fakeKeeper{}, &Options{Changed: func(p, _ string) { told = append(told, p) }})
-	c.Apply(&config.Config{Servers: []config.Server{{ID: "s"}}, Approve: "auto", Profiles: []config.Profile{{Name: "p", All: true}, {Name: "none", Deny: []string{"*"}, All: true}}})
+	c.Apply(&config.Config{Detach: config.DetachOff, Servers: []config.Server{{ID: "s"}}, Approve: "auto", Profiles: []config.Profile{{Name: "p", All: true}, {Name: "none", Deny: []string{"*"}, All: true}}})
 	c.Refresh(t.Context(), "s")
 	c.Refresh(t.Context(), "s")
 	next = listing("a:2")
@@ -432,7 +433,7 @@ func TestListNamesTheServersThatAreMissing(t *testing.T) {
 		return listing("a:1"), nil
 	}}
 	c, _ := New(t.Context(), lister, fakeKeeper{}, &Options{Changed: func(string, string) { told++ }})
-	c.Apply(&config.Config{Servers: []config.Server{{ID: "s"}}, Approve: "auto", Profiles: []config.Profile{{Name: "p", All: true}, {Name: "other"}}})
+	c.Apply(&config.Config{Detach: config.DetachOff, Servers: []config.Server{{ID: "s"}}, Approve: "auto", Profiles: []config.Profile{{Name: "p", All: true}, {Name: "other"}}})
 	c.Refresh(t.Context(), "s")
 	whole, _ := c.View("p")
 	told, down = 0, true
@@ -465,7 +466,7 @@ func TestOldAnswerDoesNotReplaceANewerOne(t *testing.T) {
 		}
 		return listing("new:1"), nil
 	}}, fakeKeeper{}, nil)
-	c.Apply(&config.Config{Servers: []config.Server{{ID: "s"}}, Approve: "auto", Profiles: []config.Profile{{Name: "p", All: true}}})
+	c.Apply(&config.Config{Detach: config.DetachOff, Servers: []config.Server{{ID: "s"}}, Approve: "auto", Profiles: []config.Profile{{Name: "p", All: true}}})
 	done := make(chan struct{})
 	go func() { defer close(done); c.Refresh(t.Context(), "s") }()
 	<-asked
@@ -561,7 +562,7 @@ func TestAToolOfAServerThatWasNeverListedSaysWhyItIsUnknown(t *testing.T) {
 		return upstream.Listing{}, fault.New(fault.UpstreamDown, "server s is down")
 	}}
 	c, _ := New(t.Context(), lister, fakeKeeper{}, &Options{Own: ownTools})
-	c.Apply(&config.Config{Servers: []config.Server{{ID: "s"}}, Approve: "auto", Profiles: []config.Profile{{Name: "p", All: true}, {Name: "other"}}})
+	c.Apply(&config.Config{Detach: config.DetachOff, Servers: []config.Server{{ID: "s"}}, Approve: "auto", Profiles: []config.Profile{{Name: "p", All: true}, {Name: "other"}}})
 	c.Refresh(t.Context(), "s")
 	for profile, want := range map[string]string{"p": "the tools of s are not known: server s is down", "other": ""} {
 		v, _ := c.View(profile)

@@ -27,7 +27,7 @@ func dialectView(t *testing.T, dialect string) *View {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Apply(&config.Config{Servers: []config.Server{{ID: "s"}}, Approve: "auto", Profiles: []config.Profile{{Name: "p", All: true, Dialect: dialect}}})
+	c.Apply(&config.Config{Detach: config.DetachOff, Servers: []config.Server{{ID: "s"}}, Approve: "auto", Profiles: []config.Profile{{Name: "p", All: true, Dialect: dialect}}})
 	v, err := c.View("p")
 	if err != nil {
 		t.Fatal(err)

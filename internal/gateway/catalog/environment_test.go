@@ -31,7 +31,7 @@ func environmentView(t *testing.T, p config.Profile) *View {
 		t.Fatal(err)
 	}
 	p.Name, p.All = "default", true
-	c.Apply(&config.Config{Profiles: []config.Profile{p}, Servers: []config.Server{{ID: "s", Command: "s"}}})
+	c.Apply(&config.Config{Detach: config.DetachOff, Profiles: []config.Profile{p}, Servers: []config.Server{{ID: "s", Command: "s"}}})
 	if err := c.Refresh(t.Context(), "s"); err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func bothEras(t *testing.T, ttl time.Duration) *View {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Apply(&config.Config{Servers: []config.Server{{ID: "old"}, {ID: "new"}}, Profiles: []config.Profile{{Name: "p", All: true}}, Approve: "auto"})
+	c.Apply(&config.Config{Detach: config.DetachOff, Servers: []config.Server{{ID: "old"}, {ID: "new"}}, Profiles: []config.Profile{{Name: "p", All: true}}, Approve: "auto"})
 	v, err := c.View("p")
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestOnlyModernToolsHaveTheirArgumentsRepeated(t *testing.T) {
 func TestPrivateListIsNotServedToOtherCredentials(t *testing.T) {
 	cfg := func(token string) *config.Config {
 		s := config.Server{ID: "s", URL: "http://x", Headers: map[string]string{"Authorization": token}, Refresh: time.Hour}
-		return &config.Config{Servers: []config.Server{s}, Profiles: []config.Profile{{Name: "p", All: true}}, Approve: "changed"}
+		return &config.Config{Detach: config.DetachOff, Servers: []config.Server{s}, Profiles: []config.Profile{{Name: "p", All: true}}, Approve: "changed"}
 	}
 	var saved store.Server
 	lister := fakeLister{list: func(tool.ServerID) (upstream.Listing, error) {

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -50,6 +51,7 @@ func (v *View) addTool(cfg *config.Config, e *Entry, s *known) {
 			v.leaveOut(e.Server, e.Definition.Name, Hidden)
 			return
 		}
+		e.Detach = cmp.Or(e.Override.Detach, e.Detach)
 		if e.changed, err = e.Override.Apply(e.Definition, own.Schema()); err == nil {
 			opts.Override = e.changed
 			own, err = own.With(&opts)

@@ -37,6 +37,7 @@ func (v *View) leaveOut(server tool.ServerID, name string, why Reason) {
 func (v *View) addTools(cfg *config.Config, p config.Profile, s *known, ownNames map[string]bool) {
 	id := s.cfg.ID
 	seen := s.protocol(ownNames)
+	detach := config.ResolveDetach(s.cfg.Detach, p.Detach, cfg.Detach)
 	for _, def := range s.offer.Tools {
 		name := tool.Canonical(id, def.Name)
 		h, held := s.held[pin{ToolKind, def.Name}]
@@ -52,7 +53,7 @@ func (v *View) addTools(cfg *config.Config, p config.Profile, s *known, ownNames
 		case !seen.first(def.Name):
 			v.leaveOut(id, def.Name, SecondName)
 		default:
-			v.addTool(cfg, &Entry{Name: name, Server: id, Definition: def, twin: seen.twin(def.Name)}, s)
+			v.addTool(cfg, &Entry{Name: name, Server: id, Definition: def, twin: seen.twin(def.Name), Detach: detach}, s)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/project"
@@ -54,6 +55,25 @@ func (v *View) cuts() bool {
 		}
 	}
 	return false
+}
+
+// addFetch adds fetch_result if there may be something to fetch or to collect. Without it, nothing is cut or detached that nobody asked for.
+func (v *View) addFetch(p config.Profile, fetch json.RawMessage) {
+	cuts := v.cuts()
+	added := (cuts || v.detaches()) && v.addOwn(p, fetch) != nil
+	if !cuts || !added {
+		v.Results.How.TextBudget = 0
+	}
+	for _, e := range v.Entries {
+		if !added && e.Detach == config.DetachAuto {
+			e.Detach = config.DetachOff
+		}
+	}
+}
+
+// detaches tells whether calls of the view's tools may detach, so that there is something to collect.
+func (v *View) detaches() bool {
+	return slices.ContainsFunc(v.Entries, func(e *Entry) bool { return e.Detach != config.DetachOff })
 }
 
 // promised is a definition with the output schema of what is sent: a cut result may not match the server's schema.

@@ -21,7 +21,7 @@ func TestWhoWantsOneServerDoesNotWaitForAnother(t *testing.T) {
 		}
 		return upstream.Listing{}, fault.New(fault.UpstreamDown, "down")
 	}, nil)
-	cat.Apply(&config.Config{Servers: []config.Server{{ID: "slow"}, {ID: "s"}}, Profiles: []config.Profile{{Name: "p", All: true}}})
+	cat.Apply(&config.Config{Detach: config.DetachOff, Servers: []config.Server{{ID: "slow"}, {ID: "s"}}, Profiles: []config.Profile{{Name: "p", All: true}}})
 	ctx, stop := context.WithCancel(t.Context())
 	var run sync.WaitGroup
 	run.Go(func() { cat.Run(ctx) })

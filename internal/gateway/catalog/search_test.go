@@ -38,7 +38,7 @@ func shelves(t testing.TB, n int, p config.Profile) (*Catalog, *config.Config) {
 		t.Fatal(err)
 	}
 	p.Name, p.All = "p", true
-	cfg := &config.Config{Servers: []config.Server{{ID: "box"}}, Profiles: []config.Profile{p}, Approve: "auto"}
+	cfg := &config.Config{Detach: config.DetachOff, Servers: []config.Server{{ID: "box"}}, Profiles: []config.Profile{p}, Approve: "auto"}
 	c.Apply(cfg)
 	return c, cfg
 }

@@ -81,6 +81,7 @@ type Entry struct {
 	Browser    bool             // a browser tool in a profile for tests: elements may be described
 	Own        bool             // it is our own tool, without a server
 	Paged      bool             // callers may ask for other fields and pages
+	Detach     config.Detach    // when its calls go on without their request; 0 for prompts and our own tools: never
 
 	Environment bool // it is our own tool of the environment protocol
 
@@ -196,9 +197,7 @@ func buildView(cfg *config.Config, p config.Profile, servers []*known, made shar
 	for _, e := range v.Entries {
 		v.byName[e.Name] = e
 	}
-	if !v.cuts() || v.addOwn(p, made.own.Fetch) == nil {
-		v.Results.How.TextBudget = 0 // what nobody asked to cut can always be fetched
-	}
+	v.addFetch(p, made.own.Fetch)
 	v.environment.tools = made.own.Env
 	v.environment.of = p
 	v.environment.failed = missing(p, servers)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -88,7 +89,7 @@ func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
 		peer = mcp.Deaf
 	}
 	method := cmp.Or(c.Method, "tools/call")
-	limit := s.timeout(c.Tool)
+	limit := cmp.Or(s.timeout(c.Tool), time.Minute)
 	timed, clock := startDeadline(ctx, limit)
 	defer clock.stop()
 	buf := buffers.Get().(*bytes.Buffer)

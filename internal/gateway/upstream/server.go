@@ -82,7 +82,6 @@ func newServer(p *Pool, cfg config.Server) *server {
 // withLimits fills in defaults for a configuration that was not read from a file.
 func withLimits(cfg config.Server) config.Server {
 	cfg.Start = cmp.Or(cfg.Start, 30*time.Second)
-	cfg.Timeout = cmp.Or(cfg.Timeout, time.Minute)
 	return cfg
 }
 
@@ -91,9 +90,12 @@ func (s *server) sameAs(cfg config.Server) bool {
 	b := withLimits(cfg)
 	a.Line = 0
 	b.Line = 0
+	a.Detach = 0 // no matter of its connections
+	b.Detach = 0
 	return reflect.DeepEqual(a, b)
 }
 
+// timeout is the limit that the file sets for calls of the tool; 0: none.
 func (s *server) timeout(rawTool string) time.Duration {
 	for _, t := range s.cfg.Timeouts {
 		if tool.Match(t.Glob, rawTool) {

@@ -55,7 +55,7 @@ func (c *command) add() *cobra.Command {
 	cmd.Flags().StringSliceVar(&s.Inherit, "inherit", nil,
 		"environment variable to pass on to the command, NAME or a glob such as AWS_*; can be repeated")
 	cmd.Flags().StringVar(&s.Isolation, "isolation", "", "shared, or session: a process or session of its own for each caller's session")
-	cmd.Flags().DurationVar(&s.Timeout, "timeout", 0, "timeout of a call (default 1m)")
+	cmd.Flags().DurationVar(&s.Timeout, "timeout", 0, "timeout of a call (default 1m, or 1h if it can detach)")
 	cmd.Flags().DurationVar(&s.Idle, "idle", 0, "stop the server after this time without calls (default 10m)")
 	f.add(cmd)
 	return cmd

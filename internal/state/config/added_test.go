@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestParseServer(t *testing.T) {
@@ -44,7 +45,7 @@ func TestParseServer(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || got.ID != "a" || got.Secret != c.secret || got.Timeout != defaultTimeout {
+			if err != nil || got.ID != "a" || got.Secret != c.secret || got.CallTimeout() != time.Minute {
 				t.Errorf("got %+v, %v", got, err)
 			}
 			if strings.Contains(c.in, "TOKEN") && (!slices.Contains(got.Secrets, "hush-hush") || got.Headers["A"] != "Bearer hush-hush") {

@@ -13,6 +13,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"net/netip"
@@ -45,6 +46,7 @@ type Config struct {
 	Approve       string         // what happens to changed tool definitions: auto, changed or all
 	Results       []project.Rule // how results are cut, in file order
 	ResultStore   string         // which full results are stored: cut, all or none
+	Detach        Detach         // for all tools, unless a profile, server or override says otherwise
 	StoredResults Retention      // full results
 	Records       Records
 	Sessions      Retention // chats and other sessions, from the last message on
@@ -70,8 +72,9 @@ type Server struct {
 	Builtin   string
 	API       *API          // an HTTP API instead of an MCP server
 	Type      string        // "", stdio, http, streamable-http or sse
-	Timeout   time.Duration // limit for one call
+	Timeout   time.Duration // limit for one call; 0: not set, see CallTimeout
 	Timeouts  []ToolTimeout // in file order; the first glob that matches wins over Timeout
+	Detach    Detach
 	Start     time.Duration // limit for starting and the handshake
 	Idle      time.Duration // closed after so long without a call; negative: never
 	Isolation string        // "", shared or session
@@ -85,6 +88,9 @@ type Server struct {
 	Queue       int    // most calls that wait
 	Breaker     Breaker
 }
+
+// CallTimeout is the limit for one call that stays with its request.
+func (s Server) CallTimeout() time.Duration { return cmp.Or(s.Timeout, time.Minute) }
 
 // Breaker says when calls to a failing server are suspended.
 type Breaker struct {
@@ -120,8 +126,9 @@ type Profile struct {
 	TextBudget int        // where no budget was set: tokens of a result's text; 0: no limit
 	Shape      string     // form of the text of results: off, json, table or auto
 	DropEmpty  bool       // members without a value are removed from the text of results
-	Paging     bool       // callers may ask for other fields and pages
-	Tests      bool       // agents get run_steps and find_element
+	Detach     Detach
+	Paging     bool // callers may ask for other fields and pages
+	Tests      bool // agents get run_steps and find_element
 	Safety     Safety
 	Output     string // check of results against the tool's output schema: off, warn or strict
 	Search     Search
@@ -156,7 +163,6 @@ const DefaultProfile = "default"
 
 // The defaults of a server. AddServer leaves them out of the file.
 const (
-	defaultTimeout = time.Minute
 	defaultStart   = time.Minute // a first start may download the server
 	defaultIdle    = 10 * time.Minute
 	defaultRefresh = time.Hour
@@ -185,7 +191,7 @@ func defaults(path string) *Config {
 
 func defaultServer(id tool.ServerID, line int) Server {
 	return Server{
-		ID: id, Line: line, Timeout: defaultTimeout, Start: defaultStart, Idle: defaultIdle, Refresh: defaultRefresh,
+		ID: id, Line: line, Start: defaultStart, Idle: defaultIdle, Refresh: defaultRefresh,
 		Queue: defaultQueue, Breaker: usualBreaker,
 	}
 }

@@ -52,6 +52,7 @@ mcpServers:
     headers:
       Authorization: "Bearer ${TOKEN}"
     timeout: 90s
+    detach: 2m
     timeouts: {slow_*: 5m, "*": 30s}
     refresh: 1d12h
     proxy: "http://me:pa55word@proxy.example.com:3128"
@@ -72,6 +73,7 @@ profiles:
     shape: auto
     dropEmpty: true
     paging: true
+    detach: off
     safety: {strip: true, secrets: true, mark: true}
     search: auto
     context: 100000
@@ -92,9 +94,11 @@ overrides:
     enum: {kind: [small, 2]}
     rename: {size: gigabytes}
     retry: 2
+    detach: auto
     fallback: [files__make, {arguments: {size: 1}}]
 approve: changed
 resultStore: none
+detach: 1m30s
 records: {durable: true, retain: 7d, maxSize: 512MB}
 sessions: {retain: 90d, maxSize: 64MB, perKey: 8MB}
 limits: {body: 1MB, message: 2048, processes: 8, schema: 1MB}
@@ -110,11 +114,11 @@ func wantWhole() *Config {
 	cloud := defaultServer("云", 8)
 	cloud.URL, cloud.Type, cloud.Cwd = "https://example.com/mcp", "streamable-http", "etc"
 	cloud.Headers = map[string]string{"Authorization": "Bearer s3cret"}
-	cloud.Timeout, cloud.Refresh = 90*time.Second, 36*time.Hour
+	cloud.Timeout, cloud.Detach, cloud.Refresh = 90*time.Second, Detach(2*time.Minute), 36*time.Hour
 	cloud.Timeouts = []ToolTimeout{{"slow_*", 5 * time.Minute}, {"*", 30 * time.Second}}
 	cloud.Proxy, cloud.Concurrency, cloud.Queue = "http://me:pa55word@proxy.example.com:3128", 4, 0
 	cloud.Breaker = Breaker{Failures: 3, Pause: time.Minute}
-	tcb := defaultServer("tcb", 20)
+	tcb := defaultServer("tcb", 21)
 	tcb.Builtin, tcb.Cwd, tcb.Disabled = "cloudbase", "etc", true
 	tcb.Env = map[string]string{"REGION": "上海", "N": "010"}
 	tcb.Start, tcb.Isolation = time.Minute, "session"
@@ -126,7 +130,7 @@ func wantWhole() *Config {
 				TextBudget: DefaultBudget, Search: Search{Mode: "off"}, Environment: Environment{Names: "underscore"}},
 			{Name: "ops", All: true, Allow: []string{"云__*"}, Deny: []string{"*delete*"}, Names: "bare", Dialect: "gemini", Validation: "light",
 				Without: []fit.Kind{fit.Rename}, Output: "warn",
-				Budget: 6500, Shape: "auto", DropEmpty: true, Paging: true, Safety: Safety{true, true, true}, Search: Search{"auto", 100_000,
+				Budget: 6500, Shape: "auto", DropEmpty: true, Paging: true, Detach: DetachOff, Safety: Safety{true, true, true}, Search: Search{"auto", 100_000,
 					[]string{"云__q*"}, true, true},
 				Environment: Environment{true, "both"}},
 		},
@@ -135,7 +139,7 @@ func wantWhole() *Config {
 			Budget: 500, Shape: "off", Mode: "shadow", Profile: "ops",
 		}},
 		StoredResults: Retention{2 * time.Hour, 5 << 20, 1 << 20},
-		Overrides:     wantOverrides(), Approve: "changed", ResultStore: "none",
+		Overrides:     wantOverrides(), Approve: "changed", ResultStore: "none", Detach: Detach(90 * time.Second),
 		Records: Records{Durable: true, Retain: 7 * day, MaxSize: 512 << 20}, Sessions: Retention{Retain: 90 * day, MaxSize: 64 << 20,
 			PerKey: 8 << 20},
 		Limits:  Limits{Body: 1 << 20, Message: 2048, Processes: 8, Schema: 1 << 20},
@@ -149,12 +153,12 @@ func wantOverrides() []Override {
 	text := "Make one."
 	raw := func(s string) json.RawMessage { return json.RawMessage(s) }
 	return []Override{
-		{Line: 46, Tool: "云__create", Profile: "ops", Descriptions: map[string]string{"zh-Hans": "创建"}, Example: raw(`{"size":1}`),
+		{Line: 48, Tool: "云__create", Profile: "ops", Descriptions: map[string]string{"zh-Hans": "创建"}, Example: raw(`{"size":1}`),
 			Override: fit.Override{
 				Name: "create_vm", Description: &text, Hide: []string{"debug"},
 				Fix: map[string]json.RawMessage{"region": raw(`"ap-shanghai"`), "n": raw("1.0"), "on": raw("true")},
 			}},
-		{Line: 47, Tool: "*__create", Retry: 2, Fallback: []Fallback{{Tool: "files__make"}, {Args: raw(`{"size":1}`)}}, Override: fit.Override{
+		{Line: 49, Tool: "*__create", Retry: 2, Fallback: []Fallback{{Tool: "files__make"}, {Args: raw(`{"size":1}`)}}, Detach: DetachAuto, Override: fit.Override{
 			Describe: map[string]string{"size": "in GB"}, Default: map[string]json.RawMessage{"tags": raw(`["a","s3cret"]`)},
 			Require: []string{"size"}, Enum: map[string][]json.RawMessage{"kind": {raw(`"small"`), raw("2")}},
 			Rename: map[string]string{"size": "gigabytes"},

@@ -57,12 +57,13 @@ func encode(s Server) *node {
 		f.pairs("headers", s.Headers)
 		f.text("builtin", s.Builtin)
 	}
-	f.duration("timeout", s.Timeout, defaultTimeout)
+	f.duration("timeout", s.Timeout, 0)
 	limits := newEntry()
 	for _, t := range s.Timeouts {
 		limits.text(t.Glob, formatDuration(t.Timeout))
 	}
 	f.put("timeouts", limits.node)
+	f.text("detach", s.Detach.String())
 	f.duration("start", s.Start, defaultStart)
 	f.duration("idle", s.Idle, defaultIdle)
 	f.text("isolation", s.Isolation)

@@ -23,6 +23,7 @@ type Override struct {
 	Example      json.RawMessage   // arguments of a call, for prompts; nil: none
 	Retry        int               // how often a call that did not reach its server is retried
 	Fallback     []Fallback        // alternatives, in order
+	Detach       Detach
 }
 
 // Fallback is an alternative to a call that failed.
@@ -65,6 +66,7 @@ func (o *Override) add(more *Override) {
 	}
 	o.Retry = max(o.Retry, more.Retry)
 	o.Fallback = append(slices.Clone(o.Fallback), more.Fallback...)
+	o.Detach = cmp.Or(more.Detach, o.Detach)
 }
 
 func joinMaps[V any](a, b map[string]V) map[string]V {
@@ -102,6 +104,7 @@ func (c *draft) overrideFields(o *Override) []field {
 		{"example", jsonInto(&o.Example)},
 		{"retry", countInto(&o.Retry, 0, maxRetries)},
 		{"fallback", o.readFallback},
+		{"detach", parsedInto(&o.Detach, parseDetach)},
 	}
 }
 

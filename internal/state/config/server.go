@@ -14,7 +14,7 @@ var serverTypes = []string{"stdio", "http", "streamable-http", "sse"}
 
 // ours are the keys of a server that no client has in this form. A client's own key of the same
 // name is a number or a boolean, with units that differ from client to client.
-var ours = []string{"timeout", "timeouts", "start", "idle", "isolation", "inherit", "refresh", "builtin", "proxy", "breaker"}
+var ours = []string{"timeout", "timeouts", "detach", "start", "idle", "isolation", "inherit", "refresh", "builtin", "proxy", "breaker"}
 
 // server reads one entry of mcpServers.
 func (d *decoder) server(at place, e entry) Server {
@@ -59,6 +59,7 @@ func (s *Server) fields() []field {
 		{"type", oneOf(&s.Type, serverTypes...)},
 		{"timeout", durationInto(&s.Timeout, 1)},
 		{"timeouts", s.readTimeouts},
+		{"detach", parsedInto(&s.Detach, parseDetach)},
 		{"start", durationInto(&s.Start, 1)},
 		{"idle", s.readIdle},
 		{"isolation", oneOf(&s.Isolation, "shared", "session")},
