@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -26,6 +27,22 @@ type Call struct {
 	Session string          // the caller's session, for servers that keep state per session
 	Caller  string          // who calls; "" for ourselves
 	From    mcp.Speaker     // the client; the zero value cannot be asked
+
+	Task        TaskUse // whether the server may make a task of it
+	TaskSupport bool    // the tool's definition says that a legacy server can make one
+
+	Slow      Slower        // told if the call takes long; nil: nobody
+	SlowAfter time.Duration // how long that is, without the time in which the caller is asked; 0: Slow is not told
+}
+
+// Slower is told that a call takes long, and may detach it from its request.
+type Slower interface {
+	// Slow is called once, in a goroutine of its own. False says that the call could not be
+	// detached: if no timeout is configured, it ends a minute after its start.
+	Slow() (detached bool)
+	// Detached tells whether the call is detached by now. The questions of a modern server then come
+	// back as InputRequired, since the client no longer waits.
+	Detached() bool
 }
 
 func (c Call) caller() caller {
@@ -56,6 +73,7 @@ type Kind int
 const (
 	Complete      Kind = iota // a finished call
 	InputRequired             // a question: the client repeats the call with the answers
+	TaskMade                  // a task of the server, which goes on with the call
 )
 
 // Outcome is what a server answered.
@@ -63,6 +81,7 @@ type Outcome struct {
 	Kind Kind
 	Era  mcp.Era         // of the server
 	Raw  json.RawMessage // the result, byte for byte; read-only
+	Task *Task           // as it was made, without Questions, Result and Error; nil unless Kind is TaskMade
 	buf  *bytes.Buffer   // the buffer of Raw
 }
 
