@@ -106,23 +106,33 @@ func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
 	if peer == nil {
 		peer = mcp.Deaf
 	}
-	method := cmp.Or(c.Method, "tools/call")
-	limit := s.timeout(c.Tool)
-	timed, clock := startDeadline(ctx, limit)
+	method := cmp.Or(c.Method, callMethod)
+	timed, clock := startDeadline(ctx, s.timeout(c.Tool), c.Slow, c.SlowAfter)
 	defer clock.stop()
 	buf := buffers.Get().(*bytes.Buffer)
 	out, err := s.converse(timed, c.caller(), outgoing{
 		method: method, params: c.Params, meta: c.Meta, from: c.From, name: c.name(method), header: c.Header, caller: c.Caller,
-		peer: peer, clock: clock, buf: buf,
+		peer: peer, clock: clock, buf: buf, tasks: c.Task != NoTask || s.insistsOn(c.Tool),
+		asTask: c.Task == NeedsTask || c.Task == MayTask && c.TaskSupport,
 	})
+	if err != nil && ctx.Err() == nil && timed.Err() != nil {
+		return Outcome{}, s.late(cmp.Or(c.Tool, method), clock.allowed()).WithHint("raise timeout of %s, or timeouts for this tool", c.Server)
+	}
+	return out, p.failure(ctx, err)
+}
+
+// late is the error for a request that took too long.
+func (s *server) late(what string, limit time.Duration) *fault.Error {
+	return fault.New(fault.UpstreamTimeout, "server %s did not answer %s within %s", s.cfg.ID, what, limit)
+}
+
+// failure is the error that the caller of a request gets for err.
+func (p *Pool) failure(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
-		return out, nil
+		return nil
 	case ctx.Err() != nil:
-		return Outcome{}, fault.New(fault.Canceled, "the call was canceled: %w", fault.Plain(context.Cause(ctx)))
-	case timed.Err() != nil:
-		return Outcome{}, fault.New(fault.UpstreamTimeout, "server %s did not answer %s within %s", c.Server, cmp.Or(c.Tool, method), limit).
-			WithHint("raise timeout of %s, or timeouts for this tool", c.Server)
+		return fault.New(fault.Canceled, "the call was canceled: %w", fault.Plain(context.Cause(ctx)))
 	}
-	return Outcome{}, p.clean(err)
+	return p.clean(err)
 }

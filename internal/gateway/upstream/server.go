@@ -33,6 +33,8 @@ type server struct {
 	trusted atomic.Pointer[[]string] // hosts of a remote description that are approved; nil: none
 	refused atomic.Pointer[string]   // the last host that was not
 
+	insists atomic.Pointer[map[string]bool] // tools that it runs only for callers with tasks; replaced, never modified
+
 	mu       sync.Mutex
 	sessions map[string]*session // by seat
 	isolated bool                // one session for each session of a caller
@@ -63,7 +65,7 @@ type session struct {
 	opened time.Time
 
 	inflight int       // guarded by server.mu
-	used     time.Time // guarded by server.mu
+	used     time.Time // guarded by server.mu; in the future while it has an open task
 }
 
 func newServer(p *Pool, cfg config.Server) *server {
@@ -82,7 +84,6 @@ func newServer(p *Pool, cfg config.Server) *server {
 // withLimits fills in defaults for a configuration that was not read from a file.
 func withLimits(cfg config.Server) config.Server {
 	cfg.Start = cmp.Or(cfg.Start, 30*time.Second)
-	cfg.Timeout = cmp.Or(cfg.Timeout, time.Minute)
 	return cfg
 }
 
@@ -94,6 +95,10 @@ func (s *server) sameAs(cfg config.Server) bool {
 	return reflect.DeepEqual(a, b)
 }
 
+// ordinary is the limit for a request that is not a call.
+func (s *server) ordinary() time.Duration { return cmp.Or(s.cfg.Timeout, usualLimit) }
+
+// timeout is the limit that is configured for calls of a tool; 0: none is.
 func (s *server) timeout(rawTool string) time.Duration {
 	for _, t := range s.cfg.Timeouts {
 		if tool.Match(t.Glob, rawTool) {
@@ -139,8 +144,7 @@ func (s *server) do(ctx context.Context, who caller, out outgoing) (json.RawMess
 		if err != nil {
 			return nil, "", unsent(err)
 		}
-		out.era = sess.era
-		raw, err := sess.conn.request(ctx, out)
+		raw, err := sess.conn.request(ctx, out.within(sess))
 		s.release(sess)
 		lost := errors.Is(err, errSessionLost)
 		other := hasMark(err, otherEra) || sess.era == mcp.Modern && refusesVersion(err)
@@ -193,8 +197,15 @@ func (s *server) acquire(ctx context.Context, who caller) (*session, error) {
 func (s *server) release(sess *session) {
 	s.mu.Lock()
 	sess.inflight--
-	sess.used = s.pool.opts.Now()
+	sess.usedUntil(s.pool.opts.Now())
 	s.mu.Unlock()
+}
+
+// usedUntil notes when the session was used last. The caller holds the server's mu.
+func (sess *session) usedUntil(t time.Time) {
+	if t.After(sess.used) {
+		sess.used = t
+	}
 }
 
 // begin starts to open a session in the background: a caller that cancels must not end it for others. The caller holds mu.

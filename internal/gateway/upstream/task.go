@@ -1,8 +1,6 @@
 package upstream
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -112,25 +110,3 @@ func milliseconds(raw json.RawMessage) (time.Duration, bool) {
 	limit := float64(maxTTL / time.Millisecond)
 	return time.Duration(min(max(ms, -1), limit)) * time.Millisecond, true
 }
-
-// GetTask asks the server how the task is. The same Call that made the task finds the session that it belongs to.
-func (p *Pool) GetTask(ctx context.Context, c Call, id string) (Task, error) {
-	return Task{}, nil
-}
-
-// TaskResult waits for the result of a legacy server's task, as long as ctx lasts. The server's questions go to the Call's Peer.
-func (p *Pool) TaskResult(ctx context.Context, c Call, id string) (Outcome, error) {
-	return Outcome{}, nil
-}
-
-// AnswerTask gives a modern server the answers to the questions of a task, an object by the names of the questions.
-func (p *Pool) AnswerTask(ctx context.Context, c Call, id string, answers json.RawMessage) error {
-	return nil
-}
-
-// CancelTask ends a task. It is no error if the task has ended, or is unknown.
-func (p *Pool) CancelTask(ctx context.Context, c Call, id string) error {
-	return nil
-}
-
-var _ = cmp.Or[int]
