@@ -56,7 +56,19 @@ func declared(from mcp.Speaker) json.RawMessage {
 	return bytes.Replace(caps, []byte(`"listChanged":true`), nil, 1) // the only member of roots
 }
 
-// withoutTasks removes the tasks extension, which we do not support.
+// withTasks adds the tasks extension.
+func withTasks(capabilities json.RawMessage) json.RawMessage {
+	if !isObject(capabilities) {
+		capabilities = nothing
+	}
+	extensions := rawjson.Get(capabilities, "extensions")
+	if !isObject(extensions) {
+		extensions = nothing
+	}
+	return mcp.With(mcp.Without(capabilities, "extensions"), "extensions", mcp.With(extensions, mcp.ExtensionTasks, nothing))
+}
+
+// withoutTasks removes the tasks extension: whether a server may make tasks is decided for each call.
 func withoutTasks(capabilities json.RawMessage) json.RawMessage {
 	if !bytes.Contains(capabilities, []byte("tasks")) {
 		return capabilities

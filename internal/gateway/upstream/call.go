@@ -27,6 +27,22 @@ type Call struct {
 	Session string          // the caller's session, for servers that keep state per session
 	Caller  string          // who calls; "" for ourselves
 	From    mcp.Speaker     // the client; the zero value cannot be asked
+
+	Task        TaskUse // whether the server may make a task of it
+	TaskSupport bool    // the tool's definition says that a legacy server can make one
+
+	Slow      Slower        // told if the call takes long; nil: nobody
+	SlowAfter time.Duration // how long that is, without the time in which the caller is asked; 0: Slow is not told
+}
+
+// Slower is told that a call takes long, and may detach it from its request.
+type Slower interface {
+	// Slow is called once, in a goroutine of its own. False says that the call could not be
+	// detached: if no timeout is configured, it ends a minute after its start.
+	Slow() (detached bool)
+	// Detached tells whether the call is detached by now. The questions of a modern server then come
+	// back as InputRequired, since the client no longer waits.
+	Detached() bool
 }
 
 func (c Call) caller() caller {
@@ -57,6 +73,7 @@ type Kind int
 const (
 	Complete      Kind = iota // a finished call
 	InputRequired             // a question: the client repeats the call with the answers
+	TaskMade                  // a task of the server, which goes on with the call
 )
 
 // Outcome is what a server answered.
@@ -64,6 +81,7 @@ type Outcome struct {
 	Kind Kind
 	Era  mcp.Era         // of the server
 	Raw  json.RawMessage // the result, byte for byte; read-only
+	Task *Task           // as it was made, without Questions, Result and Error; nil unless Kind is TaskMade
 	buf  *bytes.Buffer   // the buffer of Raw
 }
 
@@ -88,23 +106,33 @@ func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
 	if peer == nil {
 		peer = mcp.Deaf
 	}
-	method := cmp.Or(c.Method, "tools/call")
-	limit := cmp.Or(s.timeout(c.Tool), time.Minute)
-	timed, clock := startDeadline(ctx, limit)
+	method := cmp.Or(c.Method, callMethod)
+	timed, clock := startDeadline(ctx, s.timeout(c.Tool), c.Slow, c.SlowAfter)
 	defer clock.stop()
 	buf := buffers.Get().(*bytes.Buffer)
 	out, err := s.converse(timed, c.caller(), outgoing{
 		method: method, params: c.Params, meta: c.Meta, from: c.From, name: c.name(method), header: c.Header, caller: c.Caller,
-		peer: peer, clock: clock, buf: buf,
+		peer: peer, clock: clock, buf: buf, tasks: c.Task != NoTask || s.insistsOn(c.Tool),
+		asTask: c.Task == NeedsTask || c.Task == MayTask && c.TaskSupport,
 	})
+	if err != nil && ctx.Err() == nil && timed.Err() != nil {
+		return Outcome{}, s.late(cmp.Or(c.Tool, method), clock.allowed()).WithHint("raise timeout of %s, or timeouts for this tool", c.Server)
+	}
+	return out, p.failure(ctx, err)
+}
+
+// late is the error for a request that took too long.
+func (s *server) late(what string, limit time.Duration) *fault.Error {
+	return fault.New(fault.UpstreamTimeout, "server %s did not answer %s within %s", s.cfg.ID, what, limit)
+}
+
+// failure is the error that the caller of a request gets for err.
+func (p *Pool) failure(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
-		return out, nil
+		return nil
 	case ctx.Err() != nil:
-		return Outcome{}, fault.New(fault.Canceled, "the call was canceled: %w", fault.Plain(context.Cause(ctx)))
-	case timed.Err() != nil:
-		return Outcome{}, fault.New(fault.UpstreamTimeout, "server %s did not answer %s within %s", c.Server, cmp.Or(c.Tool, method), limit).
-			WithHint("raise timeout of %s, or timeouts for this tool", c.Server)
+		return fault.New(fault.Canceled, "the call was canceled: %w", fault.Plain(context.Cause(ctx)))
 	}
-	return Outcome{}, p.clean(err)
+	return p.clean(err)
 }

@@ -23,6 +23,7 @@ type conn interface {
 }
 
 const (
+	callMethod     = "tools/call"
 	progressMethod = "notifications/progress"
 	updatedMethod  = "notifications/resources/updated"
 	cancelMethod   = "notifications/cancelled"

@@ -6,29 +6,108 @@ import (
 	"time"
 )
 
-// deadline ends a call that takes too long. It is suspended while the caller is asked something: a
-// slow person says nothing about the server.
+// deadline ends a call that takes too long, and says before that it takes long. It is suspended while the caller
+// is asked something: a slow person says nothing about the server.
 type deadline struct {
 	cancel context.CancelCauseFunc
 
 	mu    sync.Mutex
 	timer *time.Timer
-	left  time.Duration
-	since time.Time // when it last began to run
-	open  int       // open questions to the caller
-	ever  bool      // there was a question
+	slow  Slower        // may be nil
+	limit time.Duration // of the whole call
+	left  time.Duration // until slow is told, or the end
+	rest  time.Duration // what follows once slow is told; 0: it was, or is not
+	extra time.Duration // the part of the limit that only a detached call has
+	since time.Time     // when the timer was last set
+	open  int32         // open questions to the caller
+	ever  bool          // there was a question
 	ended bool
 }
 
 // askLimit is how long a caller may take to answer a question.
 const askLimit = 10 * time.Minute
 
-// startDeadline limits a call's time. Stop ends the context.
-func startDeadline(ctx context.Context, limit time.Duration) (context.Context, *deadline) {
+// Limits of a call for which no timeout is configured.
+const (
+	usualLimit    = time.Minute
+	detachedLimit = time.Hour // if it can be detached
+)
+
+// startDeadline limits a call's time; a limit of 0 is the usual one. Stop ends the context.
+func startDeadline(ctx context.Context, limit time.Duration, slow Slower, after time.Duration) (context.Context, *deadline) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	c := &deadline{cancel: cancel, left: limit, since: time.Now()}
-	c.timer = time.AfterFunc(limit, func() { cancel(context.DeadlineExceeded) })
+	c := &deadline{cancel: cancel, slow: slow, limit: limit, since: time.Now()}
+	tells := slow != nil && after > 0
+	switch {
+	case limit == 0 && tells:
+		c.limit = detachedLimit
+		c.extra = detachedLimit - usualLimit
+	case limit == 0:
+		c.limit = usualLimit
+	}
+	c.left = c.limit
+	if tells && after < c.limit {
+		c.left = after
+		c.rest = c.limit - after
+	}
+	c.mu.Lock() // it may be due at once
+	c.timer = time.AfterFunc(c.left, c.due)
+	c.mu.Unlock()
 	return ctx, c
+}
+
+// due is called when the timer ends.
+func (c *deadline) due() {
+	if c.becomesSlow() && !c.slow.Slow() {
+		c.shorten()
+	}
+}
+
+// becomesSlow tells whether the call now takes long. If that was said before, it ends.
+func (c *deadline) becomesSlow() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.ended || time.Since(c.since) < c.set():
+		return false // the timer was set again in the meantime
+	case c.open > 0 || c.rest == 0:
+		c.cancel(context.DeadlineExceeded)
+		return false
+	}
+	c.left = c.rest
+	c.rest = 0
+	c.restart()
+	return true
+}
+
+// set is what the timer is set to. The caller holds mu.
+func (c *deadline) set() time.Duration {
+	if c.open > 0 {
+		return askLimit
+	}
+	return max(c.left, 0)
+}
+
+// restart sets the timer. The caller holds mu.
+func (c *deadline) restart() {
+	c.since = time.Now()
+	c.timer.Reset(c.set())
+}
+
+// shorten ends the call when it would have without the prospect of being detached.
+func (c *deadline) shorten() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended || c.extra == 0 {
+		return
+	}
+	c.limit -= c.extra
+	c.left -= c.extra
+	c.extra = 0
+	if c.open == 0 {
+		c.left -= time.Since(c.since)
+		c.restart()
+	}
 }
 
 func (c *deadline) stop() {
@@ -38,6 +117,16 @@ func (c *deadline) stop() {
 	c.timer.Stop()
 	c.cancel(context.Canceled)
 }
+
+// allowed is how long the call may take.
+func (c *deadline) allowed() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.limit
+}
+
+// detached tells whether the call has outlived its request.
+func (c *deadline) detached() bool { return c != nil && c.slow != nil && c.slow.Detached() }
 
 // asked notes that the call waits for the caller, not for the server.
 func (c *deadline) asked() {
@@ -50,7 +139,7 @@ func (c *deadline) asked() {
 	c.open++
 	if c.open == 1 && !c.ended {
 		c.left -= time.Since(c.since)
-		c.timer.Reset(askLimit)
+		c.restart()
 	}
 }
 
@@ -63,8 +152,7 @@ func (c *deadline) answered() {
 	defer c.mu.Unlock()
 	c.open--
 	if c.open == 0 && !c.ended {
-		c.since = time.Now()
-		c.timer.Reset(max(c.left, 0))
+		c.restart()
 	}
 }
 

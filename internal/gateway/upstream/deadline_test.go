@@ -16,7 +16,7 @@ import (
 
 func TestDeadlineEndsACallAfterTheTimeThatItRan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, clock := startDeadline(t.Context(), time.Second)
+		ctx, clock := startDeadline(t.Context(), time.Second, nil, 0)
 		defer clock.stop()
 		time.Sleep(600 * time.Millisecond) // of the test's own time, here and below
 		clock.asked()
@@ -51,7 +51,7 @@ func TestClockStandsStillWhileTheCallerIsAsked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, clock := startDeadline(t.Context(), patience)
+	ctx, clock := startDeadline(t.Context(), patience, nil, 0)
 	defer clock.stop()
 	still := func() bool {
 		clock.mu.Lock()

@@ -97,6 +97,11 @@ func (g *gate) leave(ctx context.Context, err error) {
 	if g.slots != nil {
 		<-g.slots
 	}
+	g.note(ctx, err)
+}
+
+// note notes how a request ended.
+func (g *gate) note(ctx context.Context, err error) {
 	if g.rule.Failures <= 0 {
 		return
 	}

@@ -223,12 +223,16 @@ func (w *waiter) tell(m mcp.Message) {
 func (l *link) current() *waiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.hooks.home == nil && len(l.pending) != 1 {
-		return nil
-	}
 	var newest int64
-	for id := range l.pending {
-		newest = max(newest, id)
+	open := 0
+	for id, w := range l.pending {
+		if !w.out.isPoll() {
+			newest = max(newest, id)
+			open++
+		}
+	}
+	if l.hooks.home == nil && open != 1 {
+		return nil
 	}
 	return l.pending[newest]
 }

@@ -24,6 +24,8 @@ type outgoing struct {
 	caller string                // who calls; "" for ourselves
 	clock  *deadline             // suspended while the caller is asked something; may be nil
 	acked  func(json.RawMessage) // called with what a modern server will report; may be nil
+	tasks  bool                  // a modern server may make a task of it
+	asTask bool                  // a legacy server that can is asked for a task
 	buf    *bytes.Buffer         // reused for the answer, which may then point into it; nil: a new one
 }
 
@@ -71,7 +73,11 @@ func (o outgoing) modernMeta(id int64) []byte {
 	b = append(b, `{"`+mcp.MetaVersion+`":"`+mcp.ModernVersion+`","`+mcp.MetaInfo+`":`...)
 	b = append(b, o.from.Info...)
 	b = append(b, `,"`+mcp.MetaAbilities+`":`...)
-	b = append(b, declared(o.from)...)
+	if o.tasks {
+		b = append(b, withTasks(declared(o.from))...)
+	} else {
+		b = append(b, declared(o.from)...)
+	}
 	if o.from.Level != "" {
 		b = rawjson.AppendString(append(b, `,"`+mcp.MetaLevel+`":`...), o.from.Level)
 	}

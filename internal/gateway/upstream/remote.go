@@ -174,7 +174,7 @@ func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, er
 
 // enter notes an open call in a session whose clients can be asked, until leave.
 func (r *remote) enter(ctx context.Context, id int64, out outgoing) (leave func()) {
-	if r.calls == nil || out.from.Capabilities == nil {
+	if r.calls == nil || out.from.Capabilities == nil || out.isPoll() {
 		return func() {}
 	}
 	r.asking.Lock()

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -24,19 +25,21 @@ func (s *server) converse(ctx context.Context, who caller, out outgoing) (Outcom
 	talk := rounds{server: s, first: out.params}
 	for {
 		raw, era, err := s.pass(ctx, who, out)
+		if !out.tasks && out.method == callMethod && wantsTasks(err) {
+			s.insist(out.name) // it has not acted
+			out.tasks = true
+			continue
+		}
 		if err != nil {
 			return Outcome{}, signedError(s.cfg.ID, err)
 		}
-		kind, err := s.kindOf(raw, era, out.method)
+		kind, err := s.kindOf(raw, era, &out)
 		if err != nil {
 			return Outcome{}, err
 		}
-		if kind == Complete || out.from.Era == mcp.Modern {
-			if kind == InputRequired {
-				raw = signedResult(s.cfg.ID, raw)
-			}
+		if kind != InputRequired || out.from.Era == mcp.Modern || out.clock.detached() {
 			talk.over(ctx, out.peer)
-			return Outcome{Kind: kind, Era: era, Raw: raw, buf: out.buf}, nil
+			return s.outcome(kind, era, raw, who, out.buf)
 		}
 		if out.params, err = talk.next(ctx, out, raw); err != nil {
 			return Outcome{}, err
@@ -46,19 +49,44 @@ func (s *server) converse(ctx context.Context, who caller, out outgoing) (Outcom
 }
 
 // kindOf tells what a result is. Only a modern server says so.
-func (s *server) kindOf(raw json.RawMessage, era mcp.Era, method string) (Kind, error) {
+func (s *server) kindOf(raw json.RawMessage, era mcp.Era, out *outgoing) (Kind, error) {
 	if era != mcp.Modern {
+		if out.asTask && rawjson.Get(raw, "task") != nil && rawjson.Get(raw, "content") == nil {
+			return TaskMade, nil
+		}
 		return Complete, nil
 	}
 	kind := mcp.ResultType(raw)
 	switch {
 	case kind == "complete" || kind == "":
 		return Complete, nil
-	case kind == "input_required" && (method == "tools/call" || method == "prompts/get" || method == "resources/read"):
+	case kind == "input_required" && (out.method == callMethod || out.method == "prompts/get" || out.method == "resources/read"):
 		return InputRequired, nil
+	case kind == "task" && out.method == callMethod && out.tasks:
+		return TaskMade, nil
 	}
 	return Complete, fault.New(fault.UpstreamProtocol, "server %s answered %s with a result of type %.40q, which was not asked for",
-		s.cfg.ID, method, kind)
+		s.cfg.ID, out.method, kind)
+}
+
+// outcome is the answer to a call.
+func (s *server) outcome(kind Kind, era mcp.Era, raw json.RawMessage, who caller, buf *bytes.Buffer) (Outcome, error) {
+	out := Outcome{Kind: kind, Era: era, Raw: raw, buf: buf}
+	switch kind {
+	case InputRequired:
+		out.Raw = signedResult(s.cfg.ID, raw)
+	case TaskMade:
+		if era != mcp.Modern {
+			raw = rawjson.Get(raw, "task")
+		}
+		task, err := readTask(s.cfg.ID, raw, era)
+		if err != nil {
+			return Outcome{}, err
+		}
+		s.keep(who, task)
+		out.Task = &task
+	}
+	return out, nil
 }
 
 // rounds are the questions of one call to a modern server.

@@ -33,6 +33,8 @@ type server struct {
 	trusted atomic.Pointer[[]string] // hosts of a remote description that are approved; nil: none
 	refused atomic.Pointer[string]   // the last host that was not
 
+	insists atomic.Pointer[map[string]bool] // tools that it runs only for callers with tasks; replaced, never modified
+
 	mu       sync.Mutex
 	sessions map[string]*session // by seat
 	isolated bool                // one session for each session of a caller
@@ -63,7 +65,7 @@ type session struct {
 	opened time.Time
 
 	inflight int       // guarded by server.mu
-	used     time.Time // guarded by server.mu
+	used     time.Time // guarded by server.mu; in the future while it has an open task
 }
 
 func newServer(p *Pool, cfg config.Server) *server {
@@ -95,7 +97,10 @@ func (s *server) sameAs(cfg config.Server) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// timeout is the limit that the file sets for calls of the tool; 0: none.
+// ordinary is the limit for a request that is not a call.
+func (s *server) ordinary() time.Duration { return s.cfg.CallTimeout() }
+
+// timeout is the limit that is configured for calls of a tool; 0: none is.
 func (s *server) timeout(rawTool string) time.Duration {
 	for _, t := range s.cfg.Timeouts {
 		if tool.Match(t.Glob, rawTool) {
@@ -141,8 +146,7 @@ func (s *server) do(ctx context.Context, who caller, out outgoing) (json.RawMess
 		if err != nil {
 			return nil, "", unsent(err)
 		}
-		out.era = sess.era
-		raw, err := sess.conn.request(ctx, out)
+		raw, err := sess.conn.request(ctx, out.within(sess))
 		s.release(sess)
 		lost := errors.Is(err, errSessionLost)
 		other := hasMark(err, otherEra) || sess.era == mcp.Modern && refusesVersion(err)
@@ -195,8 +199,15 @@ func (s *server) acquire(ctx context.Context, who caller) (*session, error) {
 func (s *server) release(sess *session) {
 	s.mu.Lock()
 	sess.inflight--
-	sess.used = s.pool.opts.Now()
+	sess.usedUntil(s.pool.opts.Now())
 	s.mu.Unlock()
+}
+
+// usedUntil notes when the session was used last. The caller holds the server's mu.
+func (sess *session) usedUntil(t time.Time) {
+	if t.After(sess.used) {
+		sess.used = t
+	}
 }
 
 // begin starts to open a session in the background: a caller that cancels must not end it for others. The caller holds mu.
