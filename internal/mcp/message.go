@@ -164,7 +164,7 @@ func AppendError(dst []byte, id json.RawMessage, err error) []byte {
 	dst = append(dst, head+`,"id":`...)
 	dst = append(dst, id...)
 	dst = append(dst, `,"error":`...)
-	return append(append(dst, errorObject(err)...), '}')
+	return append(append(dst, ErrorObject(err)...), '}')
 }
 
 // AppendAnswer appends the answer to the request id: the result, or the error if there is one.
@@ -175,8 +175,8 @@ func AppendAnswer(dst []byte, id, result json.RawMessage, err error) []byte {
 	return AppendResult(dst, id, result)
 }
 
-// errorObject is what the peer may see of err.
-func errorObject(err error) []byte {
+// ErrorObject is what the peer may see of err.
+func ErrorObject(err error) []byte {
 	var e *Error
 	if !errors.As(err, &e) {
 		e = Errorf(CodeInternal, "internal error")

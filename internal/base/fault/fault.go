@@ -35,6 +35,8 @@ const (
 	BadArguments     Code = "bad_arguments"     // arguments that the tool does not accept
 	BadResult        Code = "bad_result"        // a result that violates the output schema
 	LoginRequired    Code = "login_required"    // the server needs a login that is missing
+	StillRunning     Code = "still_running"     // the call goes on without its request
+	Unknown          Code = "unknown_outcome"   // the call may or may not have happened
 )
 
 // Error is an error that its reader can act on.

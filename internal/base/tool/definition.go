@@ -148,8 +148,14 @@ func (d Definition) InputSchema() json.RawMessage { return rawjson.Get(d.Raw, "i
 // OutputSchema returns the raw schema of structured results, or nil.
 func (d Definition) OutputSchema() json.RawMessage { return rawjson.Get(d.Raw, "outputSchema") }
 
-// NeedsTask reports whether the tool runs only as a task, which is not supported.
-func (d Definition) NeedsTask() bool {
-	s, _ := rawjson.String(rawjson.Get(d.Raw, "execution", "taskSupport"))
-	return s == "required"
+// TaskSupport says whether calls of the tool may run as tasks: optional or required; "" if they may not.
+func (d Definition) TaskSupport() string {
+	switch s, _ := rawjson.String(rawjson.Get(d.Raw, "execution", "taskSupport")); s {
+	case "optional", "required":
+		return s
+	}
+	return ""
 }
+
+// NeedsTask reports whether the tool runs only as a task, which is not supported.
+func (d Definition) NeedsTask() bool { return d.TaskSupport() == "required" }

@@ -98,6 +98,9 @@ func (c *Caller) once(ctx context.Context, s sent, req *Request, rec *recording)
 	case s.entry.Own:
 		out.Raw, err = c.opts.Own[s.entry.Shown](ctx, req, s.fitted.Args)
 	default:
+		if err := c.mayDetach(ctx, &s, req, rec, &msg); err != nil {
+			return s, out, err
+		}
 		out, err = c.send(ctx, s.entry, msg)
 	}
 	return s, out, err

@@ -23,9 +23,11 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/gateway/waiting"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/store"
@@ -42,6 +44,16 @@ type Viewer interface {
 type Sender interface {
 	Call(ctx context.Context, c upstream.Call) (upstream.Outcome, error)
 	Curl(ctx context.Context, c upstream.Call) (string, error) // the HTTP request that the call would become
+	Tasks
+}
+
+// Tasks are the servers' own tasks.
+type Tasks interface {
+	GetTask(ctx context.Context, c upstream.Call, id string) (upstream.Task, error)
+	TaskResult(ctx context.Context, c upstream.Call, id string) (upstream.Outcome, error)
+	AnswerTask(ctx context.Context, c upstream.Call, id string, answers json.RawMessage) error
+	CancelTask(ctx context.Context, c upstream.Call, id string) error
+	Timeout(server tool.ServerID, rawTool string) time.Duration // that is configured for calls of the tool; 0: none
 }
 
 // Recorder stores one record per call.
@@ -71,6 +83,7 @@ type OwnTool func(ctx context.Context, req *Request, args json.RawMessage) (json
 type Options struct {
 	Metrics *Metrics             // nil: not counted
 	Results Results              // stores full results; nil: nothing is stored
+	Waiting *waiting.Calls       // holds calls that outlive their requests; nil: none do
 	Retain  func() time.Duration // how long results are stored; nil: a day
 	Redact  func(string) string  // removes secrets from the arguments stored with results; nil: there are none
 	Own     map[string]OwnTool   // our own tools outside this package, by name
@@ -147,6 +160,10 @@ type Request struct {
 	Params     Params
 	Client     mcp.Peer // gets progress and answers questions; nil: nobody does
 
+	Front Front        // answers the request while the call goes on; nil: the call ends with its request
+	Asked *mcp.Request // the request, for Front
+	Tasks TaskUse      // how the caller follows a call that takes long
+
 	Environment bool                      // the caller came to the profile as an environment
 	May         func(*catalog.Entry) bool // which tools its agent may use; nil: all of the profile
 }
@@ -196,20 +213,36 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 		return nil, err
 	}
 	c.opts.Started(rec.call)
+	if req.Tasks == AsTask {
+		ctx, rec.stop = context.WithCancelCause(ctx)
+		defer rec.stop(nil)
+	}
 	s, out, err := c.attempt(ctx, s, &req, rec) // what the caller sent → what the tool takes; one upstream request
+	rec.ended()
 	rec.sent(&s)
+	if err == nil && out.Kind != upstream.Complete {
+		out, err = c.afterwards(ctx, &s, &req, rec, out)
+	}
+	if req.Tasks == AsTask {
+		err = cmp.Or(rec.asTask(ctx, &s, &req, err), err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	res = &Result{Outcome: out, ID: rec.call.ID, Fitted: s.fitted, full: out.Raw}
+	return c.finish(ctx, &s, &req, rec, out)
+}
+
+// finish makes an outcome what the caller gets.
+func (c *Caller) finish(ctx context.Context, s *sent, req *Request, rec *recording, out upstream.Outcome) (*Result, error) {
+	res := &Result{Outcome: out, ID: rec.call.ID, Fitted: s.fitted, full: out.Raw}
 	if out.Kind != upstream.Complete { // a question, which the client gets as it is
 		return res, nil
 	}
-	if err := c.checkOutput(ctx, &s, rec, res.Raw); err != nil {
+	if err := c.checkOutput(ctx, s, rec, res.Raw); err != nil {
 		return nil, err
 	}
 	s.took(ctx, res.Raw)
-	res.Raw = c.project(ctx, &s, &req, rec, out.Raw)
+	res.Raw = c.project(ctx, s, req, rec, out.Raw)
 	res.Ref = rec.call.Ref
 	res.Rule = rec.call.Rule
 	return res, nil

@@ -28,6 +28,8 @@ type fetching struct {
 	JQ     string         `json:"jq"`
 	Offset int            `json:"offset"`
 	Limit  int            `json:"limit"`
+	Wait   string         `json:"wait"`
+	Cancel bool           `json:"cancel"`
 }
 
 // fetch is the tool fetch_result: it returns part of a full result that was stored for the caller.
@@ -41,6 +43,13 @@ func (c *Caller) fetch(ctx context.Context, req *Request, args json.RawMessage, 
 	view, err := c.tools.View(req.Profile)
 	if err != nil {
 		return nil, err
+	}
+	if isHandle(f.Ref) && c.opts.Waiting != nil {
+		raw, ref, err := c.collect(ctx, req, f)
+		if err != nil || raw != nil {
+			return raw, err
+		}
+		f.Ref = ref
 	}
 	stored, err := c.storedResult(ctx, req, f.Ref)
 	if err != nil {

@@ -28,11 +28,14 @@ func fetchDefinition(jq bool) json.RawMessage {
 		jqProperty = `"jq":{"type":"string","description":"A jq program in place of fields."},`
 	}
 	return json.RawMessage(`{"name":"fetch_result","title":"Fetch the rest of a result",` +
-		`"description":"Get what was left out of an earlier result. A result that leaves something out says so in _omitted, with a ref. ` +
+		`"description":"Get what was left out of an earlier result, or the result of a call that was still running. ` +
+		`A result that leaves something out says so in _omitted, with a ref. ` +
 		`Give fields to choose, such as items(id,name), or offset and limit to page through rows. ` +
-		`Without them: the beginning, and next_offset.",` +
+		`Without them: the beginning, and next_offset. A call that was still running has a ref like c_…: give wait.",` +
 		`"inputSchema":{"type":"object","properties":{` +
-		`"ref":{"type":"string","description":"The ref of _omitted, such as r_7f3kq2."},` +
+		`"ref":{"type":"string","description":"The ref of _omitted, such as r_7f3kq2, or of a running call."},` +
+		`"wait":{"type":"string","description":"How long to wait for a running call, such as 30s; at most 50s."},` +
+		`"cancel":{"type":"boolean","description":"Cancel the running call."},` +
 		`"fields":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"},"maxItems":64}],` +
 		`"description":"Names as _omitted gives them, [\"Databases\",\"Tags\"], or a mask: a,b(c,d/e),items[:20](id), !secret to leave out."},` +
 		jqProperty + `"offset":{"type":"integer","minimum":0,"description":"The first row, or character of a text."},` +

@@ -17,6 +17,8 @@ type Params struct {
 	Session string          // from _meta["toolfit/session"]; "" when absent
 	Agent   string          // from _meta["toolfit/agent"]; "" when absent
 
+	progress rawjson.Span // where the progress token stands in Raw; zero: there is none
+
 	name rawjson.Span // where the tool's name stands in Raw
 	args rawjson.Span // where Args stand in Raw; zero: nowhere
 	meta rawjson.Span // where _meta stands in Raw; zero: nowhere
@@ -96,6 +98,9 @@ func (p *Params) readMeta(meta json.RawMessage) error {
 				return fault.New(fault.BadRequest, "params._meta: member %q stands there twice", w.Key)
 			}
 			seen = true
+			if !rawjson.IsNull(w.Value) {
+				p.progress = rawjson.Span{Start: p.meta.Start + w.Start, End: p.meta.Start + w.End}
+			}
 		case mcp.Lookalike(w.Key, "progressToken"):
 			return fault.New(fault.BadRequest, "params._meta: member %q is a misspelling", w.Key)
 		}
@@ -156,4 +161,15 @@ func kindOf(raw json.RawMessage) string {
 		return "null"
 	}
 	return "a number"
+}
+
+// wantsProgress tells whether the caller hears of the call's progress.
+func (p *Params) wantsProgress() bool { return p.progress.End > 0 }
+
+// progressToken is the token under which the caller hears of progress; nil if it does not.
+func (p *Params) progressToken() json.RawMessage {
+	if p.progress.End == 0 {
+		return nil
+	}
+	return p.Raw[p.progress.Start:p.progress.End]
 }

@@ -29,6 +29,8 @@ type recording struct {
 	given   json.RawMessage // the arguments as they were sent
 	full    int             // tokens of the full result; 0: not counted yet
 
+	detaching
+
 	elsewhere bool // another service carries out the call: it is not counted in our servers' metrics
 }
 
@@ -86,7 +88,16 @@ const maxReason = 1000
 
 // end completes the record and stores it. If that fails the answer says so: the tool has run, and its result is returned anyway.
 func (r *recording) end(ctx context.Context, res *Result, err error) error {
+	if err == errHandedOver || r.live != nil && r.live.Left() {
+		if r.live != nil {
+			r.live.Leave(context.WithoutCancel(ctx))
+		}
+		return err // somebody else ends the call and its record
+	}
 	addErr := r.add(ctx, res, err)
+	if r.live != nil {
+		defer r.answered(ctx, res, err)
+	}
 	switch {
 	case addErr == nil:
 		return err

@@ -56,3 +56,8 @@ func (e *Entry) Acts() bool {
 	hint := func(name string) string { return string(rawjson.Get(e.Definition.Raw, "annotations", name)) }
 	return hint("readOnlyHint") == "false" || hint("readOnlyHint") != "true" && hint("destructiveHint") == "true"
 }
+
+// Idempotent tells whether the tool declares that a second call with the same arguments changes nothing more.
+func (e *Entry) Idempotent() bool {
+	return string(rawjson.Get(e.Definition.Raw, "annotations", "idempotentHint")) == "true"
+}

@@ -53,7 +53,7 @@ func (v *View) addTools(cfg *config.Config, p config.Profile, s *known, ownNames
 		case !seen.first(def.Name):
 			v.leaveOut(id, def.Name, SecondName)
 		default:
-			v.addTool(cfg, &Entry{Name: name, Server: id, Definition: def, twin: seen.twin(def.Name), Detach: detach}, s)
+			v.addTool(cfg, &Entry{Name: name, Server: id, Definition: def, twin: seen.twin(def.Name), Detach: detach, Tasks: def.TaskSupport()}, s)
 		}
 	}
 }

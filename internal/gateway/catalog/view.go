@@ -81,6 +81,7 @@ type Entry struct {
 	Browser    bool             // a browser tool in a profile for tests: elements may be described
 	Own        bool             // it is our own tool, without a server
 	Paged      bool             // callers may ask for other fields and pages
+	Tasks      string           // whether a legacy server makes tasks of its calls: optional, required, or ""
 	Detach     config.Detach    // when its calls go on without their request; 0 for prompts and our own tools: never
 
 	Environment bool // it is our own tool of the environment protocol

@@ -58,7 +58,7 @@ func startDeadline(ctx context.Context, limit time.Duration, slow Slower, after 
 
 // due is called when the timer ends.
 func (c *deadline) due() {
-	if c.becomesSlow() && !c.slow.Slow() {
+	if c.becomesSlow() && !c.slow.Slow(c.cancel) {
 		c.shorten()
 	}
 }

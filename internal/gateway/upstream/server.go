@@ -110,6 +110,15 @@ func (s *server) timeout(rawTool string) time.Duration {
 	return s.cfg.Timeout
 }
 
+// Timeout is the limit that is configured for calls of a tool; 0: none is.
+func (p *Pool) Timeout(id tool.ServerID, rawTool string) time.Duration {
+	s, err := p.server(id)
+	if err != nil {
+		return 0
+	}
+	return s.timeout(rawTool)
+}
+
 // pass is do for calls, which go through the gate.
 func (s *server) pass(ctx context.Context, who caller, out outgoing) (json.RawMessage, mcp.Era, error) {
 	if err := s.gate.enter(ctx); err != nil {

@@ -1,0 +1,270 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/gateway/waiting"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// Front answers a request while its call goes on.
+type Front interface {
+	// Detached answers the request with the handle of its call. False if it cannot be answered now.
+	Detached(req *mcp.Request, h Handle) bool
+}
+
+// Handle names a call that goes on without its request.
+type Handle struct {
+	store.Waiting
+	Shown      string // the tool's name as the caller knows it
+	Structured bool   // the tool promises structured results: clients refuse any other that is not an error
+}
+
+// TaskUse says how the caller follows a call that takes long.
+type TaskUse int
+
+const (
+	NoTask  TaskUse = iota // by a handle for fetch_result
+	MayTask                // as a task, if the call or its server makes one
+	AsTask                 // as a task from the beginning
+)
+
+// errHandedOver says that the call goes on elsewhere: somebody else ends it and its record.
+var errHandedOver = errors.New("the call goes on without its request")
+
+// detaching is what a call needs to go on without its request.
+type detaching struct {
+	mu   sync.Mutex
+	req  *Request
+	last sent         // what was sent last
+	task upstreamTask // that its server made
+	live *waiting.Live
+	over bool                    // there is an outcome: it is too late to detach
+	stop context.CancelCauseFunc // ends a call that is a task from the beginning; nil for others
+}
+
+// detachAfter is when the call goes on without its request; 0: never.
+func (c *Caller) detachAfter(s *sent, req *Request) time.Duration {
+	if c.opts.Waiting == nil || req.Front == nil || s.entry.Own {
+		return 0
+	}
+	switch d := s.entry.Detach; {
+	case d == config.DetachAuto:
+		if req.Tasks == NoTask && s.params.wantsProgress() {
+			return 0 // the client hears that the call goes on
+		}
+		return config.DetachAfter
+	case d > 0:
+		return time.Duration(d)
+	}
+	return 0
+}
+
+// mayDetach prepares a call to go on without its request: when it takes long or its server makes a
+// task of it, or at once.
+func (c *Caller) mayDetach(ctx context.Context, s *sent, req *Request, rec *recording, msg *upstream.Call) error {
+	after := c.detachAfter(s, req)
+	if support := s.entry.Tasks; support != "" {
+		msg.TaskSupport = true
+		if support == "required" {
+			msg.Task = upstream.NeedsTask
+		}
+	}
+	if req.Tasks != NoTask && msg.Task == upstream.NoTask {
+		msg.Task = upstream.MayTask
+	}
+	if after == 0 && msg.Task == upstream.NoTask && rec.live == nil {
+		return nil
+	}
+	rec.req = req
+	rec.last = *s
+	if req.Tasks == AsTask && rec.live == nil {
+		if err := rec.now(ctx); err != nil {
+			return err
+		}
+	}
+	if rec.live != nil {
+		after = time.Hour // it is detached already, and has the time of such a call
+	}
+	if after > 0 {
+		msg.Slow = rec
+		msg.SlowAfter = rec.left(after)
+	}
+	return nil
+}
+
+// now detaches a call that is a task from the beginning.
+func (r *recording) now(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.detach(ctx, r.stop) || r.live == nil {
+		return fault.New(fault.StoreDown, "not called: no task could be made of it").WithHint("try again later, or call the tool without a task").Unsent()
+	}
+	return nil
+}
+
+// asTask makes a task of a call that never was sent, because its arguments were refused or the tool is
+// one of ours: its client expects nothing else.
+func (r *recording) asTask(ctx context.Context, s *sent, req *Request, err error) error {
+	if r.live != nil || err == errHandedOver {
+		return nil
+	}
+	r.req = req
+	r.last = *s
+	return r.now(ctx)
+}
+
+// left is how much of a time since the call began is left, at least a moment; 0 stays 0.
+func (r *recording) left(d time.Duration) time.Duration {
+	if d == 0 {
+		return 0
+	}
+	return max(d-r.caller.opts.Now().Sub(r.call.At), time.Millisecond)
+}
+
+// Slow detaches the call from its request, which gets the handle.
+func (r *recording) Slow(cancel context.CancelCauseFunc) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over || r.live != nil {
+		return true
+	}
+	return r.detach(context.Background(), cancel)
+}
+
+// Detached tells whether the call goes on without its request.
+func (r *recording) Detached() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.live != nil
+}
+
+// ended notes that there is an outcome, and waits for a Slow that has begun.
+func (r *recording) ended() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+}
+
+// detach stores the state of the call and answers the request. The caller holds mu.
+func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) bool {
+	c := r.caller
+	body, err := r.save()
+	if err != nil {
+		r.warn("not detached: " + fault.As(err).Message)
+		return false
+	}
+	e := r.last.entry
+	now := c.opts.Now()
+	w := store.Waiting{
+		ID: r.call.ID, Owner: r.call.Principal, Profile: r.call.Profile, Server: e.Server, Tool: e.Name,
+		State: store.Working, For: store.ForServer, Again: e.ReadOnly() || e.Idempotent(),
+		Created: now, Updated: now, Expires: now.Add(c.opts.Retain()), Body: body,
+	}
+	live, err := c.opts.Waiting.Add(ctx, w, cancel)
+	if err != nil {
+		r.caller.opts.Logger.Warn("a call could not be detached", "call", r.call.ID, "tool", e.Name, "error", fault.As(err))
+		return false
+	}
+	h := Handle{Waiting: w, Shown: e.Shown, Structured: e.Definition.OutputSchema() != nil}
+	if !r.req.Front.Detached(r.req.Asked, h) {
+		live.End(ctx, store.Cancelled, func(*store.Waiting) {}) // nobody has the handle
+		return true
+	}
+	r.live = live
+	return true
+}
+
+// handOver lets the call go on without this goroutine, after a while.
+func (r *recording) handOver(after time.Duration) error {
+	r.live.After(after)
+	return errHandedOver
+}
+
+// answered stores how a detached call ended, for whoever collects it.
+func (r *recording) answered(ctx context.Context, res *Result, err error) {
+	ctx = context.WithoutCancel(ctx)
+	state := store.Completed
+	if err != nil && !isFault(err) {
+		state = store.Failed // the server's JSON-RPC error, or a bug of ours
+	}
+	if fault.Is(err, fault.Unknown) {
+		state = store.Failed
+	}
+	a := newAnswer(res, err)
+	_, failed := r.live.End(ctx, state, func(w *store.Waiting) {
+		w.Answer, _ = json.Marshal(a) // valid JSON and strings only
+		w.Ref = r.call.Ref
+		w.Message = a.reason()
+		w.Expires = r.caller.opts.Now().Add(r.caller.opts.Retain())
+	})
+	if failed != nil {
+		r.caller.opts.Logger.Error("how a detached call ended could not be stored", "call", r.call.ID, "tool", r.call.Tool,
+			"error", fault.As(failed))
+	}
+}
+
+func isFault(err error) bool {
+	var f *fault.Error
+	return errors.As(err, &f)
+}
+
+// answer is how a waiting call ended.
+type answer struct {
+	Era    mcp.Era         `json:"era,omitempty"`    // of the server
+	Result json.RawMessage `json:"result,omitempty"` // as the caller gets it
+	Fault  *fault.Error    `json:"fault,omitempty"`
+	Error  json.RawMessage `json:"error,omitempty"` // the server's own JSON-RPC error
+}
+
+func newAnswer(res *Result, err error) answer {
+	var rpc *mcp.Error
+	switch {
+	case err == nil:
+		return answer{Era: res.Era, Result: res.Raw}
+	case errors.As(err, &rpc):
+		return answer{Error: mcp.ErrorObject(rpc)}
+	}
+	f := *fault.As(err)
+	return answer{Fault: &f}
+}
+
+// reason is why there is no result.
+func (a *answer) reason() string {
+	switch {
+	case a.Fault != nil:
+		return a.Fault.Error()
+	case a.Error != nil:
+		return mcp.ParseError(a.Error).Message
+	}
+	return ""
+}
+
+// Ended is how a waiting call ended, as Do would have returned it.
+func Ended(w *store.Waiting) (*Result, error) {
+	var a answer
+	switch {
+	case w.Err != nil:
+		return nil, w.Err
+	case w.State == store.Cancelled:
+		return nil, fault.New(fault.Canceled, "the call was canceled")
+	case json.Unmarshal(w.Answer, &a) != nil:
+		return nil, fault.New(fault.Internal, "how call %s ended is not known", w.ID)
+	case a.Fault != nil:
+		return nil, a.Fault
+	case a.Error != nil:
+		return nil, mcp.ParseError(a.Error)
+	}
+	res := &Result{ID: w.ID, Ref: w.Ref, full: a.Result}
+	res.Raw = a.Result
+	res.Era = a.Era
+	return res, nil
+}

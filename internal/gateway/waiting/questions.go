@@ -1,0 +1,196 @@
+package waiting
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// Questions are what a call asks its client. A key is never used twice in the life of a call.
+type Questions struct {
+	Open []Question                 `json:"open,omitempty"`
+	Said map[string]json.RawMessage `json:"said,omitempty"` // answers that the server has not got yet, by its own name for the question
+	Used int                        `json:"used,omitempty"` // how many there were
+	Done []string                   `json:"done,omitempty"` // keys of answered ones
+}
+
+// Question is one question of a server.
+type Question struct {
+	Key    string          `json:"key"`
+	As     string          `json:"as"` // the server's own name for it
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params,omitempty"`
+}
+
+// Refused is the answer to a question that the client did not answer.
+func (q Question) Refused(err error) json.RawMessage {
+	if q.Method == "elicitation/create" {
+		return json.RawMessage(`{"action":"cancel"}`)
+	}
+	return append(rawjson.AppendString([]byte(`{"`+refusal+`":`), err.Error()), '}')
+}
+
+// refusal is the member of an answer that says why the client gave none.
+const refusal = "toolfit/refused"
+
+// Refused is why the client did not answer; "" if it did.
+func Refused(said json.RawMessage) string {
+	why, _ := rawjson.String(rawjson.Get(said, refusal))
+	return why
+}
+
+// ReadQuestions are the questions of a row.
+func ReadQuestions(w *store.Waiting) Questions {
+	var q Questions
+	if len(w.Questions) > 0 {
+		json.Unmarshal(w.Questions, &q) // written by us
+	}
+	return q
+}
+
+// write puts the questions into the row: open ones make it input_required.
+func (q *Questions) write(w *store.Waiting) {
+	w.Questions, _ = json.Marshal(q) // strings and valid JSON only
+	w.State = store.Working
+	w.For = store.ForServer
+	if len(q.Open) > 0 {
+		w.State = store.InputRequired
+		w.For = store.ForAnswers
+	}
+}
+
+// add adds a question under a key that was not used before.
+func (q *Questions) add(as, method string, params json.RawMessage) string {
+	q.Used++
+	key := as
+	if key == "" {
+		key = "q" + strconv.Itoa(q.Used)
+	}
+	for q.knows(key) {
+		key = as + "#" + strconv.Itoa(q.Used)
+	}
+	q.Open = append(q.Open, Question{Key: key, As: as, Method: method, Params: params})
+	return key
+}
+
+func (q *Questions) knows(key string) bool {
+	return slices.Contains(q.Done, key) || slices.ContainsFunc(q.Open, func(o Question) bool { return o.Key == key })
+}
+
+// AddAll adds the questions of a modern server's inputRequests. Those with again were there before:
+// they are open until they are answered, and answered only once.
+func (q *Questions) AddAll(requests json.RawMessage, again bool) {
+	for r := rawjson.Object(requests); r.Next(); {
+		as := string(r.Key)
+		if again && q.knows(as) {
+			continue
+		}
+		method, _ := rawjson.String(rawjson.Get(r.Value, "method"))
+		q.add(as, method, slices.Clone(rawjson.Get(r.Value, "params")))
+	}
+}
+
+// Write puts the questions into a row.
+func (q *Questions) Write(w *store.Waiting) { q.write(w) }
+
+// Requests are the open questions as a modern client reads them.
+func (q *Questions) Requests() json.RawMessage {
+	b := []byte{'{'}
+	for _, o := range q.Open {
+		b = append(rawjson.AppendString(mcp.Comma(b), o.Key), `:{"method":`...)
+		b = rawjson.AppendString(b, o.Method)
+		if len(o.Params) > 0 && o.Params[0] == '{' {
+			b = append(append(b, `,"params":`...), mcp.Without(o.Params, "elicitationId")...)
+		}
+		b = append(b, '}')
+	}
+	return append(b, '}')
+}
+
+// Answers are the answers that have come, by the server's own names for the questions. An error says
+// that the client refused one that cannot be refused.
+func (q *Questions) Answers() (json.RawMessage, error) {
+	for _, said := range q.Said {
+		if why := Refused(said); why != "" {
+			return nil, fault.New(fault.UpstreamError, "the server asked the client a question, and the client answered: %s", why)
+		}
+	}
+	return json.Marshal(q.Said)
+}
+
+// Answer brings answers to open questions; others are ignored. When nothing is open any more, the
+// call goes on.
+func (c *Calls) Answer(ctx context.Context, owner, id string, answers map[string]json.RawMessage) (store.Waiting, error) {
+	parked := false
+	w, err := c.change(ctx, owner, id, func(w *store.Waiting) error {
+		q := ReadQuestions(w)
+		for key, said := range answers {
+			i := slices.IndexFunc(q.Open, func(o Question) bool { return o.Key == key })
+			if i < 0 {
+				continue
+			}
+			if q.Said == nil {
+				q.Said = map[string]json.RawMessage{}
+			}
+			as := q.Open[i].As
+			if as == "" {
+				as = key
+			}
+			q.Said[as] = said
+			q.Done = append(q.Done, key)
+			q.Open = slices.Delete(q.Open, i, i+1)
+		}
+		q.write(w)
+		parked = w.Replica == "" && len(q.Open) == 0
+		return nil
+	})
+	if err != nil || w.Ended() {
+		return w, err
+	}
+	if parked {
+		_, err = c.claim(ctx, &w)
+		return w, err
+	}
+	if l := c.find(id); l != nil {
+		l.soon()
+	}
+	return w, nil
+}
+
+// Ask asks the client on behalf of a server whose call is open, and waits for the answer.
+func (l *Live) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	var key string
+	_, err := l.Change(ctx, func(w *store.Waiting) {
+		q := ReadQuestions(w)
+		key = q.add("", method, slices.Clone(params))
+		q.write(w)
+	})
+	if err != nil {
+		return nil, err
+	}
+	answered := func(w *store.Waiting) bool { return w.Ended() || ReadQuestions(w).Said[key] != nil }
+	w, err := l.calls.until(ctx, "", l.ID, 24*time.Hour, answered)
+	if err != nil {
+		return nil, err
+	}
+	said := ReadQuestions(&w).Said[key]
+	if w.Ended() || said == nil {
+		return nil, ErrCanceled
+	}
+	_, err = l.Change(ctx, func(w *store.Waiting) {
+		q := ReadQuestions(w)
+		delete(q.Said, key)
+		q.write(w)
+	})
+	if why := Refused(said); why != "" {
+		return nil, mcp.Errorf(mcp.CodeInternal, "%s", why)
+	}
+	return said, err
+}

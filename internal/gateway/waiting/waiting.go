@@ -1,0 +1,303 @@
+// Package waiting holds the calls that outlive their requests: detached ones, tasks, and those that
+// wait for a person. The state of such a call is one row of the store, so that any replica can
+// answer for it; one replica at a time works on it, by a lease. Here the leases are renewed, rows
+// of dead replicas are taken over, and whoever waits for a call is woken when it changes.
+//
+// What a call is and how to go on with it is the business of the spine (package call).
+//
+//	calls := waiting.New(st, &waiting.Options{GoOn: caller.GoOn})
+//	go calls.Run(ctx)
+//	row, err := calls.Wait(ctx, owner, id, 30*time.Second)
+package waiting
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/repeat"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// Store has the rows.
+type Store interface {
+	AddWaiting(ctx context.Context, w store.Waiting, limits store.WaitingLimits) error
+	Waiting(ctx context.Context, owner, id string) (store.Waiting, error)
+	SaveWaiting(ctx context.Context, w *store.Waiting) (bool, error)
+	ClaimWaiting(ctx context.Context, w *store.Waiting, replica string, until time.Time) (bool, error)
+	RenewWaiting(ctx context.Context, replica string, until time.Time) ([]string, error)
+	LostWaiting(ctx context.Context, limit int) ([]store.Waiting, error)
+}
+
+// Options change a Calls.
+type Options struct {
+	// GoOn does the next step of a call that this replica has taken up: after a restart, with
+	// answers, or because a server's task is to be looked at again. It must end with End, Park or
+	// After, or leave the call to somebody who does.
+	GoOn func(ctx context.Context, l *Live)
+	// Changed is told of every change that this replica makes; it must not block. nil: nobody is.
+	Changed func(w store.Waiting)
+	// Canceled is told of a call that was canceled, as it was before; it must not block.
+	Canceled func(w store.Waiting)
+	Lease    time.Duration       // how long a replica may be silent before its calls are taken over; 0: 20 s
+	Limits   store.WaitingLimits // of open calls; zero fields: 2,000 of one owner, 10,000 in all
+	Logger   *slog.Logger        // nil: discard
+	Now      func() time.Time    // nil: time.Now
+}
+
+// Calls are the waiting calls, as this replica sees them.
+type Calls struct {
+	store   Store
+	replica string
+	opts    Options
+
+	ctx  context.Context // of the work on calls; ends with Close
+	stop context.CancelFunc
+	work sync.WaitGroup
+
+	mu    sync.Mutex
+	live  map[string]*Live
+	woken map[string]chan struct{} // closed when the call changes
+}
+
+// New makes a Calls.
+func New(st Store, opts *Options) *Calls {
+	c := &Calls{store: st, replica: rand.Text(), live: map[string]*Live{}, woken: map[string]chan struct{}{}}
+	if opts != nil {
+		c.opts = *opts
+	}
+	c.opts.Lease = cmp.Or(c.opts.Lease, 20*time.Second)
+	c.opts.Limits.Owner = cmp.Or(c.opts.Limits.Owner, 2_000)
+	c.opts.Limits.Total = cmp.Or(c.opts.Limits.Total, 10_000)
+	c.opts.Logger = cmp.Or(c.opts.Logger, slog.New(slog.DiscardHandler))
+	if c.opts.Changed == nil {
+		c.opts.Changed = func(store.Waiting) {}
+	}
+	if c.opts.Canceled == nil {
+		c.opts.Canceled = func(store.Waiting) {}
+	}
+	if c.opts.Now == nil {
+		c.opts.Now = time.Now
+	}
+	c.ctx, c.stop = context.WithCancel(context.Background())
+	return c
+}
+
+// Live is a call that this replica works on.
+type Live struct {
+	ID    string
+	calls *Calls
+
+	mu     sync.Mutex
+	cancel context.CancelCauseFunc // ends the work that is under way; nil: there is none
+	ended  error                   // why there is no more work to do; nil while there is
+	timer  *time.Timer             // until the next look
+	told   time.Time               // when progress was stored last
+	works  bool                    // Close waits for it
+}
+
+// Causes for which the work on a call ends.
+var (
+	ErrCanceled = errors.New("the call was canceled")
+	errTaken    = errors.New("another replica has taken over the call")
+	errClosing  = errors.New("the gateway is going down")
+)
+
+// Add makes a running call a waiting one. The row is in the store when it returns. Cancel ends the
+// work on the call.
+func (c *Calls) Add(ctx context.Context, w store.Waiting, cancel context.CancelCauseFunc) (*Live, error) {
+	now := c.opts.Now()
+	w.Replica = c.replica
+	w.Lease = now.Add(c.opts.Lease)
+	w.Attempt = 1
+	w.Created = now
+	w.Updated = now
+	if err := c.store.AddWaiting(ctx, w, c.opts.Limits); err != nil {
+		return nil, err
+	}
+	l := &Live{ID: w.ID, calls: c, cancel: cancel}
+	return l, c.hold(l, true)
+}
+
+// hold notes a call that this replica works on. Close waits for its work.
+func (c *Calls) hold(l *Live, works bool) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ctx.Err() != nil {
+		return fault.New(fault.UpstreamBusy, "%w", errClosing)
+	}
+	c.live[l.ID] = l
+	if works {
+		l.works = true
+		c.work.Add(1)
+	}
+	return nil
+}
+
+func (c *Calls) drop(l *Live) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.live[l.ID] == l {
+		delete(c.live, l.ID)
+	}
+}
+
+// find is the call if this replica works on it, else nil.
+func (c *Calls) find(id string) *Live {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.live[id]
+}
+
+// Len is how many calls this replica works on.
+func (c *Calls) Len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.live)
+}
+
+// maxTries is how often a change is tried while others change the same row.
+const maxTries = 20
+
+// change reads a row, changes it, and saves it unless it has changed meanwhile: then it begins
+// again. A call that has ended is returned as it is, and is not changed.
+func (c *Calls) change(ctx context.Context, owner, id string, change func(*store.Waiting) error) (store.Waiting, error) {
+	for range maxTries {
+		w, err := c.store.Waiting(ctx, owner, id)
+		if err != nil || w.Ended() {
+			return w, err
+		}
+		if err := cmp.Or(w.Err, change(&w)); err != nil {
+			return w, err
+		}
+		saved, err := c.store.SaveWaiting(ctx, &w)
+		if err != nil {
+			return w, err
+		}
+		if saved {
+			c.wake(id)
+			c.opts.Changed(w)
+			return w, nil
+		}
+	}
+	return store.Waiting{}, fault.New(fault.Conflict, "call %s is changed by too many at once", id).WithHint("try again")
+}
+
+// wake wakes those who wait for a call.
+func (c *Calls) wake(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ch := c.woken[id]; ch != nil {
+		close(ch)
+		delete(c.woken, id)
+	}
+}
+
+// Changed is closed when this replica next changes the call.
+func (c *Calls) Changed(id string) <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ch := c.woken[id]
+	if ch == nil {
+		ch = make(chan struct{})
+		c.woken[id] = ch
+	}
+	return ch
+}
+
+// Run renews leases and takes over the calls of replicas that have gone, until ctx ends.
+func (c *Calls) Run(ctx context.Context) {
+	repeat.Every(ctx.Done(), c.opts.Lease/4, func() {
+		c.renew(ctx)
+		c.takeOver(ctx)
+	})
+}
+
+// renew renews our leases. A call that is no longer ours has ended or was taken over.
+func (c *Calls) renew(ctx context.Context) {
+	c.mu.Lock()
+	held := make([]*Live, 0, len(c.live))
+	for _, l := range c.live {
+		held = append(held, l)
+	}
+	c.mu.Unlock()
+	if len(held) == 0 {
+		return
+	}
+	ids, err := c.store.RenewWaiting(ctx, c.replica, c.opts.Now().Add(c.opts.Lease))
+	if err != nil {
+		c.opts.Logger.Error("leases of waiting calls not renewed", "error", fault.As(err))
+		return
+	}
+	ours := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		ours[id] = true
+	}
+	for _, l := range held {
+		if !ours[l.ID] {
+			l.lost(ctx)
+		}
+	}
+}
+
+// lost ends the work on a call that is no longer ours: canceled at another replica, or taken over.
+func (l *Live) lost(ctx context.Context) {
+	w, err := l.calls.store.Waiting(ctx, "", l.ID)
+	switch {
+	case err != nil && !fault.Is(err, fault.NotFound):
+		return
+	case err == nil && !w.Ended():
+		l.finish(errTaken)
+	default:
+		l.finish(ErrCanceled)
+	}
+	l.calls.wake(l.ID)
+}
+
+// takeOver goes on with calls whose replica has gone.
+func (c *Calls) takeOver(ctx context.Context) {
+	lost, err := c.store.LostWaiting(ctx, 100)
+	if err != nil && ctx.Err() == nil {
+		c.opts.Logger.Error("waiting calls of other replicas not looked for", "error", fault.As(err))
+	}
+	for _, w := range lost {
+		if _, err := c.claim(ctx, &w); err != nil {
+			c.opts.Logger.Error("waiting call not taken over", "call", w.ID, "error", fault.As(err))
+		}
+	}
+}
+
+// claim takes up a call, unless somebody else was quicker, and goes on with it.
+func (c *Calls) claim(ctx context.Context, w *store.Waiting) (bool, error) {
+	ours, err := c.store.ClaimWaiting(ctx, w, c.replica, c.opts.Now().Add(c.opts.Lease))
+	if err != nil || !ours {
+		return false, err
+	}
+	l := &Live{ID: w.ID, calls: c}
+	if err := c.hold(l, false); err != nil {
+		return false, err
+	}
+	l.After(0)
+	return true, nil
+}
+
+// Close ends the work on calls, and waits for its end. Their rows stay as they are: the next replica
+// finds them.
+func (c *Calls) Close() {
+	c.mu.Lock()
+	c.stop()
+	var held []*Live
+	for _, l := range c.live {
+		held = append(held, l)
+	}
+	c.mu.Unlock()
+	for _, l := range held {
+		l.finish(errClosing)
+	}
+	c.work.Wait()
+}
