@@ -148,8 +148,11 @@ func (d Definition) InputSchema() json.RawMessage { return rawjson.Get(d.Raw, "i
 // OutputSchema returns the raw schema of structured results, or nil.
 func (d Definition) OutputSchema() json.RawMessage { return rawjson.Get(d.Raw, "outputSchema") }
 
-// NeedsTask reports whether the tool runs only as a task, which is not supported.
-func (d Definition) NeedsTask() bool {
+// TaskSupport says whether a legacy server makes tasks of the tool's calls: "forbidden", "optional", "required"; "" where it does not say.
+func (d Definition) TaskSupport() string {
 	s, _ := rawjson.String(rawjson.Get(d.Raw, "execution", "taskSupport"))
-	return s == "required"
+	return s
 }
+
+// NeedsTask reports whether the tool runs only as a task.
+func (d Definition) NeedsTask() bool { return d.TaskSupport() == "required" }
