@@ -157,5 +157,5 @@ func (d Definition) TaskSupport() string {
 	return ""
 }
 
-// NeedsTask reports whether the tool runs only as a task, which is not supported.
+// NeedsTask reports whether the tool runs only as a task.
 func (d Definition) NeedsTask() bool { return d.TaskSupport() == "required" }

@@ -144,7 +144,7 @@ func TestWhatIsShownMayBeCalledAndNothingElse(t *testing.T) {
 		for _, row := range w.rows {
 			for _, tl := range row.Tools {
 				name := tool.Canonical(row.ID, tl.Name)
-				want := !slices.ContainsFunc(row.Held, func(h store.Held) bool { return h.Name == tl.Name }) && !bytes.Contains(tl.Definition, []byte("taskSupport")) && access.Sees(w.profile, row.ID, name)
+				want := !slices.ContainsFunc(row.Held, func(h store.Held) bool { return h.Name == tl.Name }) && access.Sees(w.profile, row.ID, name)
 				if (shown[name] != "") != want {
 					t.Fatalf("%s: listed as %q, want it listed: %v", name, shown[name], want)
 				}

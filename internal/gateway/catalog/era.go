@@ -22,6 +22,7 @@ type Lists struct{ Tools, Prompts, Resources, Templates []byte }
 type eras struct {
 	modern  map[tool.ServerID]bool // the servers of the modern era
 	mirrors map[*Entry]*mcp.Mirror // whose arguments headers repeat
+	tasks   bool                   // some tool runs only as a task
 	ttl     time.Duration          // how long a client may keep a list
 	self    json.RawMessage        // who we are
 }
@@ -45,6 +46,7 @@ func (v *View) addEras(p config.Profile, servers []*known, self json.RawMessage)
 		}
 	}
 	for _, e := range v.Entries {
+		v.eras.tasks = v.eras.tasks || e.Definition.NeedsTask()
 		if !v.eras.modern[e.Server] {
 			continue
 		}
@@ -71,10 +73,14 @@ func (v *View) Lists(era mcp.Era) *Lists {
 }
 
 // inLegacy removes from modern definitions what legacy clients cannot handle: mirrored arguments, and output schemas that are not objects.
+// No tool needs a task: for clients that cannot follow one, we do.
 func (v *View) inLegacy() Lists {
 	l := Lists{v.List, v.PromptList, v.ResourceList, v.TemplateList}
-	if len(v.eras.modern) > 0 {
+	if len(v.eras.modern) > 0 || v.eras.tasks {
 		l.Tools = v.eachTool(v.List, func(e *Entry, def json.RawMessage) json.RawMessage {
+			if e.Definition.NeedsTask() {
+				def = taskOptional(def)
+			}
 			if !v.eras.modern[e.Server] {
 				return def
 			}
@@ -139,6 +145,12 @@ func (v *View) ToolsFor(era mcp.Era, may func(*Entry) bool) []byte {
 			return def
 		}
 		return nil
+	})
+}
+
+func taskOptional(def json.RawMessage) json.RawMessage {
+	return mcp.Edit(def, "execution", func(execution []byte) []byte {
+		return mcp.Edit(execution, "taskSupport", func([]byte) []byte { return []byte(`"optional"`) })
 	})
 }
 

@@ -62,6 +62,33 @@ func TestListsInTheWordsOfEachEra(t *testing.T) {
 	}
 }
 
+func TestNoToolNeedsATaskInTheListForLegacyClients(t *testing.T) {
+	row := store.Server{ID: "s", ListedAt: time.Unix(1, 0), Tools: []store.Tool{
+		{Name: "t", Definition: json.RawMessage(`{"name":"t","execution":{"x":1.0,"taskSupport":"required"},"inputSchema":{"type":"object"}}`)},
+		{Name: "odd", Definition: json.RawMessage(`{"name":"odd","execution":"required","inputSchema":{"type":"object"}}`)},
+	}}
+	c, err := New(t.Context(), fakeLister{}, fakeKeeper{rows: []store.Server{row}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Apply(&config.Config{Servers: []config.Server{{ID: "s"}}, Profiles: []config.Profile{{Name: "p", All: true}}, Approve: "auto"})
+	v, err := c.View("p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"tools":[{"name":"s__t","execution":{"x":1.0,"taskSupport":"optional"},"inputSchema":{"type":"object"}},` +
+		`{"name":"s__odd","execution":"required","inputSchema":{"type":"object"}}]}`
+	if got := string(v.Lists(mcp.Legacy).Tools); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got := string(v.Lists(mcp.Modern).Tools); strings.Contains(got, "execution") || !strings.Contains(got, "s__t") {
+		t.Errorf("modern: %s", got)
+	}
+	if e, err := v.Find("s__t"); err != nil || e.Definition.TaskSupport() != "required" || !e.Definition.NeedsTask() {
+		t.Errorf("%v, %v", e, err)
+	}
+}
+
 func TestOnlyModernToolsHaveTheirArgumentsRepeated(t *testing.T) {
 	v := bothEras(t, -1)
 	for shown, want := range map[string]bool{"old__t": false, "new__t": true} {

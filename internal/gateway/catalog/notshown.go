@@ -13,7 +13,6 @@ const (
 	NotApproved  Reason = "held until approved"
 	KeptOut      Reason = "kept out"
 	NotInProfile Reason = "not in the profile"
-	TaskOnly     Reason = "run only as tasks"
 	Hidden       Reason = "hidden by an override"
 	BadOverride  Reason = "their override cannot be applied"
 	SecondName   Reason = "listed under another name already"
@@ -48,8 +47,6 @@ func (v *View) addTools(cfg *config.Config, p config.Profile, s *known, ownNames
 			v.leaveOut(id, def.Name, KeptOut)
 		case held:
 			v.leaveOut(id, def.Name, NotApproved)
-		case def.NeedsTask():
-			v.leaveOut(id, def.Name, TaskOnly)
 		case !seen.first(def.Name):
 			v.leaveOut(id, def.Name, SecondName)
 		default:

@@ -61,7 +61,7 @@ func TestTheReasonIsTheRealOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []NotShown{
-		{"s", "new", NotApproved}, {"s", "out", KeptOut}, {"s", "denied", NotInProfile}, {"s", "hidden", Hidden}, {"s", "task", TaskOnly},
+		{"s", "new", NotApproved}, {"s", "out", KeptOut}, {"s", "denied", NotInProfile}, {"s", "hidden", Hidden},
 	}
 	if got := v.NotShown(); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)

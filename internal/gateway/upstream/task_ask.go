@@ -185,7 +185,7 @@ func (s *server) keep(who caller, t Task) {
 // wantsTasks tells whether a server refused a call because its caller has not declared tasks.
 func wantsTasks(err error) bool {
 	var rpc *mcp.Error
-	return err != nil && errors.As(err, &rpc) && rpc.Code == mcp.CodeMissingCapability &&
+	return errors.As(err, &rpc) && rpc.Code == mcp.CodeMissingCapability &&
 		rawjson.Get(rpc.Raw, "data", "requiredCapabilities", "extensions", mcp.ExtensionTasks) != nil
 }
 
