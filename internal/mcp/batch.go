@@ -83,7 +83,7 @@ func (f *Front) serveBatch(ctx context.Context, e Entry, s *Session, messages []
 		case m.IsNotification():
 			e.take(ctx, s, m)
 		default:
-			serve := e.start(ctx, f.opts.Logger, s, m.request(s, Deaf))
+			serve := e.start(ctx, f.opts.Logger, &opened{id: m.ID, session: s}, m.request(s, Deaf))
 			wg.Go(func() { answers[i] = serve() })
 		}
 	}

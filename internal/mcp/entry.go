@@ -87,16 +87,16 @@ func (e Entry) take(ctx context.Context, s *Session, m Message) {
 }
 
 // start registers a request and returns the function that serves it; that returns the answer, or
-// nil if the request was canceled. The next message may cancel it, so it is registered before that
+// nil if the request was canceled or has been answered. The next message may cancel it, so it is registered before that
 // is read.
-func (e Entry) start(ctx context.Context, log *slog.Logger, s *Session, req *Request) (serve func() []byte) {
-	ctx, end, err := s.begin(ctx, req.ID)
+func (e Entry) start(ctx context.Context, log *slog.Logger, o *opened, req *Request) (serve func() []byte) {
+	ctx, err := o.open(ctx)
 	if err != nil {
 		return func() []byte { return AppendError(nil, req.ID, err) }
 	}
 	return func() []byte {
 		defer req.sent()
-		result, withdrawn, err := e.serve(ctx, end, log, req)
+		result, withdrawn, err := e.serve(ctx, o, log, req)
 		if withdrawn {
 			return nil
 		}
@@ -104,9 +104,10 @@ func (e Entry) start(ctx context.Context, log *slog.Logger, s *Session, req *Req
 	}
 }
 
-// serve serves a registered request and ends it before the answer goes out: the client may then reuse the id.
-func (e Entry) serve(ctx context.Context, end func(), log *slog.Logger, req *Request) (result json.RawMessage, withdrawn bool, err error) {
-	defer end()
+// serve serves a registered request and ends it before the answer goes out: the client may then reuse the id. A
+// withdrawn request gets no answer, or has got one.
+func (e Entry) serve(ctx context.Context, o *opened, log *slog.Logger, req *Request) (result json.RawMessage, withdrawn bool, err error) {
+	defer func() { withdrawn = !o.end() || withdrawn }()
 	result, err = e.answer(ctx, log, req)
 	withdrawn, err = outcome(ctx, err)
 	return result, withdrawn, err

@@ -338,11 +338,12 @@ func TestSessionsEndWhenTheyAreIdle(t *testing.T) {
 	used, listening, calling := all[0], all[1], all[2]
 	sessions.get(used.ID, "me")
 	listening.news.read()
-	_, end, err := calling.begin(context.Background(), []byte("1"))
+	request := &opened{id: []byte("1"), session: calling}
+	_, err := request.open(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer end()
+	defer request.end()
 	if _, err := open(); err != nil { // the limit makes room by itself
 		t.Error(err)
 	}
@@ -556,15 +557,15 @@ func (b *syncBuffer) String() string {
 func TestOpenRequestsOfOneSessionAreBounded(t *testing.T) {
 	s := &Session{}
 	for i := range maxOpen {
-		if _, _, err := s.begin(t.Context(), []byte(fmt.Sprint(i))); err != nil {
+		if _, err := (&opened{id: []byte(fmt.Sprint(i)), session: s}).open(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := s.begin(t.Context(), []byte(`"more"`)); err == nil {
+	if _, err := (&opened{id: []byte(`"more"`), session: s}).open(t.Context()); err == nil {
 		t.Error("one more was taken")
 	}
 	s.canceled([]byte(`{"requestId":7}`)) // only its own end makes room
-	if _, _, err := s.begin(t.Context(), []byte(`"more"`)); err == nil {
+	if _, err := (&opened{id: []byte(`"more"`), session: s}).open(t.Context()); err == nil {
 		t.Error("a request that has not ended made room")
 	}
 }

@@ -34,6 +34,21 @@ type Request struct {
 
 	sessions *Sessions // where a modern request can listen
 	entry    Entry
+	early    answerer // answers it while its handler runs; nil where that is not possible
+}
+
+// answerer can answer a request before its handler returns.
+type answerer interface {
+	answerNow(result json.RawMessage) bool
+}
+
+// AnswerNow answers the request while its handler still runs, from any goroutine; what the handler returns is then
+// dropped. From then on the request belongs to nobody: its context ends neither with the client's connection or
+// session nor by a cancellation, and Client reaches nobody. True says that the answer was given, not that the client
+// has read it. False changes nothing: the request is a notification or part of a batch, it has been answered or
+// canceled, or its client has gone.
+func (r *Request) AnswerNow(result json.RawMessage) bool {
+	return r.early != nil && r.early.answerNow(result)
 }
 
 // sent tells the handler that its result has been written or dropped.

@@ -126,7 +126,8 @@ func (f *Front) message(w http.ResponseWriter, r *http.Request, e Entry, s *Sess
 		e.take(ctx, s, m)
 		w.WriteHeader(http.StatusAccepted)
 	default:
-		ctx, end, err := s.begin(ctx, m.ID)
+		out := f.reply(w, r, opened{id: m.ID, session: s})
+		ctx, err := out.open(ctx)
 		if errors.Is(err, errEnded) {
 			refuseUnknown(w)
 			return
@@ -135,10 +136,10 @@ func (f *Front) message(w http.ResponseWriter, r *http.Request, e Entry, s *Sess
 			refuseID(w, http.StatusBadRequest, m.ID, err)
 			return
 		}
-		out := &reply{w: f.events(w), id: m.ID, session: s, canStream: accepts(r, streamType), mustStream: !accepts(r, jsonType)}
 		req := m.request(s, out)
+		req.early = out
 		defer req.sent()
-		result, withdrawn, err := e.serve(ctx, end, f.opts.Logger, req)
+		result, withdrawn, err := e.serve(ctx, &out.opened, f.opts.Logger, req)
 		out.finish(result, err, withdrawn)
 	}
 }
@@ -153,7 +154,7 @@ func (f *Front) initialize(w http.ResponseWriter, r *http.Request, e Entry, m Me
 		return
 	}
 	w.Header().Set(sessionHeader, s.ID)
-	out := &reply{w: f.events(w), id: m.ID, session: s, mustStream: !accepts(r, jsonType)}
+	out := f.reply(w, r, opened{id: m.ID, session: s})
 	out.finish(e.Info().initializeResult(s.Version), nil, false)
 }
 

@@ -53,8 +53,9 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, e Entry, m Me
 		return
 	}
 	meta.Header = r.Header
-	out := &reply{w: f.events(w), id: m.ID, meta: meta, canStream: accepts(r, streamType), mustStream: !accepts(r, jsonType)}
-	req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Meta: meta, Client: out, sessions: f.sessions, entry: e}
+	out := f.reply(w, r, opened{id: m.ID})
+	out.meta = meta
+	req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Meta: meta, Client: out, sessions: f.sessions, entry: e, early: out}
 	defer req.sent()
 	result, err := e.answer(r.Context(), f.opts.Logger, req)
 	out.finish(result, err, false)

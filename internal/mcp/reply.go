@@ -13,10 +13,10 @@ import (
 // reply is the answer to one POST: plain JSON, or an event stream once something has to be sent
 // before the result. A session's stream can be resumed; a modern one is kept alive by comments.
 type reply struct {
+	opened     // its session is nil if the request is a modern one
+	asked      *http.Request
 	w          eventWriter
-	id         json.RawMessage
-	session    *Session // nil: the request is a modern one
-	meta       *Meta    // of a modern request
+	meta       *Meta // of a modern request
 	canStream  bool
 	mustStream bool
 
@@ -26,6 +26,11 @@ type reply struct {
 	broken    bool    // the client has gone; it can resume the stream later
 	finished  bool
 	beat      *time.Timer // sends keep-alive comments on a modern stream
+}
+
+// reply makes the answer to a request of r.
+func (f *Front) reply(w http.ResponseWriter, r *http.Request, o opened) *reply {
+	return &reply{opened: o, asked: r, w: f.events(w), canStream: accepts(r, streamType), mustStream: !accepts(r, jsonType)}
 }
 
 var errFinished = errors.New("the request has been answered")
@@ -94,11 +99,22 @@ func (r *reply) keepAlive() {
 	}
 }
 
-// finish writes the result or the error. A withdrawn request gets neither, but its HTTP exchange still ends properly.
+// finish writes the result or the error, unless the request has been answered.
 func (r *reply) finish(result json.RawMessage, err error, withdrawn bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !r.finished {
+		r.answer(result, err, withdrawn)
+	}
+}
+
+// answer writes the result or the error. A withdrawn request gets neither, but its HTTP exchange still ends properly.
+func (r *reply) answer(result json.RawMessage, err error, withdrawn bool) {
 	r.finished = true
+	conn, _ := r.w.ResponseWriter.(*takenConn)
+	if conn != nil {
+		conn.conn.SetWriteDeadline(r.w.until(len(result)))
+	}
 	switch {
 	case withdrawn && r.streaming:
 		r.session.forget(r.stored)
@@ -109,7 +125,7 @@ func (r *reply) finish(result json.RawMessage, err error, withdrawn bool) {
 		if r.stored != nil {
 			r.stored.end()
 		}
-		if r.stored != nil && !r.broken {
+		if r.stored != nil && !r.broken && r.asked.Context().Err() == nil {
 			r.session.forget(r.stored) // the client has it all
 		}
 	case err != nil && r.session == nil:
@@ -122,6 +138,9 @@ func (r *reply) finish(result json.RawMessage, err error, withdrawn bool) {
 	}
 	if r.beat != nil {
 		r.beat.Stop()
+	}
+	if conn != nil {
+		conn.end()
 	}
 }
 

@@ -32,8 +32,8 @@ type Session struct {
 	listening *listening // what makes it a modern client's stream; nil for a legacy session
 
 	mu         sync.Mutex
-	open       map[string]context.CancelCauseFunc // requests in flight, by raw id
-	asks       map[int64]chan Message             // our questions to the client
+	open       map[string]*opened     // requests in flight, by raw id
+	asks       map[int64]chan Message // our questions to the client
 	lastAsk    int64
 	streams    []*outbox // of requests that were answered by a stream, oldest first
 	lastStream int
@@ -78,33 +78,6 @@ func newSession(e Entry, params json.RawMessage) (*Session, error) {
 // errEnded is the cause when a request ends with its session. It was not canceled, so it is still answered.
 var errEnded = Errorf(CodeInternal, "the session has ended")
 
-// begin registers a request so that the client can cancel it; errEnded if the session has ended.
-func (s *Session) begin(ctx context.Context, id json.RawMessage) (context.Context, func(), error) {
-	key := string(id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, taken := s.open[key]
-	switch {
-	case s.closed:
-		return nil, nil, errEnded
-	case len(s.open) >= maxOpen:
-		return nil, nil, Errorf(CodeInvalidRequest, "%d requests are open already: wait for an answer", maxOpen)
-	case taken:
-		return nil, nil, Errorf(CodeInvalidRequest, "request id %s is in use", id)
-	}
-	if s.open == nil {
-		s.open = make(map[string]context.CancelCauseFunc, 1)
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	s.open[key] = cancel
-	return ctx, func() {
-		s.mu.Lock()
-		delete(s.open, key)
-		s.mu.Unlock()
-		cancel(nil)
-	}, nil
-}
-
 // outcome is how a served request is answered. A withdrawn request gets no answer; one whose session ended does.
 func outcome(ctx context.Context, err error) (withdrawn bool, told error) {
 	var known *Error
@@ -124,8 +97,8 @@ func (s *Session) canceled(params json.RawMessage) {
 	id := rawjson.Get(params, "requestId")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cancel := s.open[string(id)]; cancel != nil {
-		cancel(nil)
+	if o := s.open[string(id)]; o != nil {
+		o.withdraw(nil)
 	}
 }
 
@@ -279,8 +252,8 @@ func (s *Session) idle() (time.Time, bool) {
 	return time.Unix(0, s.used.Load()), !s.news.reading() && len(s.open) == 0
 }
 
-// close ends the session: what is in flight is canceled, its stream ends.
-func (s *Session) close() {
+// close ends the session: what is in flight is canceled with the cause, its stream ends.
+func (s *Session) close(cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -288,7 +261,7 @@ func (s *Session) close() {
 	}
 	s.closed = true
 	close(s.done)
-	for _, cancel := range s.open {
-		cancel(errEnded)
+	for _, o := range s.open {
+		o.withdraw(cause)
 	}
 }

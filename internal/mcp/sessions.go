@@ -120,7 +120,7 @@ func (s *Sessions) remove(sess *Session) {
 	delete(s.all, sess)
 	delete(s.byID, sess.ID)
 	s.mu.Unlock()
-	sess.close()
+	sess.close(errEnded)
 	if there {
 		s.room.Leave(sess.Owner)
 		s.opts.Ended(sess)

@@ -20,7 +20,8 @@ func ServeStdio(ctx context.Context, in io.Reader, out io.Writer, sessions *Sess
 	if opts == nil {
 		opts = &StdioOptions{}
 	}
-	p := &pipe{entry: e, sessions: sessions, requests: &Session{}, lineConn: newLineConn(in, out, opts.MaxLine)}
+	p := &pipe{entry: e, sessions: sessions, requests: &Session{done: make(chan struct{})}, lineConn: newLineConn(in, out, opts.MaxLine)}
+	p.life = context.WithoutCancel(ctx)
 	p.log = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	return within(ctx, func() error { return p.serve(ctx) })
 }
@@ -31,15 +32,17 @@ type pipe struct {
 	entry    Entry
 	sessions *Sessions
 	log      *slog.Logger
-	session  *Session // nil before initialize; read and written by the reading goroutine only
-	requests *Session // holds the modern requests under way, so that they can be canceled
-	work     sync.WaitGroup
-	stream   sync.WaitGroup
+	life     context.Context // of requests: only what holds them ends them
+	session  *Session        // nil before initialize; read and written by the reading goroutine only
+	requests *Session        // holds the modern requests under way, so that they can be canceled
+	work     sync.WaitGroup  // requests that will be answered
+	stream   sync.WaitGroup  // what lasts until the end
 }
 
 // serve takes messages until the input ends, and waits for their answers.
 func (p *pipe) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
+	context.AfterFunc(ctx, func() { p.requests.close(context.Canceled) })
 	defer p.close()
 	defer cancel() // ends what a client listens to, which nothing else does
 	err := p.read(ctx, func(m Message, _ []byte) { p.take(ctx, m) })
@@ -52,9 +55,9 @@ func (p *pipe) serve(ctx context.Context) error {
 func (p *pipe) take(ctx context.Context, m Message) {
 	switch {
 	case m.Method == "initialize" && m.ID != nil:
-		p.initialize(m)
+		p.initialize(ctx, m)
 	case isModernOnPipe(m):
-		p.modern(ctx, m)
+		p.modern(m)
 	case p.session != nil:
 		p.legacy(ctx, m)
 	default:
@@ -75,8 +78,8 @@ func (p *pipe) legacy(ctx context.Context, m Message) {
 	case m.IsNotification():
 		p.entry.take(ctx, p.session, m)
 	default:
-		serve := p.entry.start(ctx, p.log, p.session, m.request(p.session, p))
-		p.work.Go(func() { p.answer(serve) })
+		out := &pipeReply{opened: opened{id: m.ID, session: p.session}, pipe: p, held: &p.work}
+		out.serve(m.request(p.session, out))
 	}
 }
 
@@ -105,7 +108,7 @@ func otherEra(version string) error {
 
 var errGreeted = Errorf(CodeInvalidRequest, "initialize was sent already")
 
-func (p *pipe) initialize(m Message) {
+func (p *pipe) initialize(ctx context.Context, m Message) {
 	if p.session != nil {
 		p.write(AppendError(nil, m.ID, errGreeted))
 		return
@@ -119,16 +122,10 @@ func (p *pipe) initialize(m Message) {
 		return
 	}
 	p.session = s
+	context.AfterFunc(ctx, func() { s.close(context.Canceled) })
 	p.write(AppendResult(nil, m.ID, p.entry.Info().initializeResult(s.Version)))
 	wake := s.news.read()
 	p.stream.Go(func() { s.follow(context.Background(), wake, p) })
-}
-
-// answer writes the answer of a request, unless it was withdrawn.
-func (p *pipe) answer(serve func() []byte) {
-	if answer := serve(); answer != nil {
-		p.write(answer)
-	}
 }
 
 // event sends what the session hears outside of its requests.
@@ -140,17 +137,4 @@ func (p *pipe) close() {
 	}
 	p.work.Wait()
 	p.stream.Wait()
-}
-
-// Notify sends a notification to the client.
-func (p *pipe) Notify(_ context.Context, method string, params json.RawMessage) error {
-	if !p.session.wants(method, params) {
-		return nil
-	}
-	return p.write(AppendNotification(nil, method, params))
-}
-
-// Ask sends a request to the client and waits for its answer.
-func (p *pipe) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	return p.session.ask(ctx, method, params, p.write)
 }

@@ -1,12 +1,7 @@
 package mcp
 
-import (
-	"context"
-	"encoding/json"
-)
-
 // modern serves a request that says all of itself.
-func (p *pipe) modern(ctx context.Context, m Message) {
+func (p *pipe) modern(m Message) {
 	meta, err := readMeta(m.Params)
 	switch {
 	case p.session != nil:
@@ -18,33 +13,13 @@ func (p *pipe) modern(ctx context.Context, m Message) {
 		p.write(AppendError(nil, m.ID, err))
 		return
 	}
-	req := m.request(nil, modernPipe{p, meta})
+	out := &pipeReply{opened: opened{id: m.ID, session: p.requests}, pipe: p, meta: meta, held: &p.work}
+	if m.Method == listenMethod {
+		out.held = &p.stream // it ends with the connection only
+	}
+	req := m.request(nil, out)
 	req.Meta = meta
 	req.sessions = p.sessions
 	req.entry = p.entry
-	serve := p.entry.start(ctx, p.log, p.requests, req)
-	work := &p.work
-	if m.Method == listenMethod {
-		work = &p.stream // it ends with the connection only
-	}
-	work.Go(func() { p.answer(serve) })
+	out.serve(req)
 }
-
-// modernPipe is the way back to the client of one modern request.
-type modernPipe struct {
-	pipe *pipe
-	meta *Meta
-}
-
-func (c modernPipe) Notify(_ context.Context, method string, params json.RawMessage) error {
-	if !c.meta.wants(method, params) {
-		return nil
-	}
-	return c.pipe.write(AppendNotification(nil, method, params))
-}
-
-func (c modernPipe) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	return Deaf.Ask(ctx, method, params)
-}
-
-func (c modernPipe) event(message []byte) error { return c.pipe.write(message) }

@@ -103,10 +103,15 @@ func (w eventWriter) event(id string, message []byte) error {
 	return w.send(append(buf, "\n\n"...))
 }
 
-// send writes text and sends it off. What is long may take longer: 64 KB a second is enough.
+// until is when a client that has not read a text of so many bytes counts as gone: 64 KB a second is enough.
+func (w eventWriter) until(size int) time.Time {
+	return time.Now().Add(w.stalled + time.Duration(size>>16)*time.Second)
+}
+
+// send writes text and sends it off.
 func (w eventWriter) send(text []byte) error {
 	control := http.NewResponseController(w.ResponseWriter)
-	control.SetWriteDeadline(time.Now().Add(w.stalled + time.Duration(len(text)>>16)*time.Second)) // where there is none, there is no limit
+	control.SetWriteDeadline(w.until(len(text))) // where there is none, there is no limit
 	defer control.SetWriteDeadline(time.Time{})
 	if _, err := w.Write(text); err != nil {
 		return err

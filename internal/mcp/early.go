@@ -1,0 +1,124 @@
+package mcp
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+)
+
+// answerNow answers on a connection that it takes from the HTTP server, because that ends an answer only when the
+// handler has returned, and ends the handler's context when the client closes its connection.
+func (r *reply) answerNow(result json.RawMessage) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.finished || r.lost() || !r.takeConn() {
+		return false
+	}
+	if r.lost() || !r.leave() { // until now the client could leave; what finish writes goes to the taken connection
+		return false
+	}
+	r.answer(result, nil, false)
+	return true
+}
+
+// lost tells whether the client has gone and cannot come back for the answer, as it can for the rest of a stored stream.
+func (r *reply) lost() bool {
+	return r.asked.Context().Err() != nil && r.stored == nil
+}
+
+// takeConn takes the connection from the HTTP server; false if that does not give it away.
+func (r *reply) takeConn() bool {
+	conn, buf, err := http.NewResponseController(r.w.ResponseWriter).Hijack()
+	if err != nil {
+		return false
+	}
+	c := &takenConn{conn: conn, out: buf.Writer, header: r.w.Header(), began: r.streaming}
+	c.chunked = r.streaming && r.asked.ProtoAtLeast(1, 1)
+	if c.chunked && !r.asked.Close && c.header.Get("Connection") == "" && buf.Reader.Buffered() == 0 {
+		c.server, _ = r.asked.Context().Value(http.ServerContextKey).(*http.Server)
+	}
+	*buf.Reader = bufio.Reader{} // the server holds it until the handler returns: without its buffer
+	r.w.ResponseWriter = c
+	return true
+}
+
+// takenConn is a ResponseWriter on a connection that was taken from the HTTP server. The end of the answer closes it,
+// unless the answer is a stream whose client was not told so: its next request would be lost.
+type takenConn struct {
+	conn    net.Conn
+	out     *bufio.Writer
+	header  http.Header
+	began   bool         // the header is written
+	chunked bool         // the server has begun the answer in chunks
+	server  *http.Server // what serves the client's next request; nil: the connection is closed
+}
+
+func (c *takenConn) Header() http.Header { return c.header }
+
+// WriteHeader writes the header. Without a length the answer ends with the connection.
+func (c *takenConn) WriteHeader(status int) {
+	if c.began {
+		return
+	}
+	c.began = true
+	c.header.Set("Connection", "close")
+	c.header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	fmt.Fprintf(c.out, "HTTP/1.1 %d %s\r\n", status, http.StatusText(status))
+	c.header.Write(c.out)
+	c.out.WriteString("\r\n")
+}
+
+func (c *takenConn) Write(b []byte) (int, error) {
+	c.WriteHeader(http.StatusOK)
+	if !c.chunked || len(b) == 0 {
+		return c.out.Write(b)
+	}
+	fmt.Fprintf(c.out, "%x\r\n", len(b))
+	n, _ := c.out.Write(b)
+	_, err := c.out.WriteString("\r\n")
+	return n, err
+}
+
+// FlushError sends off what has been written.
+func (c *takenConn) FlushError() error { return c.out.Flush() }
+
+// end sends off the end of the answer and lets go of the connection. A client that has gone needs neither.
+func (c *takenConn) end() {
+	if c.chunked {
+		c.out.WriteString("0\r\n\r\n")
+	}
+	err := c.out.Flush()
+	back := onceListener{conn: c.conn}
+	if c.server != nil && err == nil {
+		c.conn.SetWriteDeadline(time.Time{})
+		c.server.Serve(&back) // takes it and returns, or is shutting down
+	}
+	if !back.accepted {
+		c.conn.Close()
+	}
+	*c = takenConn{}
+}
+
+// onceListener accepts one connection, once.
+type onceListener struct {
+	conn     net.Conn
+	accepted bool
+}
+
+// Accept returns the connection the first time.
+func (l *onceListener) Accept() (net.Conn, error) {
+	if l.accepted {
+		return nil, net.ErrClosed
+	}
+	l.accepted = true
+	return l.conn, nil
+}
+
+// Close does nothing: what was accepted belongs to the server.
+func (l *onceListener) Close() error { return nil }
+
+// Addr is our end of the connection.
+func (l *onceListener) Addr() net.Addr { return l.conn.LocalAddr() }
