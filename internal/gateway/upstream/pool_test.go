@@ -177,7 +177,9 @@ func TestApplyRestartsOnlyWhatHasChanged(t *testing.T) {
 func TestACallHasTheLimitThatTheFileSets(t *testing.T) {
 	t.Parallel()
 	slow := []config.ToolTimeout{{Glob: "slow_*", Timeout: time.Hour}}
-	p, _ := newPool(t, nil, config.Server{ID: "none", Command: "x", Timeouts: slow}, config.Server{ID: "some", Command: "x", Timeout: time.Second, Timeouts: slow})
+	none := config.Server{ID: "none", Command: "x", Timeouts: slow}
+	some := config.Server{ID: "some", Command: "x", Timeouts: slow, Timeout: time.Second}
+	p, _ := newPool(t, nil, none, some)
 	for id, want := range map[tool.ServerID]time.Duration{"none": 0, "some": time.Second} {
 		s, err := p.server(id)
 		if err != nil || s.timeout("fast") != want || s.timeout("slow_one") != time.Hour {
