@@ -35,7 +35,7 @@ func TestEveryToolKnowsWhenItsCallsDetach(t *testing.T) {
 		{name: "server", top: off, profile: off, server: minute, a: minute, b: minute, fetch: true},
 		{name: "tool", server: minute, overrides: []config.Override{{Tool: "s__a", Detach: off}}, a: off, b: minute, fetch: true},
 		{name: "one tool alone", top: off, overrides: []config.Override{{Tool: "s__b", Detach: auto}}, a: off, b: auto, fetch: true},
-		{name: "the override of another profile", overrides: []config.Override{{Tool: "*", Profile: "q", Detach: off}}, a: auto, b: auto, fetch: true},
+		{name: "another profile's override", overrides: []config.Override{{Tool: "*", Profile: "q", Detach: off}}, a: auto, b: auto, fetch: true},
 		{name: "an override of something else", server: off, overrides: []config.Override{{Tool: "*", Retry: 1}}, a: off, b: off},
 		{name: "what nobody asked for can be collected", server: auto, deny: []string{"fetch_*"}, a: off, b: off},
 		{name: "what somebody asked for stays", server: minute, deny: []string{"fetch_*"}, a: minute, b: minute},

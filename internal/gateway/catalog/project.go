@@ -57,7 +57,7 @@ func (v *View) cuts() bool {
 	return false
 }
 
-// addFetch adds fetch_result if there may be something to fetch or to collect. Without it, nothing is cut or detached that nobody asked for.
+// addFetch adds fetch_result if there may be something to fetch or to collect. Without it, nothing is cut or detached by default.
 func (v *View) addFetch(p config.Profile, fetch json.RawMessage) {
 	cuts := v.cuts()
 	added := (cuts || v.detaches()) && v.addOwn(p, fetch) != nil

@@ -162,6 +162,7 @@ func TestApplyRestartsOnlyWhatHasChanged(t *testing.T) {
 	p, _ := newPool(t, nil, same, other, gone)
 	samePid, otherPid, gonePid := pidOf(t, p, "same", "pid"), pidOf(t, p, "other", "pid"), pidOf(t, p, "gone", "pid")
 	other.Args, same.Line = []string{"-x"}, 99 // the place in the file is no setting
+	same.Detach = config.DetachOff             // and this one is none of the connection's
 	p.Apply([]config.Server{same, other})
 	if got := pidOf(t, p, "same", "pid"); got != samePid {
 		t.Error("the unchanged server was restarted")
@@ -171,6 +172,20 @@ func TestApplyRestartsOnlyWhatHasChanged(t *testing.T) {
 	}
 	_, err := callTool(t.Context(), p, "gone", "echo")
 	wantFault(t, err, fault.NotFound, "gone")
+}
+
+func TestACallHasTheLimitThatTheFileSets(t *testing.T) {
+	t.Parallel()
+	slow := []config.ToolTimeout{{Glob: "slow_*", Timeout: time.Hour}}
+	none := config.Server{ID: "none", Command: "x", Timeouts: slow}
+	some := config.Server{ID: "some", Command: "x", Timeouts: slow, Timeout: time.Second}
+	p, _ := newPool(t, nil, none, some)
+	for id, want := range map[tool.ServerID]time.Duration{"none": 0, "some": time.Second} {
+		s, err := p.server(id)
+		if err != nil || s.timeout("fast") != want || s.timeout("slow_one") != time.Hour {
+			t.Errorf("%s: %s and %s, %v", id, s.timeout("fast"), s.timeout("slow_one"), err)
+		}
+	}
 }
 
 func TestList(t *testing.T) {

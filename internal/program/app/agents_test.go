@@ -149,7 +149,7 @@ func TestAgentsThatOthersStoreAreFollowed(t *testing.T) {
 }
 
 func TestAgentsGetFetchResultWhereNoRuleCuts(t *testing.T) {
-	a, _ := start(t, agentsConfig+"profiles: {default: {budget: 0}, quiet: {budget: 0}}\n")
+	a, _ := start(t, agentsConfig+"detach: off\nprofiles: {default: {budget: 0}, quiet: {budget: 0}}\n")
 	a.Catalog.Ready(t.Context(), "default")
 	for profile, want := range map[string]bool{"default": true, "quiet": false} {
 		v, err := a.Catalog.View(profile)

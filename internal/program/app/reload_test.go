@@ -181,6 +181,8 @@ func TestReloadSaysWhatChanged(t *testing.T) {
 		{"hosts and proxies", base + "hosts: [a.b]\nproxies: [10.0.0.0/8]\n", Change{Settings: []string{"hosts", "proxies"}}},
 		{"profiles, rate and records", base + "profiles: {p: {servers: [a]}}\nrate: {perKey: 1/s}\nrecords: {retain: 1d}\n",
 			Change{Settings: []string{"rate", "profiles", "records"}}},
+		{"when calls detach", "detach: off\nmcpServers: {a: {command: x, detach: 5s}, b: {command: y}}\n",
+			Change{Changed: ids("a"), Settings: []string{"detach"}}},
 		{"what needs a restart", base + "listen: 127.0.0.1:1\nstore: b.db\nbasePath: /x\nrecords: {durable: true}\nlimits: {body: 1MB}\n",
 			Change{Restart: []string{"listen", "store", "basePath", "records.durable", "limits"}}},
 	}

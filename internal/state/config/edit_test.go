@@ -118,7 +118,7 @@ func TestAddServerWritesValuesAsGiven(t *testing.T) {
 	s := defaultServer("云", 0)
 	s.URL, s.Type = "${BASE}/mcp", "http"
 	s.Headers = map[string]string{"Authorization": "Bearer ${TOKEN}", "A": "<&>: #\"'"}
-	s.Timeout, s.Idle, s.Disabled = 90*time.Minute, -1, true
+	s.Timeout, s.Detach, s.Idle, s.Disabled = 90*time.Minute, DetachOff, -1, true
 	s.Timeouts = []ToolTimeout{{"*", time.Second}, {"a", day}}
 	odd := Server{ID: "no", Command: "true", Cwd: "~", Env: map[string]string{"N": "010", "E": "", "Z": "a\nb", "NULL": "null", "中": "文 字",
 		"D": "-", "Y": "yes"}}
@@ -139,6 +139,7 @@ func TestAddServerWritesValuesAsGiven(t *testing.T) {
     timeouts:
       "*": 1s
       a: 1d
+    detach: "off"
     idle: 0s
     disabled: true
   "no":
@@ -157,7 +158,7 @@ func TestAddServerWritesValuesAsGiven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := cfg.Servers[0]; got.URL != "http://h/mcp" || got.Idle != -1 || got.Timeouts[1].Timeout != day {
+	if got := cfg.Servers[0]; got.URL != "http://h/mcp" || got.Idle != -1 || got.Detach != DetachOff || got.Timeouts[1].Timeout != day {
 		t.Errorf("got %+v", got)
 	}
 	if got := cfg.Servers[1].Env; got["N"] != "010" || got["Z"] != "a\nb" || got["NULL"] != "null" {
