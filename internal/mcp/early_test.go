@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/base/inbound"
 )
 
 // earlyCall is a request whose handler goes on after it was answered.
@@ -431,5 +433,56 @@ func TestWhatAnAnsweredRequestHolds(t *testing.T) {
 	for _, c := range held {
 		close(c.end)
 		<-c.out
+	}
+}
+
+// As the gateway serves: connections are counted and watched, and a shutdown waits for what is not answered.
+func TestAnsweredRequestsHoldNoConnection(t *testing.T) {
+	for kind, params := range map[string]string{"json": `{}`, "stream": `{"progress":1}`} {
+		t.Run(kind, func(t *testing.T) {
+			f, calls := newEarlyFront(t)
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			watched := inbound.Listen(l, &inbound.Options{MaxConns: 2})
+			srv := &http.Server{
+				Handler:     watched.Guard(f.Server.Config.Handler, func(*http.Request) bool { return false }),
+				ConnContext: inbound.ConnContext, ConnState: inbound.ConnState, ReadHeaderTimeout: 10 * time.Second,
+			}
+			served := make(chan error, 1)
+			go func() { served <- srv.Serve(watched) }()
+			f.URL = "http://" + l.Addr().String()
+			h := f.open(t, Latest)
+			var held []*earlyCall
+			for i := range 20 {
+				answer := make(chan string, 1)
+				go func() {
+					answer <- fmt.Sprint(readAnswer(t, f.post(t, fmt.Sprintf(`{"id":%d,"method":"early","params":%s}`, i, params), h)))
+				}()
+				c := <-calls
+				if !c.req.AnswerNow(json.RawMessage(`{"early":true}`)) {
+					t.Fatal("not answered")
+				}
+				if got := <-answer; !strings.Contains(got, "early") {
+					t.Fatalf("got %s", got)
+				}
+				held = append(held, c)
+				if i == 10 {
+					held[0].goesOn(t) // beside a request of its old connection
+					held = held[1:]
+				}
+			}
+			f.client.CloseIdleConnections()
+			if err := srv.Shutdown(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := <-served; err != http.ErrServerClosed {
+				t.Error(err)
+			}
+			for _, c := range held {
+				c.goesOn(t)
+			}
+		})
 	}
 }

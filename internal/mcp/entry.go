@@ -25,25 +25,41 @@ type Info struct {
 	Name, Title, Version string
 	Instructions         string          // "" leaves it out
 	Capabilities         json.RawMessage // nil: {}
+	Tasks                bool            // calls can be tasks, where the revision has them
 }
 
 func (i Info) initializeResult(version string) json.RawMessage {
-	b := i.appendTo(rawjson.AppendString([]byte(`{"protocolVersion":`), version))
+	b := i.appendTo(rawjson.AppendString([]byte(`{"protocolVersion":`), version), version)
 	b = append(append(b, `,"serverInfo":`...), i.Implementation()...)
 	return append(b, '}')
 }
 
 // appendTo appends the members that both eras write alike.
-func (i Info) appendTo(b []byte) []byte {
-	b = append(b, `,"capabilities":`...)
-	if i.Capabilities == nil {
-		b = append(b, "{}"...)
-	}
-	b = append(b, i.Capabilities...)
+func (i Info) appendTo(b []byte, version string) []byte {
+	b = append(append(b, `,"capabilities":`...), i.capabilities(version)...)
 	if i.Instructions != "" {
 		b = rawjson.AppendString(append(b, `,"instructions":`...), i.Instructions)
 	}
 	return b
+}
+
+// capabilities are what a client of the revision may use.
+func (i Info) capabilities(version string) json.RawMessage {
+	all := i.Capabilities
+	if all == nil {
+		all = json.RawMessage("{}")
+	}
+	switch {
+	case i.Tasks && version == Latest:
+		return With(all, "tasks", []byte(`{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`))
+	case i.Tasks && version == ModernVersion:
+		others := rawjson.Get(all, "extensions")
+		if len(others) == 0 || others[0] != '{' {
+			others = json.RawMessage("{}")
+		}
+		return With(Without(all, "extensions"), "extensions", With(Without(others, ExtensionTasks), ExtensionTasks, []byte("{}")))
+	}
+	return all
 }
 
 // Implementation is our serverInfo, the same in both eras.

@@ -126,3 +126,9 @@ func MissingCapability(method string) *Error {
 	data, _ := json.Marshal(map[string]any{"requiredCapabilities": map[string]any{ability: struct{}{}}}) // strings only
 	return &Error{Code: CodeMissingCapability, Message: "the client cannot be asked " + method + ", which the request needs", Data: data}
 }
+
+// MissingExtension says that the request needs an extension that its client has not declared.
+func MissingExtension(name string) *Error {
+	data, _ := json.Marshal(map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{name: struct{}{}}}})
+	return &Error{Code: CodeMissingCapability, Message: "the request needs the extension " + name + ", which the client has not declared", Data: data}
+}

@@ -13,12 +13,13 @@ import (
 type Filter struct {
 	Lists []string // that one of these lists has changed: of tools, prompts or resources
 	URIs  []string // that one of these resources has changed
+	Tasks []string // how these tasks are getting on
 }
 
 const listChanged = "ListChanged"
 
-// maxListenURIs bounds what one client can make us and the servers keep.
-const maxListenURIs = 1000
+// maxListened bounds what one client can make us and the servers keep.
+const maxListened = 1000
 
 func parseFilter(params json.RawMessage) (Filter, error) {
 	var f Filter
@@ -32,21 +33,29 @@ func parseFilter(params json.RawMessage) (Filter, error) {
 				f.Lists = append(f.Lists, name)
 			}
 		case "resourceSubscriptions":
-			uris := rawjson.Array(w.Value)
-			for uris.Next() {
-				if uri, ok := rawjson.String(uris.Value); ok {
-					f.URIs = append(f.URIs, uri)
-				}
-			}
+			f.URIs = appendStrings(f.URIs, w.Value)
+		case "taskIds":
+			f.Tasks = appendStrings(f.Tasks, w.Value)
 		}
 	}
 	if w.Err() != nil {
 		return f, Errorf(CodeInvalidParams, "params.notifications must be an object")
 	}
-	if len(f.URIs) > maxListenURIs {
-		return f, Errorf(CodeInvalidParams, "a stream may have at most %d subscriptions", maxListenURIs)
+	if len(f.URIs)+len(f.Tasks) > maxListened {
+		return f, Errorf(CodeInvalidParams, "a stream may have at most %d subscriptions", maxListened)
 	}
 	return f, nil
+}
+
+// appendStrings appends the strings of an array.
+func appendStrings(to []string, array json.RawMessage) []string {
+	w := rawjson.Array(array)
+	for w.Next() {
+		if text, ok := rawjson.String(w.Value); ok {
+			to = append(to, text)
+		}
+	}
+	return to
 }
 
 // appendTo appends the filter as the client sees it.
@@ -55,17 +64,21 @@ func (f Filter) appendTo(b []byte) []byte {
 	for _, name := range f.Lists {
 		b = append(Comma(b), `"`+name+listChanged+`":true`...)
 	}
-	if f.URIs != nil {
-		b = append(Comma(b), `"resourceSubscriptions":[`...)
-		for i, uri := range f.URIs {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = rawjson.AppendString(b, uri)
-		}
-		b = append(b, ']')
-	}
+	b = appendList(b, "resourceSubscriptions", f.URIs)
+	b = appendList(b, "taskIds", f.Tasks)
 	return append(b, '}')
+}
+
+// appendList appends a member that is an array of strings, unless it is nil.
+func appendList(b []byte, name string, list []string) []byte {
+	if list == nil {
+		return b
+	}
+	b = append(Comma(b), `"`+name+`":[`...)
+	for _, text := range list {
+		b = rawjson.AppendString(Comma(b), text)
+	}
+	return append(b, ']')
 }
 
 // hears tells whether the filter lets a broadcast through.
@@ -106,6 +119,9 @@ func (r *Request) Listen(ctx context.Context, accept func(*Session, Filter) Filt
 	wanted, err := parseFilter(r.Params)
 	if err != nil {
 		return nil, err
+	}
+	if len(wanted.Tasks) > 0 && !DeclaresTasks(r.Meta.Capabilities) {
+		return nil, MissingExtension(ExtensionTasks)
 	}
 	own := &listening{filter: wanted, id: r.ID}
 	s := &Session{Owner: r.entry.Owner, Group: r.entry.Group, Version: ModernVersion, done: make(chan struct{}), listening: own}

@@ -18,6 +18,7 @@ const (
 	MetaLevel       = metaPrefix + "logLevel"
 	MetaServer      = metaPrefix + "serverInfo"
 	MetaSubscriber  = metaPrefix + "subscriptionId"
+	MetaRelatedTask = metaPrefix + "related-task"
 	ExtensionTasks  = metaPrefix + "tasks"
 	metaKey         = "_meta"
 	progressTokenID = "progressToken"
@@ -192,6 +193,12 @@ func Can(capabilities json.RawMessage, method string, params json.RawMessage) bo
 		return has("tools") || rawjson.Get(params, "tools") == nil
 	}
 	return true
+}
+
+// DeclaresTasks tells whether a modern client's capabilities have the extension for tasks.
+func DeclaresTasks(capabilities json.RawMessage) bool {
+	tasks := rawjson.Get(capabilities, "extensions", ExtensionTasks)
+	return len(tasks) > 0 && tasks[0] == '{'
 }
 
 // CanBeAsked tells whether the capabilities let the client be asked anything at all.

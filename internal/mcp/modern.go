@@ -76,7 +76,7 @@ func (i Info) discoverResult() json.RawMessage {
 	for _, v := range legacyVersions() {
 		b = rawjson.AppendString(append(b, ','), v)
 	}
-	b = i.appendTo(append(b, ']'))
+	b = i.appendTo(append(b, ']'), ModernVersion)
 	b = append(b, `,"ttlMs":60000,"cacheScope":"private","_meta":{"`+MetaServer+`":`...)
 	return append(append(b, i.Implementation()...), "}}"...)
 }

@@ -165,9 +165,10 @@ func (c *Conn) Close() error {
 	return c.TCPConn.Close()
 }
 
-// ConnState is for http.Server: it records that a connection waits for its next request.
+// ConnState is for http.Server: it records that a connection waits for its next request. One that a handler had taken
+// and given back is new to the server.
 func ConnState(c net.Conn, state http.ConnState) {
-	if conn, ok := c.(*Conn); ok && state == http.StateIdle {
+	if conn, ok := c.(*Conn); ok && (state == http.StateIdle || state == http.StateNew) {
 		conn.waiting.Store(conn.listener.now().UnixNano())
 		conn.bodyUntil.Store(0)
 	}
@@ -211,10 +212,11 @@ func (l *Listener) Guard(h http.Handler, isHealthCheck func(*http.Request) bool)
 			return
 		}
 		c.bodyUntil.Store(l.now().Add(bodyWithin + time.Duration(max(0, r.ContentLength)/slowest)*time.Second).UnixNano())
-		c.body = body{r.Body, c}
+		arriving := r.Body
+		c.body = body{arriving, c}
 		r.Body = &c.body
-		h.ServeHTTP(w, r)
-		r.Body = c.body.inner // by it the server decides whether to reuse the connection
+		h.ServeHTTP(w, r) // may have given the connection back already: it then serves another request
+		r.Body = arriving // by it the server decides whether to reuse the connection
 	})
 }
 
