@@ -129,7 +129,7 @@ func newWorldOn(t testing.TB, dsn, more string, opts *Options) *world {
 		t.Fatal(err)
 	}
 	views.Apply(cfg)
-	caller := call.New(views, fakeSender{w.upstream}, fakeRecorder{}, &call.Options{Results: w.store})
+	caller := call.New(views, fakeSender{call: w.upstream}, fakeRecorder{}, &call.Options{Results: w.store})
 	models := endpoint.New()
 	t.Cleanup(models.Close)
 	if opts == nil {
@@ -146,6 +146,7 @@ func newWorldOn(t testing.TB, dsn, more string, opts *Options) *world {
 }
 
 type fakeSender struct {
+	call.Tasks
 	call func(context.Context, upstream.Call) (upstream.Outcome, error)
 }
 

@@ -127,6 +127,7 @@ func (v *visitor) listen(ctx context.Context, req *mcp.Request) (json.RawMessage
 		return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
 	}
 	return req.Listen(ctx, func(session *mcp.Session, wanted mcp.Filter) mcp.Filter {
+		wanted.Tasks = v.watchTasks(ctx, session, wanted.Tasks)
 		wanted.URIs = v.subscribeAll(ctx, session, wanted.URIs)
 		return wanted
 	})

@@ -16,6 +16,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,8 +27,10 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/gateway/waiting"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 // Caller makes tool calls, and writes tools as text.
@@ -44,6 +47,8 @@ type Server struct {
 	subscriptions subscriptions
 	levels        levels
 	parked        lot
+	waiting       *waiting.Calls // nil: no call outlives its request
+	watchers      watchers
 	seal          *seal
 	self          json.RawMessage // who we are
 	opts          Options
@@ -55,11 +60,13 @@ type Server struct {
 
 // Options change a Server. The zero value is usable.
 type Options struct {
-	Version string           // "" says "dev"
-	Park    time.Duration    // how long a call waits for the answers of a modern client; 0: 5 minutes
-	Key     []byte           // seals what modern clients are to bring back; the same for all replicas; nil: a new one
-	Now     func() time.Time // nil: time.Now
-	Logger  *slog.Logger     // nil: discard
+	Version string                                                                    // "" says "dev"
+	Park    time.Duration                                                             // how long a call waits for the answers of a modern client; 0: 5 minutes
+	Key     []byte                                                                    // seals what modern clients are to bring back; the same for all replicas; nil: a new one
+	Now     func() time.Time                                                          // nil: time.Now
+	Logger  *slog.Logger                                                              // nil: discard
+	Waiting *waiting.Calls                                                            // the calls that outlive their requests; nil: none do
+	Tasks   func(ctx context.Context, f store.WaitingFilter) ([]store.Waiting, error) // lists them; nil without Waiting
 	// May is the decision which tools an agent of a profile may use; nil: there are no agents.
 	May func(profile, agent string) (func(*catalog.Entry) bool, error)
 }
@@ -82,6 +89,8 @@ func New(tools call.Viewer, calls Caller, servers *upstream.Pool, opts *Options)
 	}
 	s.seal = newSeal(s.opts.Key, s.opts.Now)
 	s.parked.replica = rand.Text()
+	s.waiting = s.opts.Waiting
+	s.watchers.of = map[string]map[*mcp.Session]func(store.Waiting){}
 	s.self = mcp.Info{Name: "toolfit", Title: "toolfit", Version: s.opts.Version}.Implementation()
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s
@@ -113,6 +122,7 @@ func (s *Server) SessionEnded(ctx context.Context, session *mcp.Session) {
 	s.servers.EndSession(session.ID)
 	s.setLevel(ctx, s.levels.drop(session))
 	s.unsubscribeAll(ctx, session)
+	s.watchers.forget(session)
 }
 
 // visitor answers one caller in one profile.
@@ -126,7 +136,10 @@ type visitor struct {
 
 // info is what initialize answers.
 func (v *visitor) info() mcp.Info {
-	info := mcp.Info{Name: "toolfit", Title: "toolfit", Version: v.server.opts.Version, Capabilities: capabilities}
+	info := mcp.Info{
+		Name: "toolfit", Title: "toolfit", Version: v.server.opts.Version, Capabilities: capabilities,
+		Tasks: v.server.waiting != nil,
+	}
 	if view, err := v.view(); err == nil {
 		info.Instructions = view.Instructions
 	}
@@ -148,6 +161,9 @@ func (v *visitor) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage,
 		return v.list(ctx, req, func(view *catalog.View) []byte { return view.Lists(era).Resources })
 	case "resources/templates/list":
 		return v.list(ctx, req, func(view *catalog.View) []byte { return view.Lists(era).Templates })
+	}
+	if strings.HasPrefix(req.Method, "tasks/") && v.server.waiting != nil && v.principal.MayCall() {
+		return v.task(ctx, req, era)
 	}
 	if ask := v.passedOn(req.Method); ask != nil && era == mcp.Modern {
 		return v.modern(ctx, req, ask)
@@ -212,8 +228,15 @@ func (v *visitor) list(ctx context.Context, req *mcp.Request, pick func(*catalog
 
 func (v *visitor) call(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error) {
 	raw := req.Params
+	tasks := call.NoTask
+	if req.Meta != nil && mcp.DeclaresTasks(req.Meta.Capabilities) {
+		tasks = call.MayTask
+	}
 	if bytes.Contains(raw, []byte(`"task"`)) {
-		raw = mcp.Without(raw, "task") // we carry none, and who carries none does not look at it
+		if task := rawjson.Get(raw, "task"); req.Meta == nil && len(task) > 0 && task[0] == '{' {
+			tasks = call.AsTask
+		}
+		raw = mcp.Without(raw, "task")
 	}
 	params, err := call.ParseParams(raw)
 	if err != nil {
@@ -226,7 +249,13 @@ func (v *visitor) call(ctx context.Context, req *mcp.Request) (*upstream.Outcome
 	res, err := v.server.calls.Do(ctx, call.Request{
 		Principal: v.principal, Profile: v.profile, MCPSession: sessionOf(req), From: req.Speaker(),
 		Reader: call.Model, AsListed: true, Params: params, Client: req.Client, Environment: v.environment, May: may,
+		Front: v, Asked: req, Tasks: tasks,
 	})
+	return v.outcome(params.Tool, res, err)
+}
+
+// outcome is what a client gets of a call: errors that a model can act on become results.
+func (v *visitor) outcome(tool string, res *call.Result, err error) (*upstream.Outcome, error) {
 	if err == nil {
 		return &res.Outcome, nil
 	}
@@ -240,9 +269,9 @@ func (v *visitor) call(ctx context.Context, req *mcp.Request) (*upstream.Outcome
 	var f *fault.Error
 	if errors.As(err, &f) {
 		if f.Hides() {
-			v.server.opts.Logger.Error("call not made", "tool", params.Tool, "error", f)
+			v.server.opts.Logger.Error("call not made", "tool", tool, "error", f)
 		}
-		return &upstream.Outcome{Raw: v.refusal(params.Tool, f)}, nil
+		return &upstream.Outcome{Raw: v.refusal(tool, f)}, nil
 	}
 	return nil, err
 }

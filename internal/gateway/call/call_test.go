@@ -27,6 +27,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 type fakeSender struct {
+	Tasks
 	call func(context.Context, upstream.Call) (upstream.Outcome, error)
 }
 
@@ -118,7 +119,7 @@ func TestEveryOutcomeIsRecorded(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var records []store.Call
-			sender := fakeSender{func(context.Context, upstream.Call) (upstream.Outcome, error) {
+			sender := fakeSender{call: func(context.Context, upstream.Call) (upstream.Outcome, error) {
 				out := upstream.Outcome{Raw: json.RawMessage(c.raw)}
 				if c.want.Outcome == "question" {
 					out.Kind = upstream.InputRequired
@@ -154,7 +155,7 @@ func TestEveryOutcomeIsRecorded(t *testing.T) {
 
 func TestRecordIsKeptAlsoWhenTheCallerHasLeft(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	sender := fakeSender{func(ctx context.Context, _ upstream.Call) (upstream.Outcome, error) {
+	sender := fakeSender{call: func(ctx context.Context, _ upstream.Call) (upstream.Outcome, error) {
 		cancel()
 		return upstream.Outcome{}, fault.New(fault.Canceled, "gone: %w", ctx.Err())
 	}}

@@ -64,7 +64,7 @@ func newBench(t *testing.T) *bench {
 	}
 	cat.Apply(cfg)
 	b := &bench{answer: `{"content":[],"structuredContent":{"hits":1}}`, failures: map[string]error{}}
-	b.caller = New(cat, fakeSender{func(_ context.Context, c upstream.Call) (upstream.Outcome, error) {
+	b.caller = New(cat, fakeSender{call: func(_ context.Context, c upstream.Call) (upstream.Outcome, error) {
 		b.sent = append(b.sent, c)
 		return upstream.Outcome{Raw: json.RawMessage(b.answer)}, b.failures[c.Tool]
 	}}, fakeRecorder{add: func(_ context.Context, c store.Call) error { b.record = c; return nil }}, nil)

@@ -95,7 +95,7 @@ func newHall(t testing.TB, uses *memory) *hall {
 	}
 	cat.Apply(cfg)
 	h := &hall{uses: uses, now: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), answer: `{"content":[{"type":"text","text":"done"}]}`}
-	sender := fakeSender{func(_ context.Context, c upstream.Call) (upstream.Outcome, error) {
+	sender := fakeSender{call: func(_ context.Context, c upstream.Call) (upstream.Outcome, error) {
 		h.sent = append(h.sent, c)
 		return upstream.Outcome{Raw: json.RawMessage(h.answer)}, nil
 	}}
@@ -394,7 +394,7 @@ func TestSearchDoesWithoutAStoreThatIsOut(t *testing.T) {
 func TestSearchesAndCallsSideBySide(t *testing.T) {
 	uses := &memory{}
 	h := newHall(t, uses)
-	sender := fakeSender{func(context.Context, upstream.Call) (upstream.Outcome, error) {
+	sender := fakeSender{call: func(context.Context, upstream.Call) (upstream.Outcome, error) {
 		return upstream.Outcome{Raw: json.RawMessage(`{}`)}, nil
 	}}
 	h.caller = New(h.caller.tools, sender, fakeRecorder{add: func(context.Context, store.Call) error { return nil }}, &Options{Uses: uses})

@@ -63,7 +63,7 @@ func TestACallThatHasRunAndIsNotOnRecordSaysSoWithItsResult(t *testing.T) {
 		"a tool error": `{"content":[{"type":"text","text":"done"}],"isError":true}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			sender := fakeSender{func(context.Context, upstream.Call) (upstream.Outcome, error) {
+			sender := fakeSender{call: func(context.Context, upstream.Call) (upstream.Outcome, error) {
 				return upstream.Outcome{Raw: json.RawMessage(raw)}, nil
 			}}
 			caller := New(viewer(t), sender, fakeRecorder{add: func(context.Context, store.Call) error { return errors.New("disk full") }}, nil)
@@ -85,7 +85,7 @@ func TestACallThatHasRunAndIsNotOnRecordSaysSoWithItsResult(t *testing.T) {
 
 func TestWhileRecordsCannotBeCommittedOnlyToolsThatReadAreCalled(t *testing.T) {
 	sent := 0
-	sender := fakeSender{func(context.Context, upstream.Call) (upstream.Outcome, error) {
+	sender := fakeSender{call: func(context.Context, upstream.Call) (upstream.Outcome, error) {
 		sent++
 		return upstream.Outcome{Raw: json.RawMessage(`{"content":[]}`)}, nil
 	}}

@@ -63,7 +63,7 @@ func newWorld(t testing.TB, text string, opts *Options) *world {
 		opts = &Options{Results: w.store}
 	}
 	opts.Now = func() time.Time { return w.clock }
-	w.Caller = New(views, fakeSender{w.serve}, fakeRecorder{add: w.record}, opts)
+	w.Caller = New(views, fakeSender{call: w.serve}, fakeRecorder{add: w.record}, opts)
 	return w
 }
 

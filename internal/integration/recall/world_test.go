@@ -70,7 +70,7 @@ func newWorld(t testing.TB, text string, own map[string]string) *world {
 	}
 	views := w.catalog(cfg, own)
 	w.Service, err = New(Parts{
-		Config: cfg, Catalog: views, Caller: call.New(views, sender{w}, recorder{w}, nil), Admit: admit, Key: []byte("test key"),
+		Config: cfg, Catalog: views, Caller: call.New(views, sender{w: w}, recorder{w}, nil), Admit: admit, Key: []byte("test key"),
 		Client: w.client(), Metrics: NewMetrics(w.registry), Logger: slog.New(slog.NewTextHandler(w, nil)), Now: w.now,
 	})
 	if err != nil {
@@ -211,7 +211,10 @@ func admit(r *http.Request) (access.Principal, error) {
 	return access.Principal{}, fault.New(fault.Unauthorized, "no key")
 }
 
-type sender struct{ w *world }
+type sender struct {
+	call.Tasks
+	w *world
+}
 
 func (s sender) Curl(context.Context, upstream.Call) (string, error) { return "", nil }
 

@@ -47,6 +47,7 @@ type Options struct {
 	Program string       // this program, which runs the jq programs of models; "": they are not run
 	// LocalSecret lets callers on this machine administer while there are no keys; "": nobody may.
 	LocalSecret access.LocalSecret
+	Lease       time.Duration               // how long another gateway may be silent before its calls are taken over; 0: 20 s
 	Env         func(string) (string, bool) // looks up TOOLFIT_SECRET_KEY and variables of stored servers; nil: os.LookupEnv
 }
 
@@ -89,7 +90,7 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	a.startEntrances()
-	for _, work := range []func(context.Context){a.Catalog.Run, a.housekeep, a.events.Run, a.followStore, a.followKeys} {
+	for _, work := range []func(context.Context){a.Catalog.Run, a.housekeep, a.events.Run, a.followStore, a.followKeys, a.Waiting.Run} {
 		a.work.Go(func() { work(a.background) })
 	}
 	return nil

@@ -15,9 +15,11 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/meaning"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/gateway/waiting"
 	"github.com/toolfit/toolfit/internal/integration/gatewayenv"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 // gateway carries calls from the sessions of clients to servers.
@@ -25,6 +27,7 @@ type gateway struct {
 	Pool    *upstream.Pool
 	Catalog *catalog.Catalog
 	Caller  *call.Caller
+	Waiting *waiting.Calls      // calls that outlive their requests
 	Env     *gatewayenv.Gateway // the gateway as an environment
 
 	sessions *mcp.Sessions
@@ -80,14 +83,22 @@ func (a *App) startCalls() error {
 		return err
 	}
 	maps.Copy(own, a.testTools())
+	a.Waiting = waiting.New(a.Store, &waiting.Options{
+		GoOn:     func(ctx context.Context, l *waiting.Live) { a.Caller.GoOn(ctx, l) },
+		Changed:  func(w store.Waiting) { a.front.CallChanged(w) },
+		Canceled: func(w store.Waiting) { a.Caller.Canceled(w) },
+		Lease:    a.opts.Lease, Logger: a.log,
+	})
 	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{
 		Own: own, FindElements: a.describes, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
 		Results: a.Store, Retain: func() time.Duration { return a.Config().StoredResults.Retain }, JQ: a.jq(),
 		PastResults: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Background: a.work.Go, Redact: a.secrets.redact,
+		Waiting: a.Waiting,
 	})
 	a.lab = a.newLab()
 	a.front = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{
 		Version: a.opts.Version, Key: a.sealKey, May: a.Env.May, Logger: a.log,
+		Waiting: a.Waiting, Tasks: a.Store.WaitingCalls,
 	})
 	return nil
 }
@@ -95,6 +106,7 @@ func (a *App) startCalls() error {
 // close ends the sessions of clients and the servers.
 func (g *gateway) close() {
 	g.sessions.Close()
+	g.Waiting.Close()
 	g.front.Close()
 	g.Pool.Close()
 	g.meaning.Close()

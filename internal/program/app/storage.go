@@ -76,7 +76,8 @@ func (s *storage) trim(ctx context.Context, cfg *config.Config) {
 	_, noResults := s.Store.TrimResults(ctx, results)
 	_, noRuns := s.Store.TrimRuns(ctx, since, maxRuns)
 	_, noSessions := s.Store.TrimSessions(ctx, time.Now().Add(-cfg.Sessions.Retain), sessions)
-	if err := errors.Join(noCalls, noRecords, noResults, noRuns, noSessions); err != nil && ctx.Err() == nil {
+	_, noWaiting := s.Store.TrimWaiting(ctx)
+	if err := errors.Join(noWaiting, noCalls, noRecords, noResults, noRuns, noSessions); err != nil && ctx.Err() == nil {
 		s.log.Error("old data not deleted", "error", err)
 	}
 }
