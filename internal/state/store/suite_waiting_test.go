@@ -71,8 +71,9 @@ func testWaitingWhole(t *testing.T, dsn string, _ rawFunc) {
 			if !bytes.Equal(got.Body, want.Body) || !bytes.Equal(got.Questions, want.Questions) || got.Answer != nil {
 				t.Fatalf("%d and %d bytes came back of %d", len(got.Body), len(got.Questions), len(want.Body))
 			}
-			got.Body, got.Questions = want.Body, want.Questions
-			equal(t, got, want)
+			was := want // quicker without the long ones
+			was.Body, was.Questions, got.Body, got.Questions = nil, nil, nil, nil
+			equal(t, got, was)
 		}
 	}
 }
