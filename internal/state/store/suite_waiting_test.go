@@ -31,10 +31,15 @@ func sampleWaiting(i int) store.Waiting {
 // fakeClock is a clock that stands until it is moved.
 type fakeClock struct{ after atomic.Int64 }
 
-func (c *fakeClock) now() time.Time                { return noon.Add(time.Duration(c.after.Load())) }
-func (c *fakeClock) pass(d time.Duration)          { c.after.Add(int64(d)) }
-func (c *fakeClock) options() *store.Options       { return &store.Options{Now: c.now} }
-func atNoon(t *testing.T, dsn string) *store.Store { return open(t, dsn, new(fakeClock).options()) }
+func (c *fakeClock) now() time.Time          { return noon.Add(time.Duration(c.after.Load())) }
+func (c *fakeClock) pass(d time.Duration)    { c.after.Add(int64(d)) }
+func (c *fakeClock) options() *store.Options { return &store.Options{Now: c.now} }
+
+func atNoon(t *testing.T, dsn string) *store.Store {
+	t.Helper()
+	return open(t, dsn, new(fakeClock).options())
+}
+
 func addAll(t *testing.T, s *store.Store, n int) {
 	t.Helper()
 	for i := range n {
@@ -72,7 +77,10 @@ func testWaitingWhole(t *testing.T, dsn string, _ rawFunc) {
 				t.Fatalf("%d and %d bytes came back of %d", len(got.Body), len(got.Questions), len(want.Body))
 			}
 			was := want // quicker without the long ones
-			was.Body, was.Questions, got.Body, got.Questions = nil, nil, nil, nil
+			for _, w := range []*store.Waiting{&was, &got} {
+				w.Body = nil
+				w.Questions = nil
+			}
 			equal(t, got, was)
 		}
 	}
@@ -422,7 +430,9 @@ func testWaitingPages(t *testing.T, dsn string, _ rawFunc) {
 		}
 		if i%5 == 0 {
 			w.State = store.Failed
-			w.For, w.Replica, w.Lease = "", "", time.Time{}
+			w.For = ""
+			w.Replica = ""
+			w.Lease = time.Time{}
 		}
 		if i == 7 {
 			w.Expires = noon

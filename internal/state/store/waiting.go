@@ -145,8 +145,9 @@ func (s *Store) Waiting(ctx context.Context, owner, id string) (Waiting, error) 
 
 // SaveWaiting stores all that may change in an open call: not the id, the owner, what is called and
 // when it was created. It sets Version and Updated, and clears what a call that has ended does not
-// have. It returns false, with w unchanged, if somebody else was quicker or the call has ended. A
-// call whose sealed parts could not be read can only be ended.
+// have. A lease that was renewed since w was read is not shortened. It returns false, with w
+// unchanged, if somebody else was quicker or the call has ended. A call whose sealed parts could not
+// be read can only be ended. After an error it may have been saved: read it again.
 func (s *Store) SaveWaiting(ctx context.Context, w *Waiting) (bool, error) {
 	switch {
 	case w.Version < 0:

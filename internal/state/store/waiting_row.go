@@ -25,7 +25,6 @@ const (
 		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20
 		WHERE (SELECT count(CASE WHEN owner = $2 THEN 1 END) < $21 AND count(*) < $22
 			FROM waiting WHERE ` + isOpen + ` AND +expires > $23) ON CONFLICT DO NOTHING`
-	// A lease that was renewed since the call was read is not shortened.
 	saveWaiting = `UPDATE waiting SET state = $1, waits_for = $2, message = $3, ref = $4, attempt = $5, again = $6, replica = $7,
 		lease = CASE WHEN replica = $7 AND lease > $8 THEN lease ELSE $8 END, updated = $9, expires = $10, version = $11,
 		body = $12, questions = $13, answer = $14 WHERE id = $15 AND version = $16 AND ` + isOpen
