@@ -52,7 +52,9 @@ func waitingPlans(t *testing.T, s *Store) []waitingPlan {
 		{"lost", "waiting_open", lostWaiting, []any{micros(now), 100}, true},
 		{"trim", "waiting_by_expiry", trimWaiting, []any{micros(now)}, false},
 	}
-	for _, f := range []WaitingFilter{{}, {Open: true}, {Owner: "k1"}, {Owner: "k1", Open: true}, {Owner: "k1", Before: "1800000000000000.c"}} {
+	for _, f := range []WaitingFilter{
+		{}, {Open: true}, {Owner: "k1"}, {Owner: "k1", Open: true}, {Owner: "k1", Before: "1800000000000000.c"},
+	} {
 		query, args, err := f.query(&s.dialect, now)
 		if err != nil {
 			t.Fatal(err)
