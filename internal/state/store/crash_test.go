@@ -22,11 +22,13 @@ const (
 	secondEnv     = "TOOLFIT_TEST_SECOND_STORE"
 	keepEnv       = "TOOLFIT_TEST_CRASH_RESULTS"
 	secondKeepEnv = "TOOLFIT_TEST_SECOND_RESULTS"
+	waitEnv       = "TOOLFIT_TEST_CRASH_WAITING"
 )
 
 func TestMain(m *testing.M) {
 	others := map[string]func(string) error{
 		crashEnv: writeUntilKilled, secondEnv: writeAsSecond, keepEnv: keepUntilKilled, secondKeepEnv: keepAsSecond,
+		waitEnv: waitUntilKilled,
 	}
 	for env, other := range others {
 		if path := os.Getenv(env); path != "" {

@@ -125,7 +125,13 @@ func plan(t *testing.T, s *Store, explain string, f CallFilter) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := s.read.Query(explain+" "+query, args...)
+	return planOf(t, s, explain, query, args)
+}
+
+// planOf returns how the database runs a statement.
+func planOf(t *testing.T, s *Store, explain, query string, args []any) string {
+	t.Helper()
+	rows, err := s.write.Query(explain+" "+query, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,11 @@ func TestPostgresWithoutPreparedStatements(t *testing.T) {
 		dsn := pg.Schema(t) + "&default_query_exec_mode=exec"
 		test(t, func() *store.Store { return open(t, dsn, nil) })
 	}
+	for _, test := range []func(*testing.T, string, rawFunc){
+		testWaitingWhole, testWaitingForward, testWaitingLeases, testWaitingLimits, testWaitingPages, testTrimWaiting,
+	} {
+		test(t, pg.Schema(t)+"&default_query_exec_mode=exec", rawPostgres)
+	}
 }
 
 func rawPostgres(t *testing.T, dsn string) *sql.DB {

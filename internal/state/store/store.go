@@ -1,6 +1,6 @@
 // Package store keeps what must outlive the process: what the servers offer, the
-// servers that were added while running, the keys, one record per call, whole results,
-// sessions, agents, rules, and what was found by which words. It is one SQLite file, with a
+// servers that were added while running, the keys, one record per call, whole results, calls
+// that wait, sessions, agents, rules, and what was found by which words. It is one SQLite file, with a
 // folder of results beside it, that several processes may open at once (the gateway and the
 // command line), or a PostgreSQL database that several gateways share.
 //

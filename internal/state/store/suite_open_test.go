@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/store"
@@ -26,6 +27,12 @@ func testRestart(t *testing.T, dsn string, _ rawFunc) {
 	check(t, s.AppendCalls(ctx, []store.Call{sampleCall(1)}))
 	check(t, s.SaveServerConfig(ctx, "a", []byte(`{}`), false))
 	check(t, s.SaveResult(ctx, sampleResult(1)))
+	waiting := sampleWaiting(1)
+	waiting.Expires = time.Now().Add(time.Hour).Truncate(time.Microsecond).UTC()
+	check(t, s.AddWaiting(ctx, waiting, store.WaitingLimits{}))
+	saved, err := s.SaveWaiting(ctx, &waiting)
+	check(t, err)
+	equal(t, saved, true)
 	check(t, s.Close())
 
 	s = open(t, dsn, nil)
@@ -44,6 +51,9 @@ func testRestart(t *testing.T, dsn string, _ rawFunc) {
 	result, err := s.Result(ctx, sampleResult(1).Owner, sampleResult(1).Ref)
 	check(t, err)
 	equal(t, result, sampleResult(1))
+	stillWaiting, err := s.Waiting(ctx, waiting.Owner, waiting.ID)
+	check(t, err)
+	equal(t, stillWaiting, waiting)
 }
 
 func testManyOpen(t *testing.T, dsn string, _ rawFunc) {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -74,9 +75,6 @@ type WaitingFilter struct {
 	Limit  int    // 0 means 100; at most 1000
 }
 
-// isOpen is the condition of the index waiting_open; only in these words is the index used.
-const isOpen = "state IN ('working', 'input_required')"
-
 // AddWaiting stores a new waiting call with the version that it has. Too many open calls are a
 // fault.UpstreamBusy, a taken id is a fault.Conflict. On PostgreSQL, those that are added at the same
 // moment do not count each other: for each connection there may be one too many.
@@ -99,12 +97,8 @@ func (s *Store) AddWaiting(ctx context.Context, w Waiting, limits WaitingLimits)
 	if err := w.settle(); err != nil {
 		return err
 	}
-	const insert = `INSERT INTO waiting (` + waitingColumns + `)
-		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20
-		WHERE (SELECT count(CASE WHEN owner = $2 THEN 1 END) < $21 AND count(*) < $22
-			FROM waiting WHERE ` + isOpen + ` AND expires > $23) ON CONFLICT DO NOTHING`
 	args := append(s.opts.waitingRow(&w), unlessZero(int64(limits.Owner)), unlessZero(int64(limits.Total)), micros(now))
-	n, err := s.exec(ctx, insert, args...)
+	n, err := s.exec(ctx, addWaiting, args...)
 	if err == nil && n == 0 {
 		err = s.whyNotAdded(ctx, &w, limits)
 	}
@@ -137,7 +131,8 @@ func (s *Store) Waiting(ctx context.Context, owner, id string) (Waiting, error) 
 	c.has("id =", id)
 	c.equals("owner", owner)
 	c.has("expires >", micros(s.opts.Now()))
-	found, err := s.readWaiting(ctx, "read waiting call "+id, c.String(), c.args)
+	query := "SELECT " + waitingColumns + " FROM waiting" + c.String()
+	found, err := s.readWaiting(ctx, "read waiting call "+id, query, c.args)
 	switch {
 	case err != nil:
 		return Waiting{}, err
@@ -150,8 +145,9 @@ func (s *Store) Waiting(ctx context.Context, owner, id string) (Waiting, error) 
 
 // SaveWaiting stores all that may change in an open call: not the id, the owner, what is called and
 // when it was created. It sets Version and Updated, and clears what a call that has ended does not
-// have. It returns false, with w unchanged, if somebody else was quicker or the call has ended. A
-// call whose sealed parts could not be read can only be ended.
+// have. A lease that was renewed since w was read is not shortened. It returns false, with w
+// unchanged, if somebody else was quicker or the call has ended. A call whose sealed parts could not
+// be read can only be ended. After an error it may have been saved: read it again.
 func (s *Store) SaveWaiting(ctx context.Context, w *Waiting) (bool, error) {
 	switch {
 	case w.Version < 0:
@@ -160,19 +156,16 @@ func (s *Store) SaveWaiting(ctx context.Context, w *Waiting) (bool, error) {
 		return false, w.Err
 	}
 	next := *w
+	next.Err = nil
 	next.Version++
 	next.Updated = fromMicros(micros(s.opts.Now()))
 	if err := next.settle(); err != nil {
 		return false, err
 	}
-	// A lease that was renewed since the call was read is not shortened.
-	const update = `UPDATE waiting SET state = $1, waits_for = $2, message = $3, ref = $4, attempt = $5, again = $6, replica = $7,
-		lease = CASE WHEN replica = $7 AND lease > $8 THEN lease ELSE $8 END, updated = $9, expires = $10, version = $11,
-		body = $12, questions = $13, answer = $14 WHERE id = $15 AND version = $16 AND ` + isOpen
 	args := []any{string(next.State), string(next.For), next.Message, next.Ref, next.Attempt, next.Again, next.Replica,
 		micros(next.Lease), micros(next.Updated), micros(next.Expires), next.Version}
 	args = append(args, s.opts.sealWaiting(w)...)
-	n, err := s.exec(ctx, update, append(args, w.ID, w.Version)...)
+	n, err := s.exec(ctx, saveWaiting, append(args, w.ID, w.Version)...)
 	if err != nil || n == 0 {
 		return false, s.explain("save waiting call "+w.ID, err)
 	}
@@ -187,9 +180,7 @@ func (s *Store) ClaimWaiting(ctx context.Context, w *Waiting, replica string, un
 		return false, fmt.Errorf("claim waiting call %s: the replica has no name", w.ID)
 	}
 	now := micros(s.opts.Now())
-	const update = `UPDATE waiting SET replica = $1, lease = $2, attempt = attempt + 1, updated = $3, version = version + 1
-		WHERE id = $4 AND version = $5 AND (replica = '' OR lease < $6) AND ` + isOpen
-	n, err := s.exec(ctx, update, replica, micros(until), now, w.ID, w.Version, now)
+	n, err := s.exec(ctx, claimWaiting, replica, micros(until), now, w.ID, w.Version)
 	if err != nil || n == 0 {
 		return false, s.explain("claim waiting call "+w.ID, err)
 	}
@@ -205,13 +196,12 @@ func (s *Store) ClaimWaiting(ctx context.Context, w *Waiting, replica string, un
 // it works on and that is not among them was taken over, has ended or expired.
 func (s *Store) RenewWaiting(ctx context.Context, replica string, until time.Time) ([]string, error) {
 	if replica == "" {
-		return nil, fmt.Errorf("renew leases: the replica has no name")
+		return nil, errors.New("renew leases of waiting calls: the replica has no name")
 	}
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	const update = "UPDATE waiting SET lease = $1 WHERE replica = $2 AND expires > $3 AND " + isOpen + " RETURNING id"
 	read := func(scan scanner, id *string) error { return scan(id) }
-	ids, err := readRows(ctx, s.write, read, update, micros(until), replica, micros(s.opts.Now()))
+	ids, err := readRows(ctx, s.write, read, renewWaiting, micros(until), replica, micros(s.opts.Now()))
 	if err == nil {
 		err = s.intact()
 	}
@@ -221,34 +211,17 @@ func (s *Store) RenewWaiting(ctx context.Context, replica string, until time.Tim
 // LostWaiting returns open calls whose replica has let its lease end, those first that it lost first.
 // The limit 0 means 100; at most 1000. A page of long ones is shorter.
 func (s *Store) LostWaiting(ctx context.Context, limit int) ([]Waiting, error) {
-	now := micros(s.opts.Now())
-	var c where
-	c.is("replica > ''")
-	c.has("lease <", now)
-	c.has("expires >", now)
-	c.is(isOpen)
-	return s.readWaiting(ctx, "read lost calls", c.String()+" ORDER BY lease, id"+c.limit(limit), c.args)
+	return s.readWaiting(ctx, "read lost calls", lostWaiting, []any{micros(s.opts.Now()), pageLimit(limit)})
 }
 
 // WaitingCalls returns the matching calls without their sealed parts, the newest first. To change one,
 // read it with Waiting.
 func (s *Store) WaitingCalls(ctx context.Context, f WaitingFilter) ([]Waiting, error) {
-	var c where
-	c.equals("owner", f.Owner)
-	c.has("expires >", micros(s.opts.Now()))
-	if f.Open {
-		c.is(isOpen)
-	}
-	if err := c.before(f.Before, "created", "id"); err != nil {
+	query, args, err := f.query(&s.dialect, s.opts.Now())
+	if err != nil {
 		return nil, err
 	}
-	index := "waiting_by_time"
-	if f.Owner != "" {
-		index = "waiting_by_owner"
-	}
-	query := "SELECT " + waitingHead + ", NULL, NULL, NULL FROM waiting" + s.dialect.by(index) + c.String() +
-		" ORDER BY created DESC, id DESC" + c.limit(f.Limit)
-	found, err := list(ctx, s, "read waiting calls", s.opts.scanWaiting, query, c.args...)
+	found, err := list(ctx, s, "read waiting calls", s.opts.scanWaiting, query, args...)
 	for i := range found {
 		found[i].Version = -1
 	}
@@ -257,6 +230,6 @@ func (s *Store) WaitingCalls(ctx context.Context, f WaitingFilter) ([]Waiting, e
 
 // TrimWaiting deletes the calls that have expired.
 func (s *Store) TrimWaiting(ctx context.Context) (deleted int64, err error) {
-	deleted, err = s.exec(ctx, "DELETE FROM waiting WHERE expires <= $1", micros(s.opts.Now()))
+	deleted, err = s.exec(ctx, trimWaiting, micros(s.opts.Now()))
 	return deleted, s.explain("trim waiting calls", err)
 }

@@ -9,13 +9,53 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
+// maxWaitingMessage limits the message of a waiting call, in bytes.
+const maxWaitingMessage = 1000
+
 const (
 	waitingHead = `id, owner, profile, server, tool, state, waits_for, message, ref, attempt, again, replica, lease,
 		created, updated, expires, version`
 	waitingColumns = waitingHead + ", body, questions, answer"
-	// maxWaitingMessage limits the message of a waiting call, in bytes.
-	maxWaitingMessage = 1000
+
+	// isOpen is the condition of the index waiting_open; only in these words is the index used.
+	isOpen = "state IN ('working', 'input_required')"
+
+	// The sign keeps SQLite from reading all that have not expired by their time.
+	addWaiting = `INSERT INTO waiting (` + waitingColumns + `)
+		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20
+		WHERE (SELECT count(CASE WHEN owner = $2 THEN 1 END) < $21 AND count(*) < $22
+			FROM waiting WHERE ` + isOpen + ` AND +expires > $23) ON CONFLICT DO NOTHING`
+	saveWaiting = `UPDATE waiting SET state = $1, waits_for = $2, message = $3, ref = $4, attempt = $5, again = $6, replica = $7,
+		lease = CASE WHEN replica = $7 AND lease > $8 THEN lease ELSE $8 END, updated = $9, expires = $10, version = $11,
+		body = $12, questions = $13, answer = $14 WHERE id = $15 AND version = $16 AND ` + isOpen
+	claimWaiting = `UPDATE waiting SET replica = $1, lease = $2, attempt = attempt + 1, updated = $3, version = version + 1
+		WHERE id = $4 AND version = $5 AND (replica = '' OR lease < $3) AND ` + isOpen
+	renewWaiting = "UPDATE waiting SET lease = $1 WHERE replica = $2 AND expires > $3 AND " + isOpen + " RETURNING id"
+	lostWaiting  = "SELECT " + waitingColumns + " FROM waiting WHERE replica > '' AND lease < $1 AND expires > $1 AND " + isOpen +
+		" ORDER BY lease, id LIMIT $2"
+	trimWaiting = "DELETE FROM waiting WHERE expires <= $1"
 )
+
+// query is the list of the matching calls, without their sealed parts.
+func (f *WaitingFilter) query(d *dialect, now time.Time) (query string, args []any, err error) {
+	var w where
+	index := "waiting_by_time"
+	if f.Owner != "" {
+		index = "waiting_by_owner"
+	}
+	w.equals("owner", f.Owner)
+	w.has("expires >", micros(now))
+	if f.Open { // few of many: these are sorted
+		index = "waiting_open"
+		w.is(isOpen)
+	}
+	if err := w.before(f.Before, "created", "id"); err != nil {
+		return "", nil, err
+	}
+	query = "SELECT " + waitingHead + ", NULL, NULL, NULL FROM waiting" + d.by(index) + w.String() +
+		" ORDER BY created DESC, id DESC" + w.limit(f.Limit)
+	return query, w.args, nil
+}
 
 // settle brings a call into the form in which it is stored, or says why it cannot be.
 func (w *Waiting) settle() error {
@@ -92,10 +132,10 @@ func (w *Waiting) sealedParts() [3]waitingPart {
 }
 
 // readWaiting reads whole calls, until they take too much memory.
-func (s *Store) readWaiting(ctx context.Context, op, rest string, args []any) ([]Waiting, error) {
+func (s *Store) readWaiting(ctx context.Context, op, query string, args []any) ([]Waiting, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	rows, err := s.read.QueryContext(ctx, "SELECT "+waitingColumns+" FROM waiting"+rest, args...)
+	rows, err := s.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, s.explain(op, err)
 	}
