@@ -37,8 +37,9 @@ const (
 	AsTask                 // as a task from the beginning
 )
 
-// errHandedOver says that the call goes on elsewhere: somebody else ends it and its record.
-var errHandedOver = errors.New("the call goes on without its request")
+// ErrHandedOver says that the call goes on without its request, which has been answered: somebody else
+// ends it and its record.
+var ErrHandedOver = errors.New("the call goes on without its request")
 
 // detaching is what a call needs to go on without its request.
 type detaching struct {
@@ -114,7 +115,7 @@ func (r *recording) now(ctx context.Context) error {
 // asTask makes a task of a call that never was sent, because its arguments were refused or the tool is
 // one of ours: its client expects nothing else.
 func (r *recording) asTask(ctx context.Context, s *sent, req *Request, err error) error {
-	if r.live != nil || err == errHandedOver {
+	if r.live != nil || err == ErrHandedOver {
 		return nil
 	}
 	r.req = req
@@ -163,7 +164,7 @@ func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) 
 		return false
 	}
 	e := r.last.entry
-	now := c.opts.Now()
+	now := c.opts.Now().Truncate(time.Microsecond) // as it is stored
 	w := store.Waiting{
 		ID: r.call.ID, Owner: r.call.Principal, Profile: r.call.Profile, Server: e.Server, Tool: e.Name,
 		State: store.Working, For: store.ForServer, Again: e.ReadOnly() || e.Idempotent(),
@@ -186,7 +187,7 @@ func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) 
 // handOver lets the call go on without this goroutine, after a while.
 func (r *recording) handOver(after time.Duration) error {
 	r.live.After(after)
-	return errHandedOver
+	return ErrHandedOver
 }
 
 // answered stores how a detached call ended, for whoever collects it.

@@ -254,7 +254,7 @@ func (c *Caller) sendAgain(ctx context.Context, r *resumed) {
 
 // conclude ends a call that was taken up again.
 func (c *Caller) conclude(ctx context.Context, r *resumed, out upstream.Outcome, err error) {
-	if err == errHandedOver {
+	if err == ErrHandedOver {
 		return
 	}
 	var res *Result

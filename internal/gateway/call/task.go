@@ -65,7 +65,7 @@ func (r *recording) park(ctx context.Context, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	return errHandedOver
+	return ErrHandedOver
 }
 
 // followTask follows a server's task: for a client with tasks without its request, for others until it
