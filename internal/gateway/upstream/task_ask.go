@@ -80,7 +80,7 @@ func (p *Pool) TaskResult(ctx context.Context, c Call, id string) (Outcome, erro
 	if err != nil {
 		return Outcome{}, p.failure(ctx, signedError(s.cfg.ID, err))
 	}
-	return Outcome{Kind: Complete, Era: era, Raw: raw, buf: out.buf}, nil
+	return Outcome{Kind: Complete, Era: era, Raw: unrelated(raw), buf: out.buf}, nil
 }
 
 // AnswerTask gives a modern server the answers to the questions of a task, an object by the names of the questions.
@@ -136,6 +136,15 @@ func aboutTask(c Call, method, id string, answers json.RawMessage) outgoing {
 		peer = mcp.Deaf
 	}
 	return outgoing{method: method, params: params, from: c.From, name: id, caller: c.Caller, peer: peer, tasks: true}
+}
+
+// unrelated removes the id of the server's task from a result or question: for others, the call has another.
+func unrelated(raw json.RawMessage) json.RawMessage {
+	const related = "io.modelcontextprotocol/related-task"
+	if !bytes.Contains(raw, []byte(related)) {
+		return raw
+	}
+	return mcp.Edit(raw, "_meta", func(meta []byte) []byte { return mcp.Without(meta, related) })
 }
 
 // isPoll tells whether the request is a short one about a task: what a server says meanwhile does not belong to it.
