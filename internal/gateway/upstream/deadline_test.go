@@ -111,7 +111,9 @@ func TestSlowMayBeLateAndTheCallerAskedMeanwhile(t *testing.T) {
 		ctx, clock := startDeadline(t.Context(), 0, hesitant{5 * time.Second}, 50*time.Second)
 		defer clock.stop()
 		time.Sleep(52 * time.Second)
+		clock.due() // as a timer does that ended while it was set again
 		clock.asked()
+		clock.due()
 		time.Sleep(time.Minute)
 		clock.answered()
 		<-ctx.Done()
