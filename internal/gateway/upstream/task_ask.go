@@ -28,7 +28,7 @@ func (p *Pool) GetTask(ctx context.Context, c Call, id string) (Task, error) {
 	case err != nil:
 		return Task{}, err
 	case task.ID != id:
-		return Task{}, s.badTask("answered %s with another task than the one it was asked for", getTask)
+		return Task{}, fault.New(fault.UpstreamProtocol, "server %s answered %s with another task than the one it was asked for", s.cfg.ID, getTask)
 	case !task.Ended():
 		s.keep(c.caller(), task)
 	}
@@ -43,18 +43,19 @@ func (s *server) readAll(raw json.RawMessage, era mcp.Era) (Task, error) {
 	}
 	kind := mcp.ResultType(raw)
 	if kind != "" && kind != "complete" && kind != "task" { // examples of the extension have the last
-		return Task{}, s.badTask("answered %s with a result of type %.40q", getTask, kind)
+		return Task{}, fault.New(fault.UpstreamProtocol, "server %s answered %s with a result of type %.40q, which was not asked for",
+			s.cfg.ID, getTask, kind)
 	}
 	switch task.Status {
 	case TaskAsks:
 		task.Questions = rawjson.Get(signedResult(s.cfg.ID, raw), "inputRequests")
 		if task.Questions != nil && !isObject(task.Questions) {
-			return Task{}, s.badTask("sent invalid questions of a task")
+			return Task{}, fault.New(fault.UpstreamProtocol, "server %s sent invalid questions of a task", s.cfg.ID)
 		}
 	case TaskCompleted:
 		task.Result = rawjson.Get(raw, "result")
 		if kind := mcp.ResultType(task.Result); !isObject(task.Result) || kind != "" && kind != "complete" {
-			return Task{}, s.badTask("has a completed task without its result")
+			return Task{}, fault.New(fault.UpstreamProtocol, "server %s has a completed task without its result", s.cfg.ID)
 		}
 	case TaskFailed:
 		task.Error = mcp.Errorf(mcp.CodeInternal, "%s", cmp.Or(task.Message, "the task failed"))
@@ -212,8 +213,4 @@ func (s *server) insist(rawTool string) {
 func (s *server) insistsOn(rawTool string) bool {
 	known := s.insists.Load()
 	return known != nil && (*known)[rawTool]
-}
-
-func (s *server) badTask(format string, args ...any) error {
-	return fault.New(fault.UpstreamProtocol, "server %s "+format, append([]any{s.cfg.ID}, args...)...)
 }

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -381,6 +382,21 @@ func TestAServerThatInsistsOnTasksIsBelieved(t *testing.T) {
 		if rpc := new(mcp.Error); !errors.As(err, &rpc) || rpc.Code != mcp.CodeMissingCapability || s.count("tools/call") != want {
 			t.Errorf("%v after %d calls, want %d", err, s.count("tools/call"), want)
 		}
+	}
+}
+
+// TestALegacyRefusalIsNotRepeated holds that nothing would be different the second time.
+func TestALegacyRefusalIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	s := newOldWeb(t, taskHello, func(w http.ResponseWriter, _ *http.Request, m mcp.Message) {
+		calls.Add(1)
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32021,"message":"m","data":{"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}}}`, m.ID)
+	})
+	p, _ := newPool(t, nil, s.config())
+	if _, err := p.Call(t.Context(), taskCall("old", NoTask)); err == nil || calls.Load() != 1 {
+		t.Errorf("%v after %d calls", err, calls.Load())
 	}
 }
 
