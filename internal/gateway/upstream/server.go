@@ -145,7 +145,11 @@ func (s *server) do(ctx context.Context, who caller, out outgoing) (json.RawMess
 		if err != nil {
 			return nil, "", unsent(err)
 		}
-		raw, err := sess.conn.request(ctx, out.within(sess))
+		out.era = sess.era
+		if out.asTask {
+			out.askForTask(sess)
+		}
+		raw, err := sess.conn.request(ctx, out)
 		s.release(sess)
 		lost := errors.Is(err, errSessionLost)
 		other := hasMark(err, otherEra) || sess.era == mcp.Modern && refusesVersion(err)

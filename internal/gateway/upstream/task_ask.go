@@ -153,14 +153,13 @@ func (o outgoing) isPoll() bool {
 	return o.method == getTask || o.method == updateTask || o.method == cancelTask
 }
 
-// within is the request as it is sent over the session.
-func (o outgoing) within(sess *session) outgoing {
-	o.era = sess.era
-	if o.asTask && sess.makesTasks() {
-		o.params = mcp.With(mcp.Without(o.params, "task"), "task", taskTTL)
-		o.meta = mcp.FindMeta(o.params)
+// askForTask asks for a task if the session's server makes them, and only then.
+func (o *outgoing) askForTask(sess *session) {
+	o.params = mcp.Without(o.params, "task")
+	if sess.makesTasks() {
+		o.params = mcp.With(o.params, "task", taskTTL)
 	}
-	return o
+	o.meta = mcp.FindMeta(o.params)
 }
 
 // makesTasks tells whether a legacy server makes tasks of calls.
