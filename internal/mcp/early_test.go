@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/inbound"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // earlyCall is a request whose handler goes on after it was answered.
@@ -41,6 +42,9 @@ func newEarlyFront(t *testing.T) (*testFront, chan *earlyCall) {
 func earlyEntry(calls chan *earlyCall) Entry {
 	e := testEntry("")
 	e.Handler = HandlerFunc(func(ctx context.Context, req *Request) (json.RawMessage, error) {
+		if strings.HasPrefix(req.Method, "tasks/") {
+			return rawjson.Get(req.Params, "taskId"), nil
+		}
 		if req.Method != "early" {
 			return testHandler(ctx, req)
 		}
@@ -485,4 +489,25 @@ func TestAnsweredRequestsHoldNoConnection(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAnEarlyAnswerDoesNotWaitForAClientThatReadsNothing(t *testing.T) {
+	f, calls := newEarlyFront(t)
+	h := f.open(t, "2025-06-18")
+	conn, err := net.Dial("tcp", f.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	body := `{"id":7,"method":"early"}`
+	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nMcp-Session-Id: %s\r\nContent-Length: %d\r\n\r\n%s",
+		h[sessionHeader], len(body), body)
+	c := <-calls
+	began := time.Now()
+	large := json.RawMessage(`"` + strings.Repeat("a", 32<<20) + `"`)
+	c.req.early.(*reply).w.stalled = -time.Duration(len(large)>>16)*time.Second + 50*time.Millisecond // what is long may take longer
+	if !c.req.AnswerNow(large) || time.Since(began) > patience/2 {
+		t.Errorf("it took %s", time.Since(began))
+	}
+	c.goesOn(t)
 }
