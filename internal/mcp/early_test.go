@@ -477,13 +477,24 @@ func TestAnsweredRequestsHoldNoConnection(t *testing.T) {
 					held = held[1:]
 				}
 			}
+			answer := make(chan string, 1)
+			go func() {
+				answer <- fmt.Sprint(readAnswer(t, f.post(t, `{"id":"last","method":"early","params":`+params+`}`, h)))
+			}()
+			last := <-calls
 			f.client.CloseIdleConnections()
-			if err := srv.Shutdown(t.Context()); err != nil {
-				t.Error(err)
-			}
+			down := make(chan error, 1)
+			go func() { down <- srv.Shutdown(t.Context()) }()
 			if err := <-served; err != http.ErrServerClosed {
 				t.Error(err)
 			}
+			if !last.req.AnswerNow(json.RawMessage(`{"early":true}`)) || !strings.Contains(<-answer, "early") {
+				t.Error("not answered while the server shuts down")
+			}
+			if err := <-down; err != nil {
+				t.Error(err)
+			}
+			last.goesOn(t)
 			for _, c := range held {
 				c.goesOn(t)
 			}
@@ -510,4 +521,47 @@ func TestAnEarlyAnswerDoesNotWaitForAClientThatReadsNothing(t *testing.T) {
 		t.Errorf("it took %s", time.Since(began))
 	}
 	c.goesOn(t)
+}
+
+// A request is either canceled or answered early, and what was answered early is not canceled.
+func TestEarlyAnswersAndCancellationsRace(t *testing.T) {
+	f, calls := newEarlyFront(t)
+	h := f.open(t, "2025-06-18")
+	s := f.sessions.get(h[sessionHeader], "")
+	early := 0
+	for i := range 300 {
+		params := `{}`
+		if i%2 == 0 {
+			params = `{"progress":1}`
+		}
+		answer := make(chan []string, 1)
+		go func() { answer <- readAnswer(t, f.post(t, `{"id":7,"method":"early","params":`+params+`}`, h)) }()
+		c := <-calls
+		var won atomic.Int32
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for range rand.IntN(300) {
+				runtime.Gosched()
+			}
+			s.canceled(json.RawMessage(`{"requestId":7}`))
+		})
+		for range 2 {
+			wg.Go(func() {
+				if c.req.AnswerNow(json.RawMessage(`{"early":true}`)) {
+					won.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if n := won.Load(); n > 1 || (n == 1) != (c.ctx.Err() == nil) {
+			t.Fatalf("answered %d times, the context says %v", n, c.ctx.Err())
+		}
+		early += int(won.Load())
+		close(c.end)
+		if got := fmt.Sprint(<-answer); strings.Contains(got, "early") != (won.Load() == 1) || strings.Contains(got, "late") {
+			t.Fatalf("got %s", got)
+		}
+		<-c.out
+	}
+	t.Logf("%d of 300 were early", early)
 }
