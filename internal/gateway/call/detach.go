@@ -100,6 +100,7 @@ func (c *Caller) mayDetach(ctx context.Context, s *sent, req *Request, rec *reco
 		return nil
 	}
 	rec.sends(s, req)
+	msg.Peer = rec
 	if req.Tasks == AsTask && rec.live == nil {
 		if err := rec.now(ctx); err != nil {
 			return err
@@ -151,6 +152,30 @@ func (r *recording) Slow(cancel context.CancelCauseFunc) bool {
 		return true
 	}
 	return r.detach(context.Background(), cancel)
+}
+
+// client is who hears of the call's progress and answers its questions: the client of its request, or,
+// once it is detached, whoever collects it.
+func (r *recording) client() mcp.Peer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.live != nil:
+		return asking{r.live, r.req.From.Capabilities}
+	case r.req.Client != nil:
+		return r.req.Client
+	}
+	return mcp.Deaf
+}
+
+// Notify passes on what the server says during the call.
+func (r *recording) Notify(ctx context.Context, method string, params json.RawMessage) error {
+	return r.client().Notify(ctx, method, params)
+}
+
+// Ask puts a question of the server to the client.
+func (r *recording) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return r.client().Ask(ctx, method, params)
 }
 
 // Detached tells whether the call goes on without its request.

@@ -167,6 +167,9 @@ func (l *Live) goOn() {
 	c.opts.GoOn(ctx, l)
 }
 
+// Drop forgets a call that has ended.
+func (l *Live) Drop() { l.finish(ErrCanceled) }
+
 // finish ends the work on the call, and forgets it.
 func (l *Live) finish(why error) {
 	l.mu.Lock()
