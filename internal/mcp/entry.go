@@ -25,12 +25,25 @@ type Info struct {
 	Name, Title, Version string
 	Instructions         string          // "" leaves it out
 	Capabilities         json.RawMessage // nil: {}
+	Tasks                bool            // tools/call can make tasks
 }
 
 func (i Info) initializeResult(version string) json.RawMessage {
+	if i.Tasks && version == Latest {
+		i = i.with("tasks", `{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`)
+	}
 	b := i.appendTo(rawjson.AppendString([]byte(`{"protocolVersion":`), version))
 	b = append(append(b, `,"serverInfo":`...), i.Implementation()...)
 	return append(b, '}')
+}
+
+// with adds a capability.
+func (i Info) with(name, value string) Info {
+	if i.Capabilities == nil {
+		i.Capabilities = json.RawMessage("{}")
+	}
+	i.Capabilities = With(i.Capabilities, name, []byte(value))
+	return i
 }
 
 // appendTo appends the members that both eras write alike.

@@ -71,6 +71,9 @@ func removed(method string) bool {
 
 // discoverResult is what server/discover answers.
 func (i Info) discoverResult() json.RawMessage {
+	if i.Tasks {
+		i = i.with("extensions", `{"`+ExtensionTasks+`":{}}`)
+	}
 	b := append([]byte(`{"resultType":"complete","supportedVersions":[`), rawjson.AppendString(nil, ModernVersion)...)
 	for _, v := range legacyVersions() {
 		b = rawjson.AppendString(append(b, ','), v)
