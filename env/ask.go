@@ -97,6 +97,7 @@ type open struct {
 	steps   int64 // how often there was progress
 	asked   int
 	answers map[string]json.RawMessage // of a modern client, by the key of the question; nil: not read yet
+	used    map[string]json.RawMessage // those that are answers to questions
 }
 
 func (o *open) abilities() json.RawMessage { return o.req.Speaker().Capabilities }
@@ -140,6 +141,7 @@ func (o *open) answered(questions []Question) ([]Answer, error) {
 			return nil, &unanswered{wrong: err}
 		}
 		o.answers = sent
+		o.used = map[string]json.RawMessage{}
 	}
 	missing := map[string]Question{}
 	var all []Answer
@@ -147,13 +149,16 @@ func (o *open) answered(questions []Question) ([]Answer, error) {
 		o.asked++
 		sum := crc32.ChecksumIEEE(append([]byte(q.Method), q.Params...))
 		key := fmt.Sprintf("q%d-%08x", o.asked, sum) // another question in its place does not get its answer
-		if o.answers[key] == nil {
+		answer, found := o.answers[key]
+		if !found {
 			missing[key] = q
+			continue
 		}
-		all = append(all, Answer(o.answers[key]))
+		o.used[key] = answer
+		all = append(all, Answer(answer))
 	}
 	if len(missing) > 0 {
-		return nil, &unanswered{questions: missing, answers: o.answers}
+		return nil, &unanswered{questions: missing, answers: maps.Clone(o.used)}
 	}
 	return all, nil
 }
