@@ -164,6 +164,9 @@ func TestModernTasks(t *testing.T) {
 		if text := fmt.Sprint(r.get("result", "content")); !strings.Contains(text, "你好 Ada") || r.text("resultType") != "complete" {
 			t.Errorf("got %+v", r)
 		}
+		if r.text("result", "resultType") != "complete" { // as the call itself would have said
+			t.Errorf("got %+v", r)
+		}
 		if r.get("ttlMs") != 3600000.0 || r.get("ttl") != nil || r.get("inputRequests") != nil {
 			t.Errorf("got %+v", r)
 		}
