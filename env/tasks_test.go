@@ -331,4 +331,3 @@ func TestNobodyCanTakeAllTasks(t *testing.T) {
 		t.Errorf("%d tasks", n)
 	}
 }
-
