@@ -119,3 +119,19 @@ func TestManyWhoWaitForAResultAskOnce(t *testing.T) {
 		t.Errorf("asked %d times", client.asked)
 	}
 }
+
+type unwritable struct{}
+
+func (unwritable) MarshalJSON() ([]byte, error) { panic("no") }
+
+func TestAResultThatCannotBeWrittenFailsTheTask(t *testing.T) {
+	for name, result := range map[string]any{"panics": unwritable{}, "no JSON": func() {}, "no object": RawResult("[]")} {
+		req := &mcp.Request{Meta: &mcp.Meta{}}
+		made := newTask(t, req)
+		made.run(func(context.Context) (any, error) { return result, nil })
+		state := made.seen(req)
+		if (state.Status == taskFailed) != (name == "panics") || !made.isFinal() {
+			t.Errorf("%s: got %+v", name, state)
+		}
+	}
+}
