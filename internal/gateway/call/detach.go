@@ -234,6 +234,9 @@ func (r *recording) handOver(after time.Duration) error {
 // answered stores how a detached call ended, for whoever collects it.
 func (r *recording) answered(ctx context.Context, res *Result, err error) {
 	ctx = context.WithoutCancel(ctx)
+	if res == nil && err == nil {
+		err = errors.New("panic in a call") // which goes on its way
+	}
 	state := store.Completed
 	if err != nil && !isFault(err) {
 		state = store.Failed // the server's JSON-RPC error, or a bug of ours
