@@ -93,10 +93,14 @@ func (c *Caller) mayDetach(ctx context.Context, s *sent, req *Request, rec *reco
 			msg.Task = upstream.NeedsTask
 		}
 	}
-	if req.Tasks != NoTask && msg.Task == upstream.NoTask {
+	switch {
+	case msg.Task != upstream.NoTask:
+	case req.Tasks != NoTask:
 		msg.Task = upstream.MayTask
+	case req.From.Era == mcp.Modern && s.entry.Detach == config.DetachAuto && !s.params.wantsProgress():
+		msg.Task = upstream.RefusesTask // it says with each request what it can; a server's refusal is meant for it
 	}
-	if after == 0 && msg.Task == upstream.NoTask && rec.live == nil {
+	if after == 0 && req.Tasks == NoTask && rec.live == nil {
 		return nil
 	}
 	rec.sends(s, req)
