@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -75,7 +76,7 @@ func read(resp *http.Response, f func(m mcp.Message) (last bool)) error {
 		if len(ev.Data) == 0 {
 			continue
 		}
-		m, err := mcp.Parse(ev.Data)
+		m, err := mcp.Parse(bytes.Clone(ev.Data)) // it is overwritten by the next
 		if err != nil || f(m) {
 			return err
 		}
@@ -222,4 +223,17 @@ func soon(t *testing.T, what string, so func() bool) {
 			t.Fatal("not soon: " + what)
 		}
 	}
+}
+
+// mustDelete is the request that ends a session.
+func mustDelete(t *testing.T, s *session) *http.Request {
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, s.door.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Test-Caller", s.who)
+	for name, value := range s.header {
+		req.Header.Set(name, value)
+	}
+	return req
 }
