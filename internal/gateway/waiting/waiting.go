@@ -297,6 +297,7 @@ func (c *Calls) takeOver(ctx context.Context) {
 		if taken == 0 {
 			return
 		}
+		c.renew(ctx) // there may be many
 	}
 }
 
