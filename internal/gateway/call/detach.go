@@ -146,7 +146,7 @@ func (r *recording) listens(msg *upstream.Call) {
 func (r *recording) now(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.detach(ctx, r.stop) || r.live == nil {
+	if !r.detach(ctx, r.stop) {
 		return fault.New(fault.StoreDown, "not called: no task could be made of it").WithHint("try again later, or call the tool without a task").Unsent()
 	}
 	return nil
@@ -261,8 +261,8 @@ func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) 
 	}
 	h := Handle{Waiting: w, Shown: e.Shown, Structured: e.Definition.OutputSchema() != nil}
 	if !r.req.Front.Detached(r.req.Asked, h) {
-		live.End(ctx, store.Cancelled, func(*store.Waiting) {}) // nobody has the handle
-		return true
+		live.Undo(context.WithoutCancel(ctx))
+		return false
 	}
 	r.live = live
 	return true

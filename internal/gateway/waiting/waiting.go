@@ -107,7 +107,7 @@ type Live struct {
 
 // Causes for which the work on a call ends.
 var (
-	ErrCanceled = errors.New("the call was canceled")
+	ErrCanceled = errors.New("its caller no longer wants it")
 	errTaken    = errors.New("another replica has taken over the call")
 	errClosing  = errors.New("the gateway is going down")
 )

@@ -71,6 +71,18 @@ func TestACanceledCallEndsItsWork(t *testing.T) {
 	}
 }
 
+func TestACallThatWasNotDetachedGoesOn(t *testing.T) {
+	r := newReplica(t, openStore(t), nil)
+	w := r.add(t, "c_1")
+	w.Undo(t.Context())
+	if w.ctx.Err() != nil || r.Len() != 0 {
+		t.Error("its work was ended")
+	}
+	if _, err := r.Get(t.Context(), "ann", "c_1"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("it is there: %v", err)
+	}
+}
+
 // Whoever loses the race must know it: a call is not both completed and canceled.
 func TestCancelAndEndRace(t *testing.T) {
 	r := newReplica(t, openStore(t), nil)
