@@ -52,6 +52,7 @@ type detaching struct {
 	live   *waiting.Live           // nil while the call belongs to its request
 	over   bool                    // there is an outcome: it is too late to detach
 	task   *upstreamTask           // that the server made; nil: it made none
+	heard  *string                 // the last progress, if it was asked for on our own behalf; nil: it was not
 	stop   context.CancelCauseFunc // ends a call that is a task from the beginning; nil for others
 }
 
@@ -117,7 +118,28 @@ func (c *Caller) mayDetach(ctx context.Context, s *sent, req *Request, rec *reco
 		msg.Slow = rec
 		msg.SlowAfter = rec.left(after)
 	}
+	if _, slow := c.slow.Load(s.entry.Name); slow && !s.params.wantsProgress() {
+		rec.listens(msg)
+	}
 	return nil
+}
+
+// listens asks the server for progress on our own behalf: calls of the tool have taken long before, and
+// who collects this one wants to know how far it is.
+func (r *recording) listens(msg *upstream.Call) {
+	meta := msg.Params[msg.Meta.Start:msg.Meta.End]
+	if len(meta) == 0 {
+		meta = json.RawMessage("{}")
+	}
+	if meta[0] != '{' {
+		return
+	}
+	meta = mcp.With(mcp.Without(meta, "progressToken"), "progressToken", []byte("0"))
+	msg.Params = mcp.With(mcp.Without(msg.Params, "_meta"), "_meta", meta)
+	msg.Meta = mcp.FindMeta(msg.Params)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.heard = new(string)
 }
 
 // now detaches a call that is a task from the beginning.
@@ -172,9 +194,26 @@ func (r *recording) client() mcp.Peer {
 	return mcp.Deaf
 }
 
-// Notify passes on what the server says during the call.
+// Notify passes on what the server says during the call. Progress that the client has not asked for is
+// kept until the call is detached.
 func (r *recording) Notify(ctx context.Context, method string, params json.RawMessage) error {
+	if r.keepsProgress(method, params) {
+		return nil
+	}
 	return r.client().Notify(ctx, method, params)
+}
+
+func (r *recording) keepsProgress(method string, params json.RawMessage) bool {
+	if method != progressMethod {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.heard == nil || r.live != nil {
+		return false
+	}
+	*r.heard = progressText(params)
+	return true
 }
 
 // Ask puts a question of the server to the client.
@@ -211,6 +250,10 @@ func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) 
 		State: store.Working, For: store.ForServer, Again: e.ReadOnly() || e.Idempotent(),
 		Created: now, Updated: now, Expires: now.Add(c.opts.Retain()), Body: body,
 	}
+	if r.heard != nil {
+		w.Message = *r.heard
+	}
+	c.slow.Store(e.Name, true)
 	live, err := c.opts.Waiting.Add(ctx, w, cancel)
 	if err != nil {
 		r.caller.opts.Logger.Warn("a call could not be detached", "call", r.call.ID, "tool", e.Name, "error", fault.As(err))

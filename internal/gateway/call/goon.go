@@ -134,7 +134,7 @@ type asking struct {
 
 // Notify keeps the last progress.
 func (a asking) Notify(ctx context.Context, method string, params json.RawMessage) error {
-	if method == "notifications/progress" {
+	if method == progressMethod {
 		a.live.Progress(ctx, progressText(params))
 	}
 	return nil
@@ -146,6 +146,8 @@ func (a asking) Ask(ctx context.Context, method string, params json.RawMessage) 
 	}
 	return a.live.Ask(ctx, method, params)
 }
+
+const progressMethod = "notifications/progress"
 
 // progressText is progress in words: "3 of 10: indexing".
 func progressText(params json.RawMessage) string {

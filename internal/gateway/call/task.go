@@ -156,7 +156,7 @@ func keepAlive(ctx context.Context, req *Request, n int, message string) {
 	if message != "" {
 		b = rawjson.AppendString(append(b, `,"message":`...), message)
 	}
-	req.Client.Notify(ctx, "notifications/progress", append(b, '}'))
+	req.Client.Notify(ctx, progressMethod, append(b, '}'))
 }
 
 // taskCall finds the session with the server that has the task.
