@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -139,6 +140,36 @@ func TestWhoWaitsForAResultMayLeave(t *testing.T) {
 	s.let()
 	if got, err := ann.request(t.Context(), "tasks/result", naming(id)); err != nil || !strings.Contains(got, "done slow") {
 		t.Errorf("%s, %v", got, err)
+	}
+}
+
+func TestATaskTellsItsProgress(t *testing.T) {
+	s := newShop(t)
+	defer s.let()
+	ann := s.open("ann", mcp.Latest, onlyAsked)
+	id := legacyTaskOf(t, ann, "counts")
+	soon(t, "its progress is known", func() bool {
+		got, err := ann.request(t.Context(), "tasks/get", naming(id))
+		return err == nil && text(got, "statusMessage") == "3 of 10"
+	})
+}
+
+// A request in a batch cannot be answered before the others: its call goes on with it.
+func TestACallInABatchIsNotDetached(t *testing.T) {
+	s := newShop(t)
+	ann := s.open("ann", "2025-03-26", nothing)
+	time.AfterFunc(3*detachAfter, s.let)
+	resp, err := s.post(t.Context(), "ann", "["+s.door.request("tools/call", calling("slow", ""))+"]", ann.header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(resp.Body)
+	if err != nil || !strings.Contains(string(got), "done slow") {
+		t.Errorf("%s, %v", got, err)
+	}
+	if all, err := s.store.WaitingCalls(t.Context(), store.WaitingFilter{}); err != nil || len(all) != 0 {
+		t.Errorf("%d calls wait, %v", len(all), err)
 	}
 }
 

@@ -1,11 +1,13 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -300,6 +302,49 @@ func TestACallInAModernConversationBecomesATask(t *testing.T) {
 	}
 	if err != nil || !strings.Contains(got, `\"n\":1`) || !strings.Contains(got, `\"n\":2`) {
 		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// Whether a call ends or is detached first: its caller gets the result, one way or the other.
+func TestTheEndRacesWithDetaching(t *testing.T) {
+	s := newShop(t)
+	ann := s.open("ann", "2025-06-18", onlyAsked)
+	params := calling("races", "")
+	detached := 0
+	for name, do := range map[string]func(method, params string) (string, error){
+		"legacy": func(method, params string) (string, error) { return ann.request(t.Context(), method, params) },
+		"modern, with tasks": func(method, params string) (string, error) {
+			return s.modern(t.Context(), "ann", knowsTasks, method, params)
+		},
+		"modern, asked": func(method, params string) (string, error) {
+			return s.modern(t.Context(), "ann", onlyAsked, method, params)
+		},
+		"modern, deaf": func(method, params string) (string, error) {
+			return s.modern(t.Context(), "ann", nothing, method, params)
+		},
+	} {
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		for range 25 {
+			wg.Go(func() {
+				got, err := do("tools/call", params)
+				ref := cmp.Or(text(got, "taskId"), text(got, "_meta", "toolfit/waiting", "ref"))
+				if ref != "" {
+					mu.Lock()
+					detached++
+					mu.Unlock()
+					got, err = do("tools/call", fmt.Sprintf(`{"name":"fetch_result","arguments":{"ref":%q,"wait":"10s"}}`, ref))
+				}
+				if err != nil || !strings.Contains(got, "done races") {
+					t.Errorf("%s: %s, %v", name, got, err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	t.Logf("%d of 100 were detached", detached)
+	if got := strings.Fields(s.recorded("races")); len(got) != 100 || strings.Count(s.recorded("races"), "ok") != 100 {
+		t.Errorf("on record: %s", got)
 	}
 }
 
