@@ -51,8 +51,8 @@ func (a *App) Handler() http.Handler {
 // API is the REST API for callers that admit accepts.
 func (a *App) API(admit func(*http.Request) (access.Principal, error)) *restapi.API {
 	return restapi.New(restapi.Parts{
-		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Records: a.Records, Keys: a.Keys, Events: a.events, Tests: a,
-		Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Logger: a.log,
+		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Waiting: a.Waiting, Records: a.Records, Keys: a.Keys, Events: a.events,
+		Tests: a, Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Logger: a.log,
 	})
 }
 
