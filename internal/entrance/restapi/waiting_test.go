@@ -312,5 +312,5 @@ func TestADetachedCallHasItsRecordAtTheEnd(t *testing.T) {
 	if c := g.one(t, "root", "POST", id+"/cancel", ""); c.State != store.Cancelled || c.Failure.Code != "canceled" {
 		t.Errorf("%+v", c)
 	}
-	wait(t, "the record of the canceled call", func() bool { c:=g.one(t, "ann", "GET", id, ""); t.Logf("%+v",c);return c.Outcome == "canceled" })
+	wait(t, "the record of the canceled call", func() bool { return g.one(t, "ann", "GET", id, "").Outcome == "canceled" })
 }
