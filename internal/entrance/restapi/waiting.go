@@ -35,7 +35,7 @@ type Question struct {
 }
 
 // Open tells whether a call goes on: it outlives its request and has not ended.
-func (w *Waits) Open() bool { return w.State == store.Working || w.State == store.InputRequired }
+func (w Waits) Open() bool { return w.State == store.Working || w.State == store.InputRequired }
 
 // MayChange tells whether a caller may cancel a call and answer its questions.
 func MayChange(who access.Principal, owner string) bool { return who.MayAdmin() || who.ID == owner }

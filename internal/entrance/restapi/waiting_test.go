@@ -214,7 +214,9 @@ func TestCancelsRace(t *testing.T) {
 		var all sync.WaitGroup
 		statuses := make([]int, 4)
 		for i := range statuses {
-			all.Go(func() { statuses[i], _ = g.ask(t, []string{"ann", "root"}[i%2], "POST", "/api/v1/calls/"+l.ID+"/cancel", "") })
+			all.Go(func() {
+				statuses[i], _ = g.ask(t, []string{"ann", "root"}[i%2], "POST", "/api/v1/calls/"+l.ID+"/cancel", "")
+			})
 		}
 		var ours bool
 		all.Go(func() {
