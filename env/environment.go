@@ -36,11 +36,26 @@ type Tool struct {
 	InputSchema  json.RawMessage // of the arguments; nil: any object
 	OutputSchema json.RawMessage // of structured results; nil: not stated
 	ReadOnly     bool            // the tool changes nothing
+	Task         TaskSupport     // whether a client may call it as a task; "": never
+
+	// Prepare runs before Call, and before there is a task, with arguments that fit InputSchema. It can
+	// refuse them, Ask, and return other arguments for Call; nil: Call gets them as they are.
+	Prepare func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
 
 	// Call gets arguments that fit InputSchema. A string result is plain text, a RawResult is the
-	// whole answer, anything else is encoded as JSON. The model sees errors.
+	// whole answer, anything else is encoded as JSON. The model sees errors. The context leads to the
+	// client, see Ask and Progress; it ends when the call or its task is canceled.
 	Call func(ctx context.Context, args json.RawMessage) (any, error)
 }
+
+// TaskSupport says whether a tool can run as a task: the client gets an id at once, and the result
+// later. Tasks last as long as the server, at most for Options.TaskTTL.
+type TaskSupport string
+
+const (
+	TaskOptional TaskSupport = "optional" // as a task for clients that know tasks
+	TaskRequired TaskSupport = "required" // clients that know no tasks cannot call it
+)
 
 // RawResult is a result of tools/call as MCP defines it.
 type RawResult json.RawMessage

@@ -35,6 +35,9 @@ var ErrNotOffered = errors.New("the environment does not offer this")
 // ErrTaken says that the session id exists already.
 var ErrTaken = errors.New("the session exists already")
 
+// ErrNotAskable says that a client has no way to answer a question.
+var ErrNotAskable = errors.New("the client cannot be asked this")
+
 // ErrPanicked says that the environment's code panicked. Clients get no details.
 var ErrPanicked = errors.New("the environment panicked")
 

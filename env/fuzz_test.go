@@ -3,6 +3,7 @@ package env
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -111,6 +112,66 @@ func FuzzCursor(f *testing.F) {
 		again, err := readCursor(place.cursor())
 		if err != nil || newestFirst(place, again) != 0 {
 			t.Errorf("%q: %v, %v", text, again, err)
+		}
+	})
+}
+
+// FuzzTasks holds that any params of the methods around tasks get JSON or an error of the protocol, in
+// both eras.
+func FuzzTasks(f *testing.F) {
+	for i, seed := range []string{
+		`{"name":"form","task":{"ttl":1e400}}`, `{"name":"form","task":[]}`, `{"name":"form","inputResponses":{"q1":{}},"requestState":"{}"}`,
+		`{"taskId":"asks","inputResponses":{"q1":{"action":"accept","content":{"id":"无"}}}}`, `{"taskId":"asks","inputResponses":{"q1":null}}`,
+		`{"taskId":"done"}`, `{"taskId":"done","inputResponses":[]}`, `{"cursor":"x"}`, `{"taskId":{}}`,
+	} {
+		f.Add(i%6, true, seed)
+		f.Add(i%6, false, seed)
+	}
+	server, err := NewServer(nil, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(server.Close)
+	form := NewTool("form", "", func(ctx context.Context, _ noArguments) (any, error) {
+		return Ask(ctx, Form[byID]("Which?"))
+	})
+	form.Task = TaskOptional
+	if err := server.AddTool(form); err != nil {
+		f.Fatal(err)
+	}
+	can := json.RawMessage(`{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`)
+	session := &mcp.Session{Version: mcp.Latest, Capabilities: can}
+	f.Fuzz(func(t *testing.T, which int, modern bool, params string) {
+		if rawjson.Check([]byte(params)) != nil || !strings.HasPrefix(params, "{") {
+			return // the wire lets no such thing through
+		}
+		methods := []string{"tools/call", "tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list"}
+		req := &mcp.Request{Method: methods[uint(which)%6], Params: json.RawMessage(params), Client: mcp.Deaf, Session: session}
+		if modern {
+			req.Session = nil
+			req.Meta = &mcp.Meta{Version: mcp.ModernVersion, Capabilities: can}
+		}
+		for _, id := range []string{"asks", "done"} {
+			task, err := server.tasks.add(t.Context(), req, server.tasks.ttl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			delete(server.tasks.byID, task.id)
+			task.id = id
+			server.tasks.byID[id] = task
+			if id == "asks" && req.Method != "tasks/result" { // which would wait
+				task.put([]Question{{Method: "elicitation/create", Params: json.RawMessage("{}")}})
+			} else {
+				task.end(taskCompleted, json.RawMessage("{}"), nil)
+			}
+		}
+		raw, err := server.serve(t.Context(), req)
+		for _, task := range server.tasks.byID {
+			server.tasks.remove(task)
+		}
+		var known *mcp.Error
+		if err != nil && !errors.As(err, &known) || err == nil && !json.Valid(raw) {
+			t.Errorf("got %s, %v", raw, err)
 		}
 	})
 }

@@ -1,9 +1,11 @@
 package env
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"time"
 )
 
 // Meta identifies an environment.
@@ -38,6 +40,8 @@ type Options struct {
 	Agent   string // own tools are offered as this agent may use them; "": all
 	Profile string // the profile in which Agent is looked for; "": any
 
+	TaskTTL time.Duration // a task is canceled and forgotten so long after its start; 0: one hour
+
 	// Hosts are additional host names of a server that listens on loopback, as behind a proxy; "*":
 	// any.
 	Hosts  []string
@@ -62,6 +66,10 @@ func (o *Options) filled() (*Options, error) {
 	case NamesSlash, NamesUnderscore, NamesBoth:
 	default:
 		return nil, fmt.Errorf("names: %q is none of slash, underscore, both", string(c.Names))
+	}
+	c.TaskTTL = cmp.Or(c.TaskTTL, time.Hour)
+	if c.TaskTTL < time.Millisecond {
+		return nil, fmt.Errorf("task TTL: %s is shorter than a millisecond", c.TaskTTL)
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)

@@ -13,27 +13,53 @@ import (
 // anyObject is the schema of a tool that has none.
 var anyObject = json.RawMessage(`{"type":"object"}`)
 
-// fitted returns the tool with a check of its arguments, which also repairs common mistakes of
-// models.
-func fitted(t Tool) (Tool, error) {
+// parts are a tool's call in two steps: what happens before there is a task, and the work.
+type parts struct {
+	prepare func(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
+	run     func(ctx context.Context, args json.RawMessage) (any, error)
+}
+
+// partsOf returns the tool's call with a check of its arguments, which also repairs common mistakes
+// of models. Panics become errors.
+func partsOf(t Tool) (parts, error) {
 	if t.InputSchema == nil {
 		t.InputSchema = anyObject
 	}
 	arguments, err := fit.Compile(t.InputSchema, nil)
 	if err != nil {
-		return t, fmt.Errorf("tool %s: %w", t.Name, err)
+		return parts{}, fmt.Errorf("tool %s: %w", t.Name, err)
 	}
-	run := t.Call
-	t.Call = func(ctx context.Context, args json.RawMessage) (v any, err error) {
+	prepare := func(ctx context.Context, args json.RawMessage) (out json.RawMessage, err error) {
 		if rawjson.IsNull(args) {
 			args = json.RawMessage("{}")
 		}
 		res, err := arguments.Fit(ctx, args)
+		if err != nil || t.Prepare == nil {
+			return res.Args, err
+		}
+		defer recovered(&err)
+		return t.Prepare(ctx, res.Args)
+	}
+	run := func(ctx context.Context, args json.RawMessage) (v any, err error) {
+		defer recovered(&err)
+		return t.Call(ctx, args)
+	}
+	return parts{prepare, run}, nil
+}
+
+// fitted returns the tool with a Call that does all of it.
+func fitted(t Tool) (Tool, error) {
+	p, err := partsOf(t)
+	if err != nil {
+		return t, err
+	}
+	t.Prepare = nil
+	t.Call = func(ctx context.Context, args json.RawMessage) (any, error) {
+		args, err := p.prepare(ctx, args)
 		if err != nil {
 			return nil, err
 		}
-		defer recovered(&err)
-		return run(ctx, res.Args)
+		return p.run(ctx, args)
 	}
 	return t, nil
 }
@@ -51,6 +77,8 @@ func checkTool(t Tool) error {
 		return fmt.Errorf("tool %.40q: a name has 1 to 128 characters", t.Name)
 	case t.Call == nil:
 		return fmt.Errorf("tool %s cannot be called: it has no Call", t.Name)
+	case t.Task != "" && t.Task != TaskOptional && t.Task != TaskRequired:
+		return fmt.Errorf("tool %s: task: %.40q is none of optional, required", t.Name, string(t.Task))
 	}
 	for what, schema := range map[string]json.RawMessage{"input": t.InputSchema, "output": t.OutputSchema} {
 		if schema == nil {
@@ -82,6 +110,11 @@ func (t Tool) Definition() (json.RawMessage, error) {
 // has ended; it is returned with it.
 func (t Tool) Result(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	v, err := t.Call(ctx, args)
+	return outcome(ctx, v, err)
+}
+
+// outcome is what a tool returned as a result of tools/call.
+func outcome(ctx context.Context, v any, err error) (json.RawMessage, error) {
 	if err == nil {
 		raw, wrong := resultOf(v)
 		if wrong == nil {

@@ -41,12 +41,16 @@ func (s *Server) listTools(ctx context.Context, req *mcp.Request) (json.RawMessa
 	}
 	seen := map[string]bool{}
 	shown := []json.RawMessage{}
+	tasks := speaksTasks(req)
 	add := func(t Tool) error {
 		if seen[t.Name] {
 			return fmt.Errorf("there are two tools with the name %s", t.Name)
 		}
 		seen[t.Name] = true
 		raw, err := t.Definition()
+		if err == nil && tasks && t.Task != "" {
+			raw = mcp.With(raw, "execution", []byte(`{"taskSupport":"`+string(t.Task)+`"}`))
+		}
 		shown = append(shown, raw)
 		return err
 	}
@@ -80,24 +84,55 @@ func (s *Server) call(ctx context.Context, req *mcp.Request) (json.RawMessage, e
 	if !ok {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "tools/call needs params.name")
 	}
-	args := rawjson.Get(req.Params, "arguments")
-	t := named(s.protocol, name)
-	if t == nil {
-		own, err := s.own(ctx, req)
-		if err != nil {
-			return nil, s.clientError(err)
-		}
-		t = cmp.Or(named(own, name), named(own, twin(name))) // the twin: of an attached environment
-		if t == nil {
-			return nil, mcp.Errorf(mcp.CodeInvalidParams, "unknown tool %.100q", name)
-		}
-		checked, err := fitted(*t)
-		if err != nil {
-			return nil, s.clientError(err)
-		}
-		t = &checked
+	args := bytes.Clone(rawjson.Get(req.Params, "arguments"))
+	if t := named(s.protocol, name); t != nil {
+		raw, err := t.Result(ctx, args)
+		return s.told(name, raw, err)
 	}
-	raw, err := t.Result(ctx, bytes.Clone(args))
+	own, err := s.own(ctx, req)
+	if err != nil {
+		return nil, s.clientError(err)
+	}
+	t := cmp.Or(named(own, name), named(own, twin(name))) // the twin: of an attached environment
+	if t == nil {
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "unknown tool %.100q", name)
+	}
+	return s.callOwn(ctx, req, *t, args)
+}
+
+// callOwn calls a tool that is not the protocol's.
+func (s *Server) callOwn(ctx context.Context, req *mcp.Request, t Tool, args json.RawMessage) (json.RawMessage, error) {
+	p, err := partsOf(t)
+	if err != nil {
+		return nil, s.clientError(err)
+	}
+	ttl, err := s.taskTime(req, t)
+	if err != nil {
+		return nil, err
+	}
+	ctx = context.WithValue(ctx, conversationKey{}, &open{req: req})
+	args, err = p.prepare(ctx, args)
+	if err == nil && ttl > 0 {
+		return s.startTask(ctx, req, ttl, func(ctx context.Context) (any, error) { return p.run(ctx, args) })
+	}
+	var v any
+	if err == nil {
+		v, err = p.run(ctx, args)
+	}
+	var asks *unanswered
+	if errors.As(err, &asks) {
+		return asks.result()
+	}
+	raw, err := outcome(ctx, v, err)
+	raw, err = s.told(t.Name, raw, err)
+	if err == nil && ttl > 0 && req.Meta == nil { // a legacy client can read nothing but a task
+		return s.startTask(ctx, req, ttl, func(context.Context) (any, error) { return RawResult(raw), nil })
+	}
+	return raw, err
+}
+
+// told returns a tool's result with its error, which is only logged.
+func (s *Server) told(name string, raw json.RawMessage, err error) (json.RawMessage, error) {
 	if raw == nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ type Server struct {
 	protocol []Tool // under both names
 	sessions *mcp.Sessions
 	front    *mcp.Front
+	tasks    *tasks
 
 	mu      sync.RWMutex
 	tools   []Tool // in addition to the environment's own
@@ -42,15 +43,19 @@ func NewServer(e Environment, opts *Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("new environment server: %w", err)
 	}
-	sessions := mcp.NewSessions(nil)
+	running := newTasks(o.TaskTTL)
+	sessions := mcp.NewSessions(&mcp.SessionsOptions{Ended: running.endOf})
 	return &Server{
-		env: e, opts: o, protocol: tools, sessions: sessions,
+		env: e, opts: o, protocol: tools, sessions: sessions, tasks: running,
 		front: mcp.NewFront(sessions, &mcp.FrontOptions{Logger: o.Logger}),
 	}, nil
 }
 
-// Close ends all connections.
-func (s *Server) Close() { s.sessions.Close() }
+// Close ends all connections and cancels all tasks.
+func (s *Server) Close() {
+	s.sessions.Close()
+	s.tasks.close()
+}
 
 // Run serves one client over pipes, such as standard input and output, until the input or ctx ends.
 func (s *Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
@@ -72,8 +77,7 @@ func (s *Server) AddTool(t Tool) error {
 	if err := checkTool(t); err != nil {
 		return err
 	}
-	t, err := fitted(t)
-	if err != nil {
+	if _, err := partsOf(t); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -112,6 +116,7 @@ func (s *Server) info() mcp.Info {
 	return mcp.Info{
 		Name: cmp.Or(m.ID, "base-env"), Title: cmp.Or(m.DisplayName, "Base Environment"), Version: cmp.Or(m.Version, "0"),
 		Capabilities: json.RawMessage(`{"tools":{"listChanged":true},"prompts":{"listChanged":true}}`),
+		Tasks:        true,
 	}
 }
 
@@ -146,6 +151,8 @@ func (s *Server) answer(ctx context.Context, req *mcp.Request) (json.RawMessage,
 		return s.call(ctx, req)
 	case "prompts/get":
 		return s.getPrompt(ctx, req)
+	case "tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list":
+		return s.serveTasks(ctx, req)
 	case "subscriptions/listen":
 		return req.Listen(ctx, func(_ *mcp.Session, f mcp.Filter) mcp.Filter {
 			return mcp.Filter{Lists: slices.DeleteFunc(slices.Clone(f.Lists), func(name string) bool { return name == "resources" })}
