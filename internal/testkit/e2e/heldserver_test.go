@@ -131,7 +131,7 @@ func (s *heldServer) call(r *http.Request, m *heldMessage) string {
 		return `{"resultType":"input_required","inputRequests":{"who":` + heldQuestion + `}}`
 	case m.Params.Name == "ask":
 		s.count("answer " + n)
-		s.wait(r, n+" answered", 0)
+		s.wait(r, n+" answered", m.Params.Arguments.MS/10)
 		return text("hello " + string(m.Params.InputResponses["who"]))
 	}
 	s.count(m.Params.Name + " " + n)
