@@ -276,3 +276,34 @@ func TestWhatHeadersMustRepeatIsLearnedFromTheList(t *testing.T) {
 	}
 	c.leave()
 }
+
+func TestTasksCrossTheBridge(t *testing.T) {
+	for name, c := range map[string]struct{ hello, meta string }{
+		"legacy": {initialize, "{}"},
+		"modern": {`{"id":0,"method":"server/discover","params":{"_meta":META}}`, goodMeta},
+	} {
+		t.Run(name, func(t *testing.T) {
+			front, calls := newEarlyFront(t)
+			b := newBridgeClient(t, front.URL, &BridgeOptions{HTTP: front.client.Transport})
+			b.send(c.hello)
+			b.expect(`"id":0,"result"`)
+			for _, progress := range []string{``, `"progress":1,`} {
+				b.send(`{"id":1,"method":"early","params":{` + progress + `"_meta":` + c.meta + `}}`)
+				early := <-calls
+				if !early.req.AnswerNow(json.RawMessage(`{"early":true}`)) {
+					t.Error("not answered")
+				}
+				if progress != "" {
+					b.expect("notifications/progress")
+				}
+				b.expect(`"id":1,"result":{"early":true}`)
+				for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
+					b.send(`{"id":1,"method":"` + method + `","params":{"taskId":"c_任务 1","_meta":` + c.meta + `}}`)
+					b.expect(`"id":1,"result":"c_任务 1"`)
+				}
+				early.goesOn(t)
+			}
+			b.leave()
+		})
+	}
+}

@@ -6,6 +6,8 @@
 // requests come in a Session, and 2026-07-28, whose requests describe themselves in Meta.
 // A modern client gets notifications outside of its requests through Request.Listen.
 //
+// A handler that has much to do can have its request answered before it returns: Request.AnswerNow.
+//
 // It knows nothing about tools, profiles or keys. A front is given an Entry for each request:
 //
 //	front := mcp.NewFront(sessions, nil)

@@ -36,7 +36,7 @@ func (r *reply) takeConn() bool {
 		return false
 	}
 	c := &takenConn{conn: conn, out: buf.Writer, header: r.w.Header(), began: r.streaming}
-	c.chunked = r.streaming && r.asked.ProtoAtLeast(1, 1)
+	c.chunked = r.streaming && !r.broken && r.asked.ProtoAtLeast(1, 1)
 	if c.chunked && !r.asked.Close && c.header.Get("Connection") == "" && buf.Reader.Buffered() == 0 {
 		c.server, _ = r.asked.Context().Value(http.ServerContextKey).(*http.Server)
 	}
@@ -82,18 +82,22 @@ func (c *takenConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// SetWriteDeadline limits how long the client may take to read.
+func (c *takenConn) SetWriteDeadline(at time.Time) error { return c.conn.SetWriteDeadline(at) }
+
 // FlushError sends off what has been written.
 func (c *takenConn) FlushError() error { return c.out.Flush() }
 
 // end sends off the end of the answer and lets go of the connection. A client that has gone needs neither.
-func (c *takenConn) end() {
+func (c *takenConn) end(until time.Time) {
+	c.SetWriteDeadline(until)
 	if c.chunked {
 		c.out.WriteString("0\r\n\r\n")
 	}
 	err := c.out.Flush()
 	back := onceListener{conn: c.conn}
 	if c.server != nil && err == nil {
-		c.conn.SetWriteDeadline(time.Time{})
+		c.SetWriteDeadline(time.Time{})
 		c.server.Serve(&back) // takes it and returns, or is shutting down
 	}
 	if !back.accepted {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/inbound"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 // earlyCall is a request whose handler goes on after it was answered.
@@ -41,6 +42,9 @@ func newEarlyFront(t *testing.T) (*testFront, chan *earlyCall) {
 func earlyEntry(calls chan *earlyCall) Entry {
 	e := testEntry("")
 	e.Handler = HandlerFunc(func(ctx context.Context, req *Request) (json.RawMessage, error) {
+		if strings.HasPrefix(req.Method, "tasks/") {
+			return rawjson.Get(req.Params, "taskId"), nil
+		}
 		if req.Method != "early" {
 			return testHandler(ctx, req)
 		}
@@ -473,16 +477,91 @@ func TestAnsweredRequestsHoldNoConnection(t *testing.T) {
 					held = held[1:]
 				}
 			}
+			answer := make(chan string, 1)
+			go func() {
+				answer <- fmt.Sprint(readAnswer(t, f.post(t, `{"id":"last","method":"early","params":`+params+`}`, h)))
+			}()
+			last := <-calls
 			f.client.CloseIdleConnections()
-			if err := srv.Shutdown(t.Context()); err != nil {
-				t.Error(err)
-			}
+			down := make(chan error, 1)
+			go func() { down <- srv.Shutdown(t.Context()) }()
 			if err := <-served; err != http.ErrServerClosed {
 				t.Error(err)
 			}
+			if !last.req.AnswerNow(json.RawMessage(`{"early":true}`)) || !strings.Contains(<-answer, "early") {
+				t.Error("not answered while the server shuts down")
+			}
+			if err := <-down; err != nil {
+				t.Error(err)
+			}
+			last.goesOn(t)
 			for _, c := range held {
 				c.goesOn(t)
 			}
 		})
 	}
+}
+
+func TestAnEarlyAnswerDoesNotWaitForAClientThatReadsNothing(t *testing.T) {
+	f, calls := newEarlyFront(t)
+	h := f.open(t, "2025-06-18")
+	conn, err := net.Dial("tcp", f.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	body := `{"id":7,"method":"early"}`
+	fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nMcp-Session-Id: %s\r\nContent-Length: %d\r\n\r\n%s",
+		h[sessionHeader], len(body), body)
+	c := <-calls
+	began := time.Now()
+	large := json.RawMessage(`"` + strings.Repeat("a", 32<<20) + `"`)
+	c.req.early.(*reply).w.stalled = -time.Duration(len(large)>>16)*time.Second + 50*time.Millisecond // what is long may take longer
+	if !c.req.AnswerNow(large) || time.Since(began) > patience/2 {
+		t.Errorf("it took %s", time.Since(began))
+	}
+	c.goesOn(t)
+}
+
+// A request is either canceled or answered early, and what was answered early is not canceled.
+func TestEarlyAnswersAndCancellationsRace(t *testing.T) {
+	f, calls := newEarlyFront(t)
+	h := f.open(t, "2025-06-18")
+	s := f.sessions.get(h[sessionHeader], "")
+	early := 0
+	for i := range 300 {
+		params := `{}`
+		if i%2 == 0 {
+			params = `{"progress":1}`
+		}
+		answer := make(chan []string, 1)
+		go func() { answer <- readAnswer(t, f.post(t, `{"id":7,"method":"early","params":`+params+`}`, h)) }()
+		c := <-calls
+		var won atomic.Int32
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for range rand.IntN(300) {
+				runtime.Gosched()
+			}
+			s.canceled(json.RawMessage(`{"requestId":7}`))
+		})
+		for range 2 {
+			wg.Go(func() {
+				if c.req.AnswerNow(json.RawMessage(`{"early":true}`)) {
+					won.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if n := won.Load(); n > 1 || (n == 1) != (c.ctx.Err() == nil) {
+			t.Fatalf("answered %d times, the context says %v", n, c.ctx.Err())
+		}
+		early += int(won.Load())
+		close(c.end)
+		if got := fmt.Sprint(<-answer); strings.Contains(got, "early") != (won.Load() == 1) || strings.Contains(got, "late") {
+			t.Fatalf("got %s", got)
+		}
+		<-c.out
+	}
+	t.Logf("%d of 300 were early", early)
 }

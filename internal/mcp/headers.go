@@ -130,5 +130,7 @@ func MissingCapability(method string) *Error {
 // MissingExtension says that the request needs an extension that its client has not declared.
 func MissingExtension(name string) *Error {
 	data, _ := json.Marshal(map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{name: struct{}{}}}})
-	return &Error{Code: CodeMissingCapability, Message: "the request needs the extension " + name + ", which the client has not declared", Data: data}
+	e := Errorf(CodeMissingCapability, "the request needs the extension %s, which the client has not declared", name)
+	e.Data = data
+	return e
 }

@@ -113,7 +113,7 @@ func (r *reply) answer(result json.RawMessage, err error, withdrawn bool) {
 	r.finished = true
 	conn, _ := r.w.ResponseWriter.(*takenConn)
 	if conn != nil {
-		conn.conn.SetWriteDeadline(r.w.until(len(result)))
+		conn.SetWriteDeadline(r.w.until(len(result)))
 	}
 	switch {
 	case withdrawn && r.streaming:
@@ -121,11 +121,12 @@ func (r *reply) answer(result json.RawMessage, err error, withdrawn bool) {
 	case withdrawn:
 		r.w.WriteHeader(http.StatusAccepted)
 	case r.streaming || r.mustStream:
+		gone := r.asked.Context().Err() != nil // though the connection may still take what is written
 		r.send(AppendAnswer(nil, r.id, result, err))
 		if r.stored != nil {
 			r.stored.end()
 		}
-		if r.stored != nil && !r.broken && r.asked.Context().Err() == nil {
+		if r.stored != nil && !r.broken && !gone {
 			r.session.forget(r.stored) // the client has it all
 		}
 	case err != nil && r.session == nil:
@@ -140,7 +141,7 @@ func (r *reply) answer(result json.RawMessage, err error, withdrawn bool) {
 		r.beat.Stop()
 	}
 	if conn != nil {
-		conn.end()
+		conn.end(r.w.until(0))
 	}
 }
 

@@ -165,16 +165,26 @@ func (v *visitor) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage,
 	if strings.HasPrefix(req.Method, "tasks/") && v.server.waiting != nil && v.principal.MayCall() {
 		return v.task(ctx, req, era)
 	}
-	if ask := v.passedOn(req.Method); ask != nil && era == mcp.Modern {
-		return v.modern(ctx, req, ask)
-	} else if ask != nil {
-		a, err := ask(ctx, req)
-		return v.inLegacy(req, a, err)
+	if ask := v.passedOn(req.Method); ask != nil {
+		raw, err := v.passOn(ctx, req, era, ask)
+		if err == errAnswered {
+			err = nil
+		}
+		return raw, err
 	}
 	if era == mcp.Modern {
 		return v.listen(ctx, req)
 	}
 	return v.session(ctx, req)
+}
+
+// passOn passes a request on to its server.
+func (v *visitor) passOn(ctx context.Context, req *mcp.Request, era mcp.Era, ask asker) (json.RawMessage, error) {
+	if era == mcp.Modern {
+		return v.modern(ctx, req, ask)
+	}
+	a, err := ask(ctx, req)
+	return v.inLegacy(req, a, err)
 }
 
 // asker passes a request on to its server.
@@ -256,8 +266,11 @@ func (v *visitor) call(ctx context.Context, req *mcp.Request) (*upstream.Outcome
 
 // outcome is what a client gets of a call: errors that a model can act on become results.
 func (v *visitor) outcome(tool string, res *call.Result, err error) (*upstream.Outcome, error) {
-	if err == nil {
+	switch {
+	case err == nil:
 		return &res.Outcome, nil
+	case errors.Is(err, call.ErrHandedOver):
+		return nil, errAnswered
 	}
 	if fault.Is(err, fault.UnknownTool) || fault.Is(err, fault.Forbidden) {
 		return nil, rpcError(err)

@@ -23,7 +23,8 @@ func (v *visitor) Detached(req *mcp.Request, h call.Handle) bool {
 		raw = append(append([]byte(`{"task":`), legacyTask(&h.Waiting)...), '}')
 		v.watchTask(h.ID, req.Session)
 	case req.Meta != nil && mcp.DeclaresTasks(req.Meta.Capabilities):
-		raw = v.finished(append(appendTask([]byte(`{"resultType":"task",`), &h.Waiting), '}'))
+		raw = append([]byte(`{"resultType":"task","_meta":{"`+mcp.MetaServer+`":`), v.server.self...)
+		raw = append(appendTask(append(raw, "},"...), &h.Waiting), '}')
 	default:
 		raw = handleResult(h)
 		if req.Meta != nil {

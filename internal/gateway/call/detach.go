@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/gateway/waiting"
 	"github.com/toolfit/toolfit/internal/mcp"
@@ -37,18 +38,32 @@ const (
 	AsTask                 // as a task from the beginning
 )
 
-// errHandedOver says that the call goes on elsewhere: somebody else ends it and its record.
-var errHandedOver = errors.New("the call goes on without its request")
+// ErrHandedOver says that the call goes on without its request, which has been answered: somebody else
+// ends it and its record.
+var ErrHandedOver = errors.New("the call goes on without its request")
 
-// detaching is what a call needs to go on without its request.
+// detaching is what a call needs to go on without its request. Every call has one: it is small.
 type detaching struct {
-	mu   sync.Mutex
-	req  *Request
-	last sent         // what was sent last
-	task upstreamTask // that its server made
-	live *waiting.Live
-	over bool                    // there is an outcome: it is too late to detach
-	stop context.CancelCauseFunc // ends a call that is a task from the beginning; nil for others
+	mu     sync.Mutex
+	req    *Request
+	entry  *catalog.Entry          // what was sent last: the tool,
+	params *Params                 // the request's params or those inside call_tool,
+	args   json.RawMessage         // and the arguments as the tool gets them
+	live   *waiting.Live           // nil while the call belongs to its request
+	over   bool                    // there is an outcome: it is too late to detach
+	task   *upstreamTask           // that the server made; nil: it made none
+	stop   context.CancelCauseFunc // ends a call that is a task from the beginning; nil for others
+}
+
+// sends notes what is sent.
+func (d *detaching) sends(s *sent, req *Request) {
+	d.mu.Lock() // a Slow of an earlier attempt may have begun
+	defer d.mu.Unlock()
+	d.over = false
+	d.req = req
+	d.entry = s.entry
+	d.params = s.params
+	d.args = s.fitted.Args
 }
 
 // detachAfter is when the call goes on without its request; 0: never.
@@ -84,8 +99,7 @@ func (c *Caller) mayDetach(ctx context.Context, s *sent, req *Request, rec *reco
 	if after == 0 && msg.Task == upstream.NoTask && rec.live == nil {
 		return nil
 	}
-	rec.req = req
-	rec.last = *s
+	rec.sends(s, req)
 	if req.Tasks == AsTask && rec.live == nil {
 		if err := rec.now(ctx); err != nil {
 			return err
@@ -114,11 +128,10 @@ func (r *recording) now(ctx context.Context) error {
 // asTask makes a task of a call that never was sent, because its arguments were refused or the tool is
 // one of ours: its client expects nothing else.
 func (r *recording) asTask(ctx context.Context, s *sent, req *Request, err error) error {
-	if r.live != nil || err == errHandedOver {
+	if r.live != nil || err == ErrHandedOver {
 		return nil
 	}
-	r.req = req
-	r.last = *s
+	r.sends(s, req)
 	return r.now(ctx)
 }
 
@@ -162,8 +175,8 @@ func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) 
 		r.warn("not detached: " + fault.As(err).Message)
 		return false
 	}
-	e := r.last.entry
-	now := c.opts.Now()
+	e := r.entry
+	now := c.opts.Now().Truncate(time.Microsecond) // as it is stored
 	w := store.Waiting{
 		ID: r.call.ID, Owner: r.call.Principal, Profile: r.call.Profile, Server: e.Server, Tool: e.Name,
 		State: store.Working, For: store.ForServer, Again: e.ReadOnly() || e.Idempotent(),
@@ -186,7 +199,7 @@ func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) 
 // handOver lets the call go on without this goroutine, after a while.
 func (r *recording) handOver(after time.Duration) error {
 	r.live.After(after)
-	return errHandedOver
+	return ErrHandedOver
 }
 
 // answered stores how a detached call ended, for whoever collects it.

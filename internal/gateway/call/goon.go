@@ -50,28 +50,27 @@ type speaker struct {
 // save is the state of the call.
 func (r *recording) save() ([]byte, error) {
 	req := r.req
-	s := &r.last
-	args := withPage(s, r.given)
-	params, _ := s.params.forServer(s.entry.Shown, args)
-	if s.params.meta.End > 0 {
-		params = mcp.Without(params, "task", "inputResponses", "requestState")
-	}
+	params, _ := r.params.forServer(r.entry.Shown, r.withPage())
 	from := req.From
-	return json.Marshal(saved{
+	body := saved{
 		Principal: req.Principal, Profile: req.Profile, MCPSession: req.MCPSession, Agent: req.Agent, Reader: req.Reader,
 		Budget: req.Budget, AsRuled: req.AsRuled, MaxChars: req.MaxChars, Whole: req.Whole, Environment: req.Environment,
 		From:   speaker{from.Era, from.Info, from.Capabilities, from.Level, from.Header},
-		Params: params, Call: r.call, Notes: r.notes, Task: r.task,
-	})
+		Params: mcp.Without(params, "inputResponses", "requestState"), Call: r.call, Notes: r.notes,
+	}
+	if r.task != nil {
+		body.Task = *r.task
+	}
+	return json.Marshal(body)
 }
 
 // withPage is the fitted arguments with those for paging.
-func withPage(s *sent, given json.RawMessage) json.RawMessage {
-	args := orNone(s.fitted.Args)
-	if !s.entry.Paged || rawjson.IsNull(given) || given[0] != '{' {
+func (r *recording) withPage() json.RawMessage {
+	args := orNone(r.args)
+	if !r.entry.Paged || rawjson.IsNull(r.given) || r.given[0] != '{' {
 		return args
 	}
-	for w := rawjson.Object(given); w.Next(); {
+	for w := rawjson.Object(r.given); w.Next(); {
 		switch string(w.Key) {
 		case "_fields", "_limit", "_offset":
 			args = mcp.With(args, string(w.Key), w.Value)
@@ -110,9 +109,8 @@ func (c *Caller) reopen(ctx context.Context, l *waiting.Live, w store.Waiting) (
 		Client: asking{l, s.From.Capabilities}, Tasks: MayTask,
 	}
 	r.rec = &recording{caller: c, call: s.Call, notes: s.Notes, given: params.Args}
-	r.rec.req = &r.req
 	r.rec.live = l
-	r.rec.task = s.Task
+	r.rec.task = &s.Task
 	r.sent, err = c.resolve(ctx, &r.req)
 	if fault.Is(err, fault.UnknownTool) { // it has gone meanwhile, and its result may still come
 		r.sent.entry = &catalog.Entry{Name: w.Tool, Server: w.Server, Shown: params.Tool}
@@ -124,7 +122,7 @@ func (c *Caller) reopen(ctx context.Context, l *waiting.Live, w store.Waiting) (
 	}
 	r.sent.fitted.Args = r.sent.args
 	r.rec.sent(&r.sent)
-	r.rec.detaching.last = r.sent
+	r.rec.sends(&r.sent, &r.req)
 	return r, err
 }
 
@@ -254,7 +252,7 @@ func (c *Caller) sendAgain(ctx context.Context, r *resumed) {
 
 // conclude ends a call that was taken up again.
 func (c *Caller) conclude(ctx context.Context, r *resumed, out upstream.Outcome, err error) {
-	if err == errHandedOver {
+	if err == ErrHandedOver {
 		return
 	}
 	var res *Result

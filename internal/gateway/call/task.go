@@ -65,15 +65,14 @@ func (r *recording) park(ctx context.Context, raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	return errHandedOver
+	return ErrHandedOver
 }
 
 // followTask follows a server's task: for a client with tasks without its request, for others until it
 // has ended or the call is detached.
 func (c *Caller) followTask(ctx context.Context, s *sent, req *Request, rec *recording, task upstream.Task) (upstream.Outcome, error) {
-	rec.task = upstreamTask{task.ID, task.Era}
-	rec.detaching.last = *s
-	rec.over = false
+	rec.sends(s, req)
+	rec.task = &upstreamTask{task.ID, task.Era}
 	if rec.live == nil && req.Tasks != NoTask && req.Front != nil && c.opts.Waiting != nil {
 		rec.Slow(nil)
 	}

@@ -37,8 +37,9 @@ type Call struct {
 
 // Slower is told that a call takes long, and may detach it from its request.
 type Slower interface {
-	// Slow is called once, in a goroutine of its own, with what ends the call. False says that the call
-	// could not be detached: if no timeout is configured, it ends a minute after its start.
+	// Slow is called once, in a goroutine of its own, with what ends the call; the call may end
+	// meanwhile. False says that it could not be detached: if no timeout is configured, it ends a
+	// minute after its start.
 	Slow(cancel context.CancelCauseFunc) (detached bool)
 	// Detached tells whether the call is detached by now. The questions of a modern server then come
 	// back as InputRequired, since the client no longer waits.

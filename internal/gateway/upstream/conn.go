@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -54,11 +55,13 @@ type hooks struct {
 
 // passOn gives a notification that belongs to a call, or to nobody in particular, to the call's caller.
 func (o outgoing) passOn(ctx context.Context, method string, params json.RawMessage) {
-	if method == progressMethod {
+	switch {
+	case method == progressMethod:
 		o.progress(ctx, params)
-		return
+	case strings.HasPrefix(method, "notifications/tasks"): // the server's tasks are not the caller's
+	default:
+		o.peer.Notify(ctx, method, params)
 	}
-	o.peer.Notify(ctx, method, params)
 }
 
 // progressID is the request that a progress notification belongs to.
@@ -105,7 +108,7 @@ func (h hooks) answerServer(ctx context.Context, caller mcp.Peer, m mcp.Message)
 	case "ping":
 		return mcp.AppendResult(nil, m.ID, json.RawMessage("{}"))
 	case "sampling/createMessage", elicitMethod, "roots/list":
-		result, err := caller.Ask(ctx, m.Method, signed(h.server, m.Method, m.Params))
+		result, err := caller.Ask(ctx, m.Method, signed(h.server, m.Method, unrelated(m.Params)))
 		if err != nil {
 			return mcp.AppendError(nil, m.ID, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,6 +34,112 @@ func TestDeadlineEndsACallAfterTheTimeThatItRan(t *testing.T) {
 			t.Error("it forgets the time before the question")
 		}
 	})
+}
+
+// slowly is a Slower that counts.
+type slowly struct {
+	mu       sync.Mutex
+	at       []time.Time
+	detaches bool
+	is       bool
+}
+
+func (s *slowly) Slow(context.CancelCauseFunc) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at = append(s.at, time.Now())
+	s.is = s.detaches
+	return s.detaches
+}
+
+func (s *slowly) Detached() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.is
+}
+
+// TestASlowCallIsToldOnce holds when that is, and when the call ends then. The caller is asked for five minutes, after 10 s.
+func TestASlowCallIsToldOnce(t *testing.T) {
+	const thinks = 5 * time.Minute
+	for _, c := range []struct {
+		name         string
+		limit, after time.Duration
+		detaches     bool
+		told, ends   time.Duration // told 0: never
+	}{
+		{"an ordinary call ends after a minute", 0, 0, true, 0, time.Minute},
+		{"one that can detach has an hour", 0, 50 * time.Second, true, 50 * time.Second, time.Hour},
+		{"if it could not, a minute", 0, 50 * time.Second, false, 50 * time.Second, time.Minute},
+		{"or none at all", 0, 90 * time.Second, false, 90 * time.Second, 90 * time.Second},
+		{"a configured timeout ends it", 2 * time.Minute, 50 * time.Second, true, 50 * time.Second, 2 * time.Minute},
+		{"even if it could not detach", 2 * time.Minute, 50 * time.Second, false, 50 * time.Second, 2 * time.Minute},
+		{"or before it is slow", 30 * time.Second, 50 * time.Second, true, 0, 30 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &slowly{detaches: c.detaches}
+				began := time.Now()
+				ctx, clock := startDeadline(t.Context(), c.limit, s, c.after)
+				defer clock.stop()
+				time.Sleep(10 * time.Second)
+				clock.asked()
+				time.Sleep(thinks)
+				clock.answered()
+				<-ctx.Done()
+				if ran := time.Since(began) - thinks; ran != c.ends {
+					t.Errorf("it ended after %s, want %s", ran, c.ends)
+				}
+				if c.limit == 0 && clock.allowed() != c.ends && c.after < time.Minute {
+					t.Errorf("it says %s", clock.allowed())
+				}
+				synctest.Wait()
+				switch {
+				case c.told == 0 && len(s.at) != 0, c.told != 0 && len(s.at) != 1:
+					t.Errorf("told %d times", len(s.at))
+				case c.told != 0 && s.at[0].Sub(began)-thinks != c.told:
+					t.Errorf("told after %s", s.at[0].Sub(began)-thinks)
+				}
+			})
+		})
+	}
+}
+
+// TestSlowMayBeLateAndTheCallerAskedMeanwhile holds the limits while Slow itself takes its time.
+func TestSlowMayBeLateAndTheCallerAskedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		ctx, clock := startDeadline(t.Context(), 0, hesitant{5 * time.Second}, 50*time.Second)
+		defer clock.stop()
+		time.Sleep(52 * time.Second)
+		clock.due() // as a timer does that ended while it was set again
+		clock.asked()
+		clock.due()
+		time.Sleep(time.Minute)
+		clock.answered()
+		<-ctx.Done()
+		if ran := time.Since(began); ran != 2*time.Minute {
+			t.Errorf("it ended after %s", ran)
+		}
+	})
+}
+
+type hesitant struct{ time.Duration }
+
+func (h hesitant) Slow(context.CancelCauseFunc) bool     { time.Sleep(h.Duration); return false }
+func (h hesitant) Detached() bool { return false }
+
+// TestADetachedCallsQuestionComesBack holds that a client that no longer waits is not asked.
+func TestADetachedCallsQuestionComesBack(t *testing.T) {
+	t.Parallel()
+	web := newModernWeb(t, func(w http.ResponseWriter, _ *http.Request, m mcp.Message) {
+		writeJSON(w, m.ID, `{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Who?"}}}}`)
+	})
+	p, _ := newPool(t, nil, web.config())
+	peer := asking{ask: func(string, string) (string, error) { t.Error("the client is asked"); return "", nil }}
+	out, err := p.Call(t.Context(), Call{Server: "new", Tool: "x", Params: json.RawMessage(`{"name":"x"}`), From: able, Peer: peer, Slow: &slowly{is: true}})
+	if err != nil || out.Kind != InputRequired || !strings.Contains(string(out.Raw), "[server new] Who?") {
+		t.Errorf("%+v, %v", out, err)
+	}
 }
 
 // TestClockStandsStillWhileTheCallerIsAsked holds that a person may be slower than the

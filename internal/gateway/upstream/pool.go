@@ -241,7 +241,7 @@ func (p *Pool) Tell(session, method string, params json.RawMessage) {
 	}
 }
 
-// EndSession closes the server sessions kept for a caller's session that has ended.
+// EndSession closes the server sessions kept for a caller's session that has ended, those with open calls and tasks when these end.
 func (p *Pool) EndSession(session string) {
 	if session == "" {
 		return

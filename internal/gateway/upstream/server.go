@@ -66,6 +66,7 @@ type session struct {
 
 	inflight int       // guarded by server.mu
 	used     time.Time // guarded by server.mu; in the future while it has an open task
+	over     bool      // guarded by server.mu; its caller is gone, so it ends with its last call
 }
 
 func newServer(p *Pool, cfg config.Server) *server {
@@ -155,7 +156,11 @@ func (s *server) do(ctx context.Context, who caller, out outgoing) (json.RawMess
 		if err != nil {
 			return nil, "", unsent(err)
 		}
-		raw, err := sess.conn.request(ctx, out.within(sess))
+		out.era = sess.era
+		if out.asTask {
+			out.askForTask(sess)
+		}
+		raw, err := sess.conn.request(ctx, out)
 		s.release(sess)
 		lost := errors.Is(err, errSessionLost)
 		other := hasMark(err, otherEra) || sess.era == mcp.Modern && refusesVersion(err)
@@ -278,21 +283,26 @@ func (s *server) endSession(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if sess := s.sessions[key]; sess != nil {
-		s.remove(sess)
+		sess.over = true
+		s.closeUnused(sess, s.pool.opts.Now())
 	}
 }
 
 // closeIdle closes the sessions that were not used for longer than the limit.
 func (s *server) closeIdle(now time.Time) {
-	if s.cfg.Idle <= 0 {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, sess := range s.sessions {
-		if sess.inflight == 0 && sess.isReady() && !sess.listen && now.Sub(sess.used) > s.cfg.Idle {
-			s.remove(sess)
-		}
+		s.closeUnused(sess, now)
+	}
+}
+
+// closeUnused closes a session that is idle for too long, or whose caller is gone with all its calls. The caller holds mu.
+func (s *server) closeUnused(sess *session, now time.Time) {
+	idle := now.Sub(sess.used)
+	tooLong := s.cfg.Idle > 0 && idle > s.cfg.Idle && !sess.listen && sess.isReady()
+	if sess.inflight == 0 && (tooLong || sess.over && idle >= 0) {
+		s.remove(sess)
 	}
 }
 

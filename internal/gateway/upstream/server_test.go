@@ -4,6 +4,7 @@ package upstream
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -102,6 +103,10 @@ func (s *badServer) take(mode string, m mcp.Message) {
 		fmt.Fprintf(s.out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"no license"}}`+"\n", m.ID)
 	case m.Method == "initialize" && mode == "init without version":
 		s.answer(m.ID, `{"capabilities":{}}`)
+	case mode == "tasks" && m.Method != "initialize" && (m.Method != "tools/call" || !strings.Contains(string(m.Params), "echo")):
+		s.task(m)
+	case m.Method == "initialize" && mode == "tasks":
+		s.answer(m.ID, taskHello)
 	case m.Method == "initialize":
 		s.answer(m.ID, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"bad","version":"1"}}`)
 	case m.Method == "notifications/initialized" && mode == "deaf":
@@ -122,6 +127,28 @@ func (s *badServer) take(mode string, m mcp.Message) {
 			s.answer(s.ask, `{"content":[{"type":"text","text":"`+strings.Join(s.got, " ")+`"}]}`)
 			s.ask = nil
 		}
+	}
+}
+
+// task makes one task, whose result depends on an answer of the client.
+func (s *badServer) task(m mcp.Message) {
+	poll := ""
+	if strings.Contains(string(m.Params), "slowly") {
+		poll = `,"pollInterval":3600000`
+	}
+	switch {
+	case m.Method == "tools/call":
+		s.answer(m.ID, `{"task":{"taskId":"t1","status":"working"`+poll+`}}`)
+	case m.Method == "tasks/get":
+		if s.ask != nil && len(s.got) == 0 {
+			s.got = append(s.got, "asked")
+			fmt.Fprintln(s.out, `{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Who?"}}`)
+		}
+		s.answer(m.ID, `{"taskId":"t1","status":"working","pollInterval":3600000}`)
+	case m.Method == "tasks/result":
+		s.ask = append(json.RawMessage(nil), m.ID...)
+	case m.IsResponse() && s.ask != nil:
+		s.answer(s.ask, `{"content":[],"who":`+cmp.Or(string(m.Result), `"nobody"`)+`}`)
 	}
 }
 

@@ -28,7 +28,7 @@ func (p *Pool) GetTask(ctx context.Context, c Call, id string) (Task, error) {
 	case err != nil:
 		return Task{}, err
 	case task.ID != id:
-		return Task{}, s.badTask("answered %s with another task than the one it was asked for", getTask)
+		return Task{}, fault.New(fault.UpstreamProtocol, "server %s answered %s with another task than the one it was asked for", s.cfg.ID, getTask)
 	case !task.Ended():
 		s.keep(c.caller(), task)
 	}
@@ -43,18 +43,19 @@ func (s *server) readAll(raw json.RawMessage, era mcp.Era) (Task, error) {
 	}
 	kind := mcp.ResultType(raw)
 	if kind != "" && kind != "complete" && kind != "task" { // examples of the extension have the last
-		return Task{}, s.badTask("answered %s with a result of type %.40q", getTask, kind)
+		return Task{}, fault.New(fault.UpstreamProtocol, "server %s answered %s with a result of type %.40q, which was not asked for",
+			s.cfg.ID, getTask, kind)
 	}
 	switch task.Status {
 	case TaskAsks:
 		task.Questions = rawjson.Get(signedResult(s.cfg.ID, raw), "inputRequests")
 		if task.Questions != nil && !isObject(task.Questions) {
-			return Task{}, s.badTask("sent invalid questions of a task")
+			return Task{}, fault.New(fault.UpstreamProtocol, "server %s sent invalid questions of a task", s.cfg.ID)
 		}
 	case TaskCompleted:
 		task.Result = rawjson.Get(raw, "result")
 		if kind := mcp.ResultType(task.Result); !isObject(task.Result) || kind != "" && kind != "complete" {
-			return Task{}, s.badTask("has a completed task without its result")
+			return Task{}, fault.New(fault.UpstreamProtocol, "server %s has a completed task without its result", s.cfg.ID)
 		}
 	case TaskFailed:
 		task.Error = mcp.Errorf(mcp.CodeInternal, "%s", cmp.Or(task.Message, "the task failed"))
@@ -80,7 +81,7 @@ func (p *Pool) TaskResult(ctx context.Context, c Call, id string) (Outcome, erro
 	if err != nil {
 		return Outcome{}, p.failure(ctx, signedError(s.cfg.ID, err))
 	}
-	return Outcome{Kind: Complete, Era: era, Raw: raw, buf: out.buf}, nil
+	return Outcome{Kind: Complete, Era: era, Raw: unrelated(raw), buf: out.buf}, nil
 }
 
 // AnswerTask gives a modern server the answers to the questions of a task, an object by the names of the questions.
@@ -138,19 +139,27 @@ func aboutTask(c Call, method, id string, answers json.RawMessage) outgoing {
 	return outgoing{method: method, params: params, from: c.From, name: id, caller: c.Caller, peer: peer, tasks: true}
 }
 
+// unrelated removes the id of the server's task from a result or question: for others, the call has another.
+func unrelated(raw json.RawMessage) json.RawMessage {
+	const related = "io.modelcontextprotocol/related-task"
+	if !bytes.Contains(raw, []byte(related)) {
+		return raw
+	}
+	return mcp.Edit(raw, "_meta", func(meta []byte) []byte { return mcp.Without(meta, related) })
+}
+
 // isPoll tells whether the request is a short one about a task: what a server says meanwhile does not belong to it.
 func (o outgoing) isPoll() bool {
 	return o.method == getTask || o.method == updateTask || o.method == cancelTask
 }
 
-// within is the request as it is sent over the session.
-func (o outgoing) within(sess *session) outgoing {
-	o.era = sess.era
-	if o.asTask && sess.makesTasks() {
-		o.params = mcp.With(mcp.Without(o.params, "task"), "task", taskTTL)
-		o.meta = mcp.FindMeta(o.params)
+// askForTask asks for a task if the session's server makes them, and only then.
+func (o *outgoing) askForTask(sess *session) {
+	o.params = mcp.Without(o.params, "task")
+	if sess.makesTasks() {
+		o.params = mcp.With(o.params, "task", taskTTL)
 	}
-	return o
+	o.meta = mcp.FindMeta(o.params)
 }
 
 // makesTasks tells whether a legacy server makes tasks of calls.
@@ -203,8 +212,4 @@ func (s *server) insist(rawTool string) {
 func (s *server) insistsOn(rawTool string) bool {
 	known := s.insists.Load()
 	return known != nil && (*known)[rawTool]
-}
-
-func (s *server) badTask(format string, args ...any) error {
-	return fault.New(fault.UpstreamProtocol, "server %s "+format, append([]any{s.cfg.ID}, args...)...)
 }

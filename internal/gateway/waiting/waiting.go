@@ -111,12 +111,9 @@ var (
 // Add makes a running call a waiting one. The row is in the store when it returns. Cancel ends the
 // work on the call.
 func (c *Calls) Add(ctx context.Context, w store.Waiting, cancel context.CancelCauseFunc) (*Live, error) {
-	now := c.opts.Now()
 	w.Replica = c.replica
-	w.Lease = now.Add(c.opts.Lease)
+	w.Lease = c.opts.Now().Add(c.opts.Lease)
 	w.Attempt = 1
-	w.Created = now
-	w.Updated = now
 	if err := c.store.AddWaiting(ctx, w, c.opts.Limits); err != nil {
 		return nil, err
 	}
