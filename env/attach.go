@@ -70,7 +70,8 @@ type Host interface {
 
 // Attach adds an environment to an existing MCP server: the protocol's tools, the environment's
 // current tools, filtered by Options.Agent, and its prompts. A host that calls only listed tools
-// knows protocol tools by the name that Options.Names chooses; a Server knows both.
+// knows protocol tools by the name that Options.Names chooses; a Server knows both. Only a Server runs
+// tools as tasks.
 func Attach(ctx context.Context, host Host, e Environment, opts *Options) error {
 	o, err := Derive(e, Meta{}, opts)
 	if err != nil {

@@ -132,10 +132,15 @@ func (s *Server) serve(ctx context.Context, req *mcp.Request) (json.RawMessage, 
 	if rawjson.Get(raw, "_meta") == nil {
 		raw = mcp.With(raw, "_meta", append(append([]byte(`{"`+mcp.MetaServer+`":`), s.info().Implementation()...), '}'))
 	}
-	if mcp.ResultType(raw) == "" {
-		raw = mcp.With(raw, "resultType", []byte(`"complete"`))
+	return complete(raw), nil
+}
+
+// complete adds the type of a modern result that has none.
+func complete(raw json.RawMessage) json.RawMessage {
+	if raw == nil || mcp.ResultType(raw) != "" {
+		return raw
 	}
-	return raw, nil
+	return mcp.With(raw, "resultType", []byte(`"complete"`))
 }
 
 func (s *Server) answer(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {

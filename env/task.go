@@ -250,7 +250,7 @@ func (t *task) seen(req *mcp.Request) taskState {
 	s := t.state()
 	s.TTLMs = t.ttl.Milliseconds()
 	s.PollMs = pollInterval.Milliseconds()
-	s.Result = t.result
+	s.Result = complete(t.result)
 	s.Error = t.err
 	s.Questions = make(map[string]Question, len(t.waiting))
 	for _, w := range t.waiting {

@@ -1,12 +1,14 @@
 package taskserver_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/testkit/taskserver"
 	"github.com/toolfit/toolfit/internal/testkit/testparts"
@@ -72,4 +74,44 @@ func count(t *testing.T, results string) (passed int) {
 		}
 	}
 	return passed
+}
+
+func TestRealClientsRunTasks(t *testing.T) {
+	node := testparts.Need(t)
+	node.NeedPackage(t, "@modelcontextprotocol/ext-tasks")
+	server, err := taskserver.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(server)
+	defer web.Close()
+	defer server.Close()
+	plain := `["slow_compute",{"seconds":0.1,"label":"x"}],["test_tool_with_task",{}],["failing_job",{}],["protocol_error_job",{}]`
+	said := "slow_compute: computed x in 0.1s\ntest_tool_with_task: Hello, Ada!\n" +
+		`failing_job: {"error":"the job went wrong"}` + "\nprotocol_error_job: failed\n"
+	asks := `,["confirm_delete",{"filename":"a.txt"}],["multi_input",{}]`
+	answered := "confirm_delete: deleted a.txt\nmulti_input: Ada, sure: true\n"
+	for _, c := range []struct{ script, era, calls, want string }{
+		{"sdk-client.mjs", "legacy", plain + asks, said + answered},
+		{"ext-client.mjs", "legacy", plain, said}, // it does not fetch the questions of a task: it never asks for a result before the end
+		{"ext-client.mjs", "modern", plain + asks, said + answered},
+	} {
+		t.Run(c.script+" "+c.era, func(t *testing.T) {
+			script, err := os.Open(filepath.Join("testdata", c.script))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer script.Close()
+			// Read from its input, the script finds the packages in the folder that it runs in.
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, node.Program(), "--input-type=module", "-", web.URL, c.era, "["+c.calls+"]")
+			cmd.Dir = node.Dir()
+			cmd.Stdin = script
+			out, err := cmd.CombinedOutput()
+			if err != nil || string(out) != c.want {
+				t.Errorf("got %s, %v", out, err)
+			}
+		})
+	}
 }
