@@ -41,14 +41,14 @@ func (s *Server) listTools(ctx context.Context, req *mcp.Request) (json.RawMessa
 	}
 	seen := map[string]bool{}
 	shown := []json.RawMessage{}
-	tasks := speaksTasks(req)
+	showTasks := speaksTasks(req)
 	add := func(t Tool) error {
 		if seen[t.Name] {
 			return fmt.Errorf("there are two tools with the name %s", t.Name)
 		}
 		seen[t.Name] = true
 		raw, err := t.Definition()
-		if err == nil && tasks && t.Task != "" {
+		if err == nil && showTasks && t.Task != "" {
 			raw = mcp.With(raw, "execution", []byte(`{"taskSupport":"`+string(t.Task)+`"}`))
 		}
 		shown = append(shown, raw)

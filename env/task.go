@@ -59,8 +59,7 @@ type waiting struct {
 
 // run runs the tool and stores what comes out.
 func (t *task) run(work func(context.Context) (any, error)) (panicked error) {
-	v, err := work(t.ctx)
-	raw, err := outcome(t.ctx, v, err)
+	raw, err := t.try(work)
 	var broken *panicError
 	switch {
 	case errors.As(err, &broken):
@@ -72,6 +71,13 @@ func (t *task) run(work func(context.Context) (any, error)) (panicked error) {
 		t.end(taskCompleted, raw, nil)
 	}
 	return nil
+}
+
+// try returns the result of the tool. Nobody else would catch a panic of what encodes it.
+func (t *task) try(work func(context.Context) (any, error)) (raw json.RawMessage, err error) {
+	defer recovered(&err)
+	v, err := work(t.ctx)
+	return outcome(t.ctx, v, err)
 }
 
 // end moves the task to a final state, unless it is in one; false: it was.

@@ -158,6 +158,12 @@ func (p *party) start(params string) string {
 
 func TestModernTasks(t *testing.T) {
 	p := tasks(t, nil)
+	t.Run("an extension, not a capability", func(t *testing.T) {
+		r := p.modern(bare, "server/discover", `"x":1`)
+		if r.get("capabilities", "extensions", "io.modelcontextprotocol/tasks") == nil || r.get("capabilities", "tasks") != nil {
+			t.Errorf("got %+v", r)
+		}
+	})
 	t.Run("a result", func(t *testing.T) {
 		r := p.until(p.start(`"name":"quick","arguments":{"name":"Ada"}`), "completed")
 		if text := fmt.Sprint(r.get("result", "content")); !strings.Contains(text, "你好 Ada") || r.text("resultType") != "complete" {
@@ -331,4 +337,3 @@ func TestNobodyCanTakeAllTasks(t *testing.T) {
 		t.Errorf("%d tasks", n)
 	}
 }
-

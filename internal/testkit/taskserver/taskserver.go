@@ -2,7 +2,7 @@
 // tools that the official conformance suite wants for its scenarios of tasks. Only tests import it.
 //
 //	server, err := taskserver.New()
-//	web := httptest.NewServer(server) // or server.Run(ctx, in, out)
+//	web := httptest.NewServer(server) // or taskserver.Legacy(server), or server.Run(ctx, in, out)
 package taskserver
 
 import (
@@ -10,6 +10,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"time"
 
 	"github.com/toolfit/toolfit/env"
@@ -27,6 +29,19 @@ func New() (*env.Server, error) {
 		}
 	}
 	return server, nil
+}
+
+// Legacy hides from clients that the server knows revision 2026-07-28.
+func Legacy(server http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Protocol-Version") == "2026-07-28" {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"unsupported protocol version"}}`)
+			return
+		}
+		server.ServeHTTP(w, r)
+	})
 }
 
 type name struct {

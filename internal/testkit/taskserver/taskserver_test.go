@@ -3,10 +3,12 @@ package taskserver_test
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,5 +115,33 @@ func TestRealClientsRunTasks(t *testing.T) {
 				t.Errorf("got %s, %v", out, err)
 			}
 		})
+	}
+}
+
+func TestALegacyServerRefusesModernClients(t *testing.T) {
+	server, err := taskserver.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	web := httptest.NewServer(taskserver.Legacy(server))
+	defer web.Close()
+	for version, want := range map[string]int{"2026-07-28": http.StatusBadRequest, "2025-11-25": http.StatusOK} {
+		hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
+			`"clientInfo":{"name":"test","version":"1"}}}`
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, web.URL, strings.NewReader(hello))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Mcp-Protocol-Version", version)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%s: got %s", version, res.Status)
+		}
 	}
 }
