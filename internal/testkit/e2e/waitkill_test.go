@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime/debug"
+	"runtime/pprof"
 	"strings"
 	"sync"
 	"testing"
@@ -41,15 +44,32 @@ func gatewayChild() error {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "agents http://%s/mcp\n", l.Addr())
+	go func() {
+		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); { // by whoever wants to know what it holds
+			debug.FreeOSMemory()
+			if dir := os.Getenv("E2E_PROFILE"); dir != "" {
+				for _, p := range []string{"heap", "goroutine"} {
+					f, _ := os.Create(dir + "/" + lines.Text() + "." + p)
+					pprof.Lookup(p).WriteTo(f, 0)
+					f.Close()
+				}
+			}
+			fmt.Fprintln(os.Stderr, "collected")
+		}
+	}()
 	return a.Serve(context.Background(), l, nil)
 }
 
 // runChild starts a gateway of this test binary.
 func runChild(t *testing.T, path string) *running {
 	t.Helper()
+	return runCommand(t, childCommand(path))
+}
+
+func childCommand(path string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"=gateway", gatewayEnv+"="+path, "GORACE=atexit_sleep_ms=0")
-	return runCommand(t, cmd)
+	return cmd
 }
 
 func (r *running) kill(t *testing.T) {
