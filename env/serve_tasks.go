@@ -12,26 +12,13 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// relatedTask is the member of _meta that names the task of a legacy message.
-const relatedTask = "io.modelcontextprotocol/related-task"
-
 // speaksTasks tells whether the request is of the legacy revision that has tasks.
 func speaksTasks(req *mcp.Request) bool {
 	return req.Meta == nil && req.Session != nil && req.Session.Version == mcp.Latest
 }
 
 // declaresTasks tells whether a modern request allows a task for an answer.
-func declaresTasks(req *mcp.Request) bool {
-	return !rawjson.IsNull(rawjson.Get(req.Meta.Capabilities, "extensions", mcp.ExtensionTasks))
-}
-
-// needsTasks is the error for a modern request that does not declare the extension.
-func needsTasks() error {
-	return &mcp.Error{
-		Code: mcp.CodeMissingCapability, Message: "the request must declare the extension " + mcp.ExtensionTasks,
-		Data: json.RawMessage(`{"requiredCapabilities":{"extensions":{"` + mcp.ExtensionTasks + `":{}}}}`),
-	}
-}
+func declaresTasks(req *mcp.Request) bool { return mcp.DeclaresTasks(req.Meta.Capabilities) }
 
 // taskTime returns for how long a call becomes a task; 0: it does not. A modern server decides, a
 // legacy client does.
@@ -43,7 +30,7 @@ func (s *Server) taskTime(req *mcp.Request, t Tool) (time.Duration, error) {
 		case declaresTasks(req):
 			return s.tasks.ttl, nil
 		case t.Task == TaskRequired:
-			return 0, needsTasks()
+			return 0, mcp.MissingExtension(mcp.ExtensionTasks)
 		}
 		return 0, nil
 	}
@@ -112,7 +99,7 @@ func (s *Server) serveTasks(ctx context.Context, req *mcp.Request) (json.RawMess
 	case modern != (req.Meta != nil) || !modern && !speaksTasks(req):
 		return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
 	case modern && !declaresTasks(req):
-		return nil, needsTasks()
+		return nil, mcp.MissingExtension(mcp.ExtensionTasks)
 	case req.Method == "tasks/list":
 		return s.listTasks(req)
 	}
@@ -225,6 +212,6 @@ func (t *task) related(object json.RawMessage) json.RawMessage {
 	if len(meta) == 0 || meta[0] != '{' {
 		meta = json.RawMessage("{}")
 	}
-	meta = mcp.With(mcp.Without(meta, relatedTask), relatedTask, rawjson.Encode(map[string]string{"taskId": t.id}))
+	meta = mcp.With(mcp.Without(meta, mcp.MetaRelatedTask), mcp.MetaRelatedTask, rawjson.Encode(map[string]string{"taskId": t.id}))
 	return mcp.With(mcp.Without(object, "_meta"), "_meta", meta)
 }

@@ -159,8 +159,8 @@ func (s *Server) answer(ctx context.Context, req *mcp.Request) (json.RawMessage,
 	case "tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list":
 		return s.serveTasks(ctx, req)
 	case "subscriptions/listen":
-		return req.Listen(ctx, func(_ *mcp.Session, f mcp.Filter) mcp.Filter {
-			return mcp.Filter{Lists: slices.DeleteFunc(slices.Clone(f.Lists), func(name string) bool { return name == "resources" })}
+		return req.Listen(ctx, func(session *mcp.Session, f mcp.Filter) mcp.Filter {
+			return mcp.Filter{Tasks: s.tasks.listen(session, f.Tasks), Lists: slices.DeleteFunc(slices.Clone(f.Lists), func(name string) bool { return name == "resources" })}
 		})
 	}
 	return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)

@@ -43,8 +43,9 @@ type task struct {
 	result   json.RawMessage // when completed
 	err      *mcp.Error      // when failed
 	asked    int
-	waiting  []*waiting    // for an answer, the oldest first
-	modified chan struct{} // closed with the next change
+	waiting  []*waiting     // for an answer, the oldest first
+	modified chan struct{}  // closed with the next change
+	heard    []*mcp.Session // streams of modern clients that hear of changes
 }
 
 // waiting is a question without an answer.
@@ -110,6 +111,9 @@ func (t *task) change(status string) {
 	t.modified = make(chan struct{})
 	if t.owner != nil {
 		t.owner.Notify(context.Background(), "notifications/tasks/status", rawjson.Encode(t.legacy())) // nobody waits for it
+	}
+	for _, stream := range t.heard {
+		stream.Notify(context.Background(), "notifications/tasks", rawjson.Encode(t.modern()))
 	}
 }
 
@@ -246,13 +250,16 @@ func (t *task) legacy() taskState {
 	return s
 }
 
-// seen is the state as the client of the request sees it.
-func (t *task) seen(req *mcp.Request) taskState {
+// listen lets a stream hear of the changes of the task, from how it is now on.
+func (t *task) listen(stream *mcp.Session) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if req.Meta == nil {
-		return t.legacy()
-	}
+	t.heard = append(t.heard, stream)
+	stream.Notify(context.Background(), "notifications/tasks", rawjson.Encode(t.modern()))
+}
+
+// modern is the state for a client of the extension. The lock is held.
+func (t *task) modern() taskState {
 	s := t.state()
 	s.TTLMs = t.ttl.Milliseconds()
 	s.PollMs = pollInterval.Milliseconds()
@@ -263,4 +270,14 @@ func (t *task) seen(req *mcp.Request) taskState {
 		s.Questions[w.key] = w.question
 	}
 	return s
+}
+
+// seen is the state as the client of the request sees it.
+func (t *task) seen(req *mcp.Request) taskState {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if req.Meta == nil {
+		return t.legacy()
+	}
+	return t.modern()
 }

@@ -79,6 +79,18 @@ func (s *tasks) of(owner *mcp.Session) (all []*task) {
 	return all
 }
 
+// listen lets a modern client's stream hear of the tasks that it names, and returns those that there
+// are.
+func (s *tasks) listen(stream *mcp.Session, ids []string) (heard []string) {
+	for _, id := range ids {
+		if t := s.get(id, nil); t != nil {
+			t.listen(stream)
+			heard = append(heard, id)
+		}
+	}
+	return heard
+}
+
 // remove ends and forgets a task.
 func (s *tasks) remove(t *task) {
 	s.mu.Lock()

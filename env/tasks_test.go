@@ -1,6 +1,7 @@
 package env_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -105,6 +106,23 @@ func (r reply) text(path ...string) string { s, _ := r.get(path...).(string); re
 // modern sends a request of revision 2026-07-28, with these capabilities.
 func (p *party) modern(capabilities, method, params string) reply {
 	p.t.Helper()
+	res := p.send(capabilities, method, params)
+	defer res.Body.Close()
+	var m reply
+	if err := json.NewDecoder(res.Body).Decode(&m); err != nil {
+		p.t.Fatalf("%s %s: %v", method, params, err)
+	}
+	return m
+}
+
+const (
+	bare    = `{"elicitation":{}}`
+	declare = `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+)
+
+// send sends a modern request and returns the response.
+func (p *party) send(capabilities, method, params string) *http.Response {
+	p.t.Helper()
 	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientCapabilities":` + capabilities + `}`
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s,%s}}`, method, meta, params)
@@ -120,18 +138,8 @@ func (p *party) modern(capabilities, method, params string) reply {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	defer res.Body.Close()
-	var m reply
-	if err := json.NewDecoder(res.Body).Decode(&m); err != nil {
-		p.t.Fatalf("%s: %v", body, err)
-	}
-	return m
+	return res
 }
-
-const (
-	bare    = `{"elicitation":{}}`
-	declare = `{"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
-)
 
 // until polls a modern task until it has the status.
 func (p *party) until(id, status string) reply {
@@ -154,6 +162,43 @@ func (p *party) start(params string) string {
 		p.t.Fatalf("%s: %+v", params, r)
 	}
 	return r.text("taskId")
+}
+
+func TestStreamHearsOfItsTasks(t *testing.T) {
+	p := tasks(t, nil)
+	id := p.start(`"name":"ask"`)
+	res := p.send(declare, "subscriptions/listen", fmt.Sprintf(`"notifications":{"taskIds":[%q,"another"]}`, id))
+	defer res.Body.Close()
+	said := make(chan string, 100)
+	go func() {
+		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+			if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				said <- data
+			}
+		}
+	}()
+	hear := func(want ...string) {
+		t.Helper()
+		for {
+			select {
+			case data := <-said:
+				if strings.Contains(data, want[0]) {
+					for _, part := range want {
+						if !strings.Contains(data, part) {
+							t.Fatalf("%s is not in %s", part, data)
+						}
+					}
+					return
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatalf("%q is not heard", want)
+			}
+		}
+	}
+	hear("acknowledged", `"taskIds":["`+id+`"]`)
+	hear(`"status":"input_required"`, `"method":"notifications/tasks"`, `"inputRequests":{"q1":`)
+	p.modern(declare, "tasks/cancel", fmt.Sprintf(`"taskId":%q`, id))
+	hear(`"status":"cancelled"`, id)
 }
 
 func TestModernTasks(t *testing.T) {

@@ -95,6 +95,9 @@ func (v *visitor) appendDetails(b []byte, w *store.Waiting) []byte {
 		if err != nil {
 			return append(append(b, `,"error":`...), mcp.ErrorObject(err)...)
 		}
+		if mcp.ResultType(out) == "" {
+			out = v.finished(out)
+		}
 		return append(append(b, `,"result":`...), out...)
 	}
 	return b

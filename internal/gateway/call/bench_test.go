@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/gateway/waiting"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
@@ -22,11 +23,15 @@ func fiftyKB() string {
 	return string(rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), `{"EnvList":[`+strings.Join(rows, ",")+`]}`)) + `}]}`
 }
 
-// BenchmarkDo is the spine without a network: a little and 50 KB passed through, 50 KB cut, and cut and kept.
+// neverAsked is the front of calls that are quick.
+type neverAsked struct{ Front }
+
+// BenchmarkDo is the spine without a network: a little and 50 KB passed through, 50 KB cut, and cut and kept;
+// and a little of a call that would be detached if it took long.
 func BenchmarkDo(b *testing.B) {
 	const rule = "results: [{tool: cloud__env, keep: 'EnvList(EnvId,Alias,Status)'}]\n"
 	for _, c := range []struct{ name, config, answer string }{
-		{"small", "", rows(3)}, {"whole", "", fiftyKB()}, {"cut", rule + "resultStore: none\n", fiftyKB()}, {"cut and kept", rule, fiftyKB()},
+		{"small", "", rows(3)}, {"small, detachable", "", rows(3)}, {"whole", "", fiftyKB()}, {"cut", rule + "resultStore: none\n", fiftyKB()}, {"cut and kept", rule, fiftyKB()},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			w := newWorld(b, c.config, nil)
@@ -36,6 +41,10 @@ func BenchmarkDo(b *testing.B) {
 				b.Fatal(err)
 			}
 			req := Request{Principal: access.Principal{ID: "ann", Role: access.Caller}, Profile: "default", AsListed: true, Params: params}
+			if strings.Contains(c.name, "detachable") {
+				w.opts.Waiting = waiting.New(w.store, nil)
+				req.Front = neverAsked{}
+			}
 			b.SetBytes(int64(len(w.answer)))
 			b.ReportAllocs()
 			for b.Loop() {

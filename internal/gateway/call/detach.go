@@ -93,13 +93,18 @@ func (c *Caller) mayDetach(ctx context.Context, s *sent, req *Request, rec *reco
 			msg.Task = upstream.NeedsTask
 		}
 	}
-	if req.Tasks != NoTask && msg.Task == upstream.NoTask {
+	switch {
+	case msg.Task != upstream.NoTask:
+	case req.Tasks != NoTask:
 		msg.Task = upstream.MayTask
+	case req.From.Era == mcp.Modern && s.entry.Detach == config.DetachAuto && !s.params.wantsProgress():
+		msg.Task = upstream.RefusesTask // it says with each request what it can; a server's refusal is meant for it
 	}
-	if after == 0 && msg.Task == upstream.NoTask && rec.live == nil {
+	if after == 0 && req.Tasks == NoTask && rec.live == nil {
 		return nil
 	}
 	rec.sends(s, req)
+	msg.Peer = rec
 	if req.Tasks == AsTask && rec.live == nil {
 		if err := rec.now(ctx); err != nil {
 			return err
@@ -151,6 +156,30 @@ func (r *recording) Slow(cancel context.CancelCauseFunc) bool {
 		return true
 	}
 	return r.detach(context.Background(), cancel)
+}
+
+// client is who hears of the call's progress and answers its questions: the client of its request, or,
+// once it is detached, whoever collects it.
+func (r *recording) client() mcp.Peer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.live != nil:
+		return asking{r.live, r.req.From.Capabilities}
+	case r.req.Client != nil:
+		return r.req.Client
+	}
+	return mcp.Deaf
+}
+
+// Notify passes on what the server says during the call.
+func (r *recording) Notify(ctx context.Context, method string, params json.RawMessage) error {
+	return r.client().Notify(ctx, method, params)
+}
+
+// Ask puts a question of the server to the client.
+func (r *recording) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return r.client().Ask(ctx, method, params)
 }
 
 // Detached tells whether the call goes on without its request.
@@ -205,6 +234,9 @@ func (r *recording) handOver(after time.Duration) error {
 // answered stores how a detached call ended, for whoever collects it.
 func (r *recording) answered(ctx context.Context, res *Result, err error) {
 	ctx = context.WithoutCancel(ctx)
+	if res == nil && err == nil {
+		err = errors.New("panic in a call") // which goes on its way
+	}
 	state := store.Completed
 	if err != nil && !isFault(err) {
 		state = store.Failed // the server's JSON-RPC error, or a bug of ours

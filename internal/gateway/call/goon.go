@@ -173,6 +173,7 @@ func (c *Caller) GoOn(ctx context.Context, l *waiting.Live) {
 		return
 	}
 	if w.Ended() {
+		l.Drop()
 		return
 	}
 	r, err := c.reopen(ctx, l, w)

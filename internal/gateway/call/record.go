@@ -88,9 +88,9 @@ const maxReason = 1000
 
 // end completes the record and stores it. If that fails the answer says so: the tool has run, and its result is returned anyway.
 func (r *recording) end(ctx context.Context, res *Result, err error) error {
-	if err == ErrHandedOver || r.live != nil && r.live.Left() {
+	if err == ErrHandedOver || r.live != nil && err != nil && r.live.Left() {
 		if r.live != nil {
-			r.live.Leave(context.WithoutCancel(ctx))
+			r.live.Leave()
 		}
 		return err // somebody else ends the call and its record
 	}

@@ -88,11 +88,17 @@ func (r *recording) handTask(ctx context.Context, task upstream.Task) error {
 	if err != nil {
 		return err
 	}
-	_, err = r.live.Change(context.WithoutCancel(ctx), func(w *store.Waiting) {
+	ctx = context.WithoutCancel(ctx)
+	w, err := r.live.Change(ctx, func(w *store.Waiting) {
 		w.Body = body
 		w.Message = task.Message
 	})
+	if err == nil && w.Ended() { // canceled just now
+		err = fault.New(fault.Canceled, "the call was canceled")
+	}
 	if err != nil {
+		s := sent{entry: r.entry}
+		r.caller.servers.CancelTask(ctx, r.caller.taskCall(&s, r.req, mcp.Deaf), task.ID)
 		return err
 	}
 	return r.handOver(task.Poll)
@@ -233,8 +239,8 @@ func (c *Caller) lookAtTask(ctx context.Context, l *waiting.Live, r *resumed) {
 		})
 		return err
 	})
-	if context.Cause(ctx) != nil && !done { // canceled, or we are going down
-		return
+	if ctx.Err() != nil && (err != nil || !done) {
+		return // canceled, or we are going down: somebody else ends it
 	}
 	var rpc *mcp.Error
 	switch {

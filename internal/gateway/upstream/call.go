@@ -59,6 +59,11 @@ func (c Call) caller() caller {
 	return who
 }
 
+// tasks tells whether a modern server may make a task of the call.
+func (c Call) tasks(s *server) bool {
+	return c.Task == MayTask || c.Task == NeedsTask || c.Task == NoTask && s.insistsOn(c.Tool)
+}
+
 // name is what the request names.
 func (c Call) name(method string) string {
 	if c.Tool != "" {
@@ -113,7 +118,7 @@ func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
 	buf := buffers.Get().(*bytes.Buffer)
 	out, err := s.converse(timed, c.caller(), outgoing{
 		method: method, params: c.Params, meta: c.Meta, from: c.From, name: c.name(method), header: c.Header, caller: c.Caller,
-		peer: peer, clock: clock, buf: buf, tasks: c.Task != NoTask || s.insistsOn(c.Tool),
+		peer: peer, clock: clock, buf: buf, tasks: c.tasks(s), refuses: c.Task == RefusesTask,
 		asTask: c.Task == NeedsTask || c.Task == MayTask && c.TaskSupport,
 	})
 	if err != nil && ctx.Err() == nil && timed.Err() != nil {

@@ -4,6 +4,7 @@ package upstream
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -125,8 +126,8 @@ func TestSlowMayBeLateAndTheCallerAskedMeanwhile(t *testing.T) {
 
 type hesitant struct{ time.Duration }
 
-func (h hesitant) Slow(context.CancelCauseFunc) bool     { time.Sleep(h.Duration); return false }
-func (h hesitant) Detached() bool { return false }
+func (h hesitant) Slow(context.CancelCauseFunc) bool { time.Sleep(h.Duration); return false }
+func (h hesitant) Detached() bool                    { return false }
 
 // TestADetachedCallsQuestionComesBack holds that a client that no longer waits is not asked.
 func TestADetachedCallsQuestionComesBack(t *testing.T) {

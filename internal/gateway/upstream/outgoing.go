@@ -13,20 +13,21 @@ import (
 
 // outgoing is a request on its way to a server.
 type outgoing struct {
-	method string
-	params json.RawMessage
-	meta   rawjson.Span          // where _meta stands in params; zero: nowhere
-	from   mcp.Speaker           // the client that it comes from
-	era    mcp.Era               // of the server; "" counts as legacy
-	name   string                // the tool or resource named in the request, for a modern server's header; may be ""
-	header http.Header           // arguments repeated in headers
-	peer   mcp.Peer              // gets progress
-	caller string                // who calls; "" for ourselves
-	clock  *deadline             // suspended while the caller is asked something; may be nil
-	acked  func(json.RawMessage) // called with what a modern server will report; may be nil
-	tasks  bool                  // a modern server may make a task of it
-	asTask bool                  // a legacy server that can is asked for a task
-	buf    *bytes.Buffer         // reused for the answer, which may then point into it; nil: a new one
+	method  string
+	params  json.RawMessage
+	meta    rawjson.Span          // where _meta stands in params; zero: nowhere
+	from    mcp.Speaker           // the client that it comes from
+	era     mcp.Era               // of the server; "" counts as legacy
+	name    string                // the tool or resource named in the request, for a modern server's header; may be ""
+	header  http.Header           // arguments repeated in headers
+	peer    mcp.Peer              // gets progress
+	caller  string                // who calls; "" for ourselves
+	clock   *deadline             // suspended while the caller is asked something; may be nil
+	acked   func(json.RawMessage) // called with what a modern server will report; may be nil
+	tasks   bool                  // a modern server may make a task of it
+	refuses bool                  // the caller hears it if a modern server insists on a task
+	asTask  bool                  // a legacy server that can is asked for a task
+	buf     *bytes.Buffer         // reused for the answer, which may then point into it; nil: a new one
 }
 
 func (o outgoing) message(id int64) []byte {

@@ -25,7 +25,7 @@ func (s *server) converse(ctx context.Context, who caller, out outgoing) (Outcom
 	talk := rounds{server: s, first: out.params}
 	for {
 		raw, era, err := s.pass(ctx, who, out)
-		if err != nil && era == mcp.Modern && !out.tasks && out.method == callMethod && wantsTasks(err) {
+		if err != nil && era == mcp.Modern && !out.tasks && !out.refuses && out.method == callMethod && wantsTasks(err) {
 			s.insist(out.name) // it has not acted
 			out.tasks = true
 			continue

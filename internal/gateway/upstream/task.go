@@ -18,9 +18,10 @@ import (
 type TaskUse int
 
 const (
-	NoTask    TaskUse = iota // only if a modern server refuses the call otherwise
-	MayTask                  // the caller can follow a task
-	NeedsTask                // a legacy tool that runs only as a task
+	NoTask      TaskUse = iota // only if a modern server refuses the call otherwise
+	MayTask                    // the caller can follow a task
+	NeedsTask                  // a legacy tool that runs only as a task
+	RefusesTask                // never: that a modern server insists is the client's to know
 )
 
 // Task is a server's task, as both eras describe it.

@@ -3,6 +3,7 @@ package waiting
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/mcp"
@@ -14,10 +15,10 @@ func (c *Calls) Get(ctx context.Context, owner, id string) (store.Waiting, error
 	return c.store.Waiting(ctx, owner, id)
 }
 
-// How often the store is read while somebody waits: others may change the row.
+// How often the store is read while somebody waits: other replicas may change the row.
 const (
 	lookEvery     = time.Second
-	lookEveryLive = 10 * time.Second // at a call of this replica, which wakes us
+	lookEveryLive = 10 * time.Second // at a call that this replica works on, and that is not to be answered
 )
 
 // Wait waits until the call has ended or asks something, for at most d, and returns it as it is then.
@@ -29,14 +30,15 @@ func (c *Calls) Wait(ctx context.Context, owner, id string, d time.Duration) (st
 func (c *Calls) until(ctx context.Context, owner, id string, d time.Duration, wanted func(*store.Waiting) bool) (store.Waiting, error) {
 	deadline := time.NewTimer(d)
 	defer deadline.Stop()
+	changed, stop := c.listen(id)
+	defer stop()
 	for {
-		changed := c.Changed(id)
 		w, err := c.store.Waiting(ctx, owner, id)
 		if err != nil || wanted(&w) {
 			return w, err
 		}
 		look := lookEvery
-		if c.find(id) != nil {
+		if w.State == store.Working && c.find(id) != nil {
 			look = lookEveryLive
 		}
 		tick := time.NewTimer(look)
@@ -54,65 +56,85 @@ func (c *Calls) until(ctx context.Context, owner, id string, d time.Duration, wa
 	}
 }
 
-// Collect waits until the call has ended, for at most d. What it asks meanwhile is put to the peer.
+// Collect waits until the call has ended, for at most d. What it asks meanwhile is put to the peer,
+// unless another who collects it is being asked. A question that the peer cannot be asked stays open.
 func (c *Calls) Collect(ctx context.Context, owner, id string, d time.Duration, peer mcp.Peer) (store.Waiting, error) {
 	end := time.Now().Add(d)
-	asked := map[string]bool{}
+	cannot := map[string]bool{}
 	for {
-		w, err := c.until(ctx, owner, id, time.Until(end), func(w *store.Waiting) bool { return w.Ended() || len(fresh(w, asked)) > 0 })
-		questions := fresh(&w, asked)
-		if err != nil || w.Ended() || len(questions) == 0 {
+		var q *Question
+		w, err := c.until(ctx, owner, id, time.Until(end), func(w *store.Waiting) bool {
+			if !w.Ended() {
+				q = c.toAsk(w, cannot)
+			}
+			return w.Ended() || q != nil
+		})
+		if err != nil || q == nil {
 			return w, err
 		}
-		answers := map[string]json.RawMessage{}
-		for _, q := range questions {
-			asked[q.Key] = true
-			said, err := peer.Ask(ctx, q.Method, q.Params)
-			if ctx.Err() != nil {
-				return w, ctx.Err()
-			}
-			answers[q.Key] = said
-			if err != nil {
-				answers[q.Key] = q.Refused(err)
-			}
-		}
-		if w, err = c.Answer(ctx, owner, id, answers); err != nil {
+		if err := c.ask(ctx, owner, id, q, peer, cannot); err != nil {
 			return w, err
 		}
 	}
 }
 
-// fresh are the open questions that were not asked yet.
-func fresh(w *store.Waiting, asked map[string]bool) (open []Question) {
-	if w.Ended() {
+// ask puts a question to the peer, and stores what it says.
+func (c *Calls) ask(ctx context.Context, owner, id string, q *Question, peer mcp.Peer, cannot map[string]bool) error {
+	defer c.wasAsked(id, q.Key)
+	said, err := peer.Ask(ctx, q.Method, q.Params)
+	var rpc *mcp.Error
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &rpc) && rpc.Code == mcp.CodeMethodNotFound:
+		cannot[q.Key] = true
 		return nil
+	case errors.As(err, &rpc):
+		said = q.Refused(err)
+	case err != nil: // it cannot be reached any more
+		return err
 	}
+	_, err = c.Answer(ctx, owner, id, map[string]json.RawMessage{q.Key: said})
+	return err
+}
+
+// asked is a question that somebody is being asked.
+type asked struct{ call, key string }
+
+// toAsk is an open question for somebody who collects the call; nil: there is none, or others are
+// being asked them.
+func (c *Calls) toAsk(w *store.Waiting, cannot map[string]bool) *Question {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for _, q := range ReadQuestions(w).Open {
-		if !asked[q.Key] {
-			open = append(open, q)
+		this := asked{w.ID, q.Key}
+		if !cannot[q.Key] && !c.asks[this] {
+			c.asks[this] = true
+			return &q
 		}
 	}
-	return open
+	return nil
+}
+
+// wasAsked lets others who collect the call be asked, if there is no answer.
+func (c *Calls) wasAsked(id, key string) {
+	c.mu.Lock()
+	delete(c.asks, asked{id, key})
+	c.mu.Unlock()
+	c.wake(id)
 }
 
 // Cancel ends a call. One that has ended already stays as it is; before says what it was.
 func (c *Calls) Cancel(ctx context.Context, owner, id string) (before store.Waiting, err error) {
-	var open bool
-	_, err = c.change(ctx, owner, id, func(w *store.Waiting) error {
+	w, saved, err := c.change(ctx, owner, id, func(w *store.Waiting) error {
 		before = *w
-		open = true
 		w.State = store.Cancelled
-		w.For = ""
-		w.Replica = ""
-		w.Lease = time.Time{}
 		w.Questions = nil
+		w.Body = nil
 		return nil
 	})
-	if err != nil || !open {
-		if err == nil {
-			before, err = c.store.Waiting(ctx, owner, id)
-		}
-		return before, err
+	if err != nil || !saved {
+		return w, err
 	}
 	if l := c.find(id); l != nil {
 		l.finish(ErrCanceled)

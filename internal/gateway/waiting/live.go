@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
@@ -15,10 +16,15 @@ func (l *Live) Row(ctx context.Context) (store.Waiting, error) {
 	return l.calls.store.Waiting(ctx, "", l.ID)
 }
 
-// Change changes the row, unless the call has ended.
+// Change changes the row, unless the call has ended or is no longer ours.
 func (l *Live) Change(ctx context.Context, change func(*store.Waiting)) (store.Waiting, error) {
+	w, _, err := l.change(ctx, change)
+	return w, err
+}
+
+func (l *Live) change(ctx context.Context, change func(*store.Waiting)) (w store.Waiting, saved bool, err error) {
 	return l.calls.change(ctx, "", l.ID, func(w *store.Waiting) error {
-		if w.Replica != l.calls.replica {
+		if w.Replica != l.calls.replica || l.why() == errTaken {
 			return errTaken
 		}
 		change(w)
@@ -26,76 +32,87 @@ func (l *Live) Change(ctx context.Context, change func(*store.Waiting)) (store.W
 	})
 }
 
-// Left tells whether the work on the call was ended because the gateway is going down: somebody else
-// ends the call.
-func (l *Live) Left() bool {
+// why is why there is no more work to do; nil while there is.
+func (l *Live) why() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.ended == errClosing
+	return l.ended
 }
 
-// Leave says that the work on the call is over. When the gateway is going down, its lease ends, so
-// that the next one need not wait.
-func (l *Live) Leave(ctx context.Context) {
+// Left tells whether the work on the call was ended because the gateway is going down: somebody else
+// goes on with it.
+func (l *Live) Left() bool { return l.why() == errClosing }
+
+// Leave says that the request which began the call does no more work on it.
+func (l *Live) Leave() {
 	l.mu.Lock()
 	works := l.works
 	l.works = false
 	l.mu.Unlock()
-	if !works {
-		return
+	if works {
+		l.calls.work.Done()
 	}
-	if l.Left() {
-		l.Change(ctx, func(w *store.Waiting) { w.Lease = l.calls.opts.Now().Add(-time.Millisecond) })
-	}
-	l.calls.work.Done()
 }
 
+// endAgain is how long we wait before we try again to store how a call ended.
+const endAgain = 5 * time.Second
+
 // End stores how the call ended; the change sets the answer. If it was canceled or taken over
-// meanwhile, what is stored stays, and End says false.
+// meanwhile, what is stored stays, and End says false. After an error of the store it is tried again.
 func (l *Live) End(ctx context.Context, state store.WaitState, change func(*store.Waiting)) (bool, error) {
-	defer l.Leave(ctx)
-	if l.Left() {
-		return false, nil
-	}
-	ours := false
-	_, err := l.Change(ctx, func(w *store.Waiting) {
+	defer l.Leave()
+	_, saved, err := l.change(ctx, func(w *store.Waiting) {
 		w.State = state
-		w.For = ""
-		w.Replica = ""
-		w.Lease = time.Time{}
 		w.Questions = nil
 		w.Body = nil // nothing is left to do
 		change(w)
-		ours = true
 	})
-	l.finish(ErrCanceled)
-	if errors.Is(err, errTaken) {
-		return false, nil
+	switch {
+	case err == nil, errors.Is(err, errTaken), fault.Is(err, fault.NotFound):
+		l.finish(ErrCanceled)
+		return saved, nil
+	case fault.Is(err, fault.TooLarge):
+		change = func(w *store.Waiting) { w.Message = fault.As(err).Message }
+		state = store.Failed
 	}
-	return ours && err == nil, err
+	l.then(endAgain, func() { l.End(context.WithoutCancel(ctx), state, change) })
+	return false, err
 }
 
-// Park lets the call wait in the store alone: nobody works on it until it is answered.
+// Park lets the call wait in the store alone: nobody works on it until it is answered. If the change
+// leaves no question open, we go on soon.
 func (l *Live) Park(ctx context.Context, change func(*store.Waiting)) error {
-	defer l.Leave(ctx)
-	_, err := l.Change(ctx, func(w *store.Waiting) {
-		w.State = store.InputRequired
-		w.Replica = ""
-		w.Lease = time.Time{}
+	defer l.Leave()
+	w, err := l.Change(ctx, func(w *store.Waiting) {
 		change(w)
+		if w.State == store.InputRequired {
+			w.Replica = ""
+		}
 	})
-	l.finish(errTaken)
-	return err
+	switch {
+	case err != nil:
+		return err
+	case w.State == store.InputRequired:
+		l.finish(errTaken)
+	default:
+		l.After(lookEvery)
+	}
+	return nil
 }
 
 // After goes on with the call after a while. Until then it holds nothing but its lease.
 func (l *Live) After(d time.Duration) {
-	defer l.Leave(l.calls.ctx)
+	l.Leave()
+	l.then(d, l.goOn)
+}
+
+// then does something after a while, unless the call ends before.
+func (l *Live) then(d time.Duration, next func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cancel = nil
 	if l.ended == nil {
-		l.timer = time.AfterFunc(d, l.goOn)
+		l.timer = time.AfterFunc(d, next)
 	}
 }
 
@@ -137,19 +154,21 @@ func (l *Live) goOn() {
 		return
 	}
 	l.cancel = cancel
-	l.works = true
 	c.work.Add(1) // before Close can wait: it ends the call first, under the same lock
 	l.mu.Unlock()
-	defer l.Leave(context.WithoutCancel(ctx))
+	defer c.work.Done()
 	defer cancel(nil)
 	defer func() {
 		if p := recover(); p != nil {
 			c.opts.Logger.Error("panic in a waiting call", "call", l.ID, "error", fmt.Sprintf("%v\n%s", p, debug.Stack()))
-			l.finish(errTaken) // its lease ends, and it is taken up again
+			l.End(context.WithoutCancel(ctx), store.Failed, func(*store.Waiting) {}) // the next try would panic as well
 		}
 	}()
 	c.opts.GoOn(ctx, l)
 }
+
+// Drop forgets a call that has ended.
+func (l *Live) Drop() { l.finish(ErrCanceled) }
 
 // finish ends the work on the call, and forgets it.
 func (l *Live) finish(why error) {

@@ -1,8 +1,10 @@
 package waiting
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -67,17 +69,13 @@ func (q *Questions) write(w *store.Waiting) {
 }
 
 // add adds a question under a key that was not used before.
-func (q *Questions) add(as, method string, params json.RawMessage) string {
+func (q *Questions) add(as, method string, params json.RawMessage) {
 	q.Used++
 	key := as
-	if key == "" {
-		key = "q" + strconv.Itoa(q.Used)
-	}
-	for q.knows(key) {
-		key = as + "#" + strconv.Itoa(q.Used)
+	for n := q.Used; q.knows(key); n++ {
+		key = as + "#" + strconv.Itoa(n)
 	}
 	q.Open = append(q.Open, Question{Key: key, As: as, Method: method, Params: params})
-	return key
 }
 
 func (q *Questions) knows(key string) bool {
@@ -87,7 +85,7 @@ func (q *Questions) knows(key string) bool {
 // AddAll adds the questions of a modern server's inputRequests. Those with again were there before:
 // they are open until they are answered, and answered only once.
 func (q *Questions) AddAll(requests json.RawMessage, again bool) {
-	for r := rawjson.Object(requests); r.Next(); {
+	for r := rawjson.Object(requests); requests != nil && r.Next(); {
 		as := string(r.Key)
 		if again && q.knows(as) {
 			continue
@@ -122,41 +120,57 @@ func (q *Questions) Answers() (json.RawMessage, error) {
 			return nil, fault.New(fault.UpstreamError, "the server asked the client a question, and the client answered: %s", why)
 		}
 	}
+	if len(q.Said) == 0 {
+		return json.RawMessage("{}"), nil
+	}
 	return json.Marshal(q.Said)
 }
+
+// answer takes the answers to open questions; others are passed over. False: there was none.
+func (q *Questions) answer(answers map[string]json.RawMessage) bool {
+	before := len(q.Open)
+	q.Open = slices.DeleteFunc(q.Open, func(o Question) bool {
+		said, given := answers[o.Key]
+		if given {
+			if q.Said == nil {
+				q.Said = map[string]json.RawMessage{}
+			}
+			q.Said[o.As] = said
+			q.Done = append(q.Done, o.Key)
+		}
+		return given
+	})
+	return len(q.Open) < before
+}
+
+// errNothing says that an answer answers nothing.
+var errNothing = errors.New("nothing is answered")
 
 // Answer brings answers to open questions; others are ignored. When nothing is open any more, the
 // call goes on.
 func (c *Calls) Answer(ctx context.Context, owner, id string, answers map[string]json.RawMessage) (store.Waiting, error) {
 	parked := false
-	w, err := c.change(ctx, owner, id, func(w *store.Waiting) error {
+	w, saved, err := c.change(ctx, owner, id, func(w *store.Waiting) error {
 		q := ReadQuestions(w)
-		for key, said := range answers {
-			i := slices.IndexFunc(q.Open, func(o Question) bool { return o.Key == key })
-			if i < 0 {
-				continue
-			}
-			if q.Said == nil {
-				q.Said = map[string]json.RawMessage{}
-			}
-			as := q.Open[i].As
-			if as == "" {
-				as = key
-			}
-			q.Said[as] = said
-			q.Done = append(q.Done, key)
-			q.Open = slices.Delete(q.Open, i, i+1)
+		if !q.answer(answers) {
+			return errNothing
 		}
 		q.write(w)
 		parked = w.Replica == "" && len(q.Open) == 0
+		if parked { // in the same statement, so that it is taken over if we go before we have begun
+			w.Replica = c.replica
+			w.Lease = c.opts.Now().Add(c.opts.Lease)
+		}
 		return nil
 	})
-	if err != nil || w.Ended() {
+	switch {
+	case err == errNothing:
+		return w, nil
+	case err != nil || !saved:
 		return w, err
-	}
-	if parked {
-		_, err = c.claim(ctx, &w)
-		return w, err
+	case parked:
+		c.takeUp(id)
+		return w, nil
 	}
 	if l := c.find(id); l != nil {
 		l.soon()
@@ -167,30 +181,42 @@ func (c *Calls) Answer(ctx context.Context, owner, id string, answers map[string
 // Ask asks the client on behalf of a server whose call is open, and waits for the answer.
 func (l *Live) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	var key string
-	_, err := l.Change(ctx, func(w *store.Waiting) {
+	_, saved, err := l.change(ctx, func(w *store.Waiting) {
 		q := ReadQuestions(w)
-		key = q.add("", method, slices.Clone(params))
+		q.add("q"+strconv.Itoa(q.Used+1), method, slices.Clone(params))
+		added := &q.Open[len(q.Open)-1]
+		key = added.Key
+		added.As = key
 		q.write(w)
 	})
+	if err == nil && !saved {
+		err = ErrCanceled
+	}
 	if err != nil {
 		return nil, err
 	}
-	answered := func(w *store.Waiting) bool { return w.Ended() || ReadQuestions(w).Said[key] != nil }
-	w, err := l.calls.until(ctx, "", l.ID, 24*time.Hour, answered)
-	if err != nil {
-		return nil, err
-	}
-	said := ReadQuestions(&w).Said[key]
-	if w.Ended() || said == nil {
-		return nil, ErrCanceled
-	}
-	_, err = l.Change(ctx, func(w *store.Waiting) {
+	var said json.RawMessage
+	_, err = l.calls.until(ctx, "", l.ID, longestAsk, func(w *store.Waiting) bool {
+		said = ReadQuestions(w).Said[key]
+		return w.Ended() || said != nil
+	})
+	_, saved, gone := l.change(context.WithoutCancel(ctx), func(w *store.Waiting) { // the server has it, or asks no more
 		q := ReadQuestions(w)
+		q.Open = slices.DeleteFunc(q.Open, func(o Question) bool { return o.Key == key })
 		delete(q.Said, key)
 		q.write(w)
 	})
+	if err = cmp.Or(err, gone); err != nil {
+		return nil, err
+	}
+	if !saved || said == nil {
+		return nil, ErrCanceled
+	}
 	if why := Refused(said); why != "" {
 		return nil, mcp.Errorf(mcp.CodeInternal, "%s", why)
 	}
-	return said, err
+	return said, nil
 }
+
+// longestAsk is longer than anybody lets a server wait for an answer.
+const longestAsk = 24 * time.Hour

@@ -16,6 +16,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -60,14 +62,16 @@ type Calls struct {
 	stop context.CancelFunc
 	work sync.WaitGroup
 
-	mu    sync.Mutex
-	live  map[string]*Live
-	woken map[string]chan struct{} // closed when the call changes
+	mu     sync.Mutex
+	closed bool
+	live   map[string]*Live
+	heard  map[string]map[chan struct{}]bool // who waits for a change, by call
+	asks   map[asked]bool                    // questions that somebody is being asked now
 }
 
 // New makes a Calls.
 func New(st Store, opts *Options) *Calls {
-	c := &Calls{store: st, replica: rand.Text(), live: map[string]*Live{}, woken: map[string]chan struct{}{}}
+	c := &Calls{store: st, replica: rand.Text(), live: map[string]*Live{}, heard: map[string]map[chan struct{}]bool{}, asks: map[asked]bool{}}
 	if opts != nil {
 		c.opts = *opts
 	}
@@ -98,7 +102,7 @@ type Live struct {
 	ended  error                   // why there is no more work to do; nil while there is
 	timer  *time.Timer             // until the next look
 	told   time.Time               // when progress was stored last
-	works  bool                    // Close waits for it
+	works  bool                    // the request that began it works on it: Close waits
 }
 
 // Causes for which the work on a call ends.
@@ -117,23 +121,29 @@ func (c *Calls) Add(ctx context.Context, w store.Waiting, cancel context.CancelC
 	if err := c.store.AddWaiting(ctx, w, c.opts.Limits); err != nil {
 		return nil, err
 	}
-	l := &Live{ID: w.ID, calls: c, cancel: cancel}
-	return l, c.hold(l, true)
+	l := &Live{ID: w.ID, calls: c, cancel: cancel, works: true}
+	if c.hold(l) {
+		return l, nil
+	}
+	c.change(ctx, "", w.ID, func(w *store.Waiting) error { // nobody has heard of it, and nobody is to go on with it
+		w.State = store.Cancelled
+		return nil
+	})
+	return nil, fault.New(fault.UpstreamBusy, "%w", errClosing)
 }
 
-// hold notes a call that this replica works on. Close waits for its work.
-func (c *Calls) hold(l *Live, works bool) error {
+// hold notes a call that this replica works on. False: the gateway is going down.
+func (c *Calls) hold(l *Live) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.ctx.Err() != nil {
-		return fault.New(fault.UpstreamBusy, "%w", errClosing)
+	if c.closed {
+		return false
 	}
 	c.live[l.ID] = l
-	if works {
-		l.works = true
+	if l.works {
 		c.work.Add(1)
 	}
-	return nil
+	return true
 }
 
 func (c *Calls) drop(l *Live) {
@@ -162,53 +172,64 @@ func (c *Calls) Len() int {
 const maxTries = 20
 
 // change reads a row, changes it, and saves it unless it has changed meanwhile: then it begins
-// again. A call that has ended is returned as it is, and is not changed.
-func (c *Calls) change(ctx context.Context, owner, id string, change func(*store.Waiting) error) (store.Waiting, error) {
+// again. A call that has ended is returned as it is, and is not saved.
+func (c *Calls) change(ctx context.Context, owner, id string, change func(*store.Waiting) error) (w store.Waiting, saved bool, err error) {
 	for range maxTries {
-		w, err := c.store.Waiting(ctx, owner, id)
+		w, err = c.store.Waiting(ctx, owner, id)
 		if err != nil || w.Ended() {
-			return w, err
+			return w, false, err
 		}
-		if err := cmp.Or(w.Err, change(&w)); err != nil {
-			return w, err
+		if err := change(&w); err != nil {
+			return w, false, err
 		}
-		saved, err := c.store.SaveWaiting(ctx, &w)
+		saved, err = c.store.SaveWaiting(ctx, &w)
 		if err != nil {
-			return w, err
+			return w, false, err
 		}
 		if saved {
 			c.wake(id)
 			c.opts.Changed(w)
-			return w, nil
+			return w, true, nil
 		}
 	}
-	return store.Waiting{}, fault.New(fault.Conflict, "call %s is changed by too many at once", id).WithHint("try again")
+	return store.Waiting{}, false, fault.New(fault.Conflict, "call %s is changed by too many at once", id).WithHint("try again")
 }
 
 // wake wakes those who wait for a call.
 func (c *Calls) wake(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if ch := c.woken[id]; ch != nil {
-		close(ch)
-		delete(c.woken, id)
+	for ch := range c.heard[id] {
+		select {
+		case ch <- struct{}{}:
+		default: // it has not looked since the last one
+		}
 	}
 }
 
-// Changed is closed when this replica next changes the call.
-func (c *Calls) Changed(id string) <-chan struct{} {
+// listen returns a channel that gets something when this replica changes the call, until stop.
+func (c *Calls) listen(id string) (changed <-chan struct{}, stop func()) {
+	ch := make(chan struct{}, 1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ch := c.woken[id]
-	if ch == nil {
-		ch = make(chan struct{})
-		c.woken[id] = ch
+	if c.heard[id] == nil {
+		c.heard[id] = map[chan struct{}]bool{}
 	}
-	return ch
+	c.heard[id][ch] = true
+	return ch, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.heard[id], ch)
+		if len(c.heard[id]) == 0 {
+			delete(c.heard, id)
+		}
+	}
 }
 
-// Run renews leases and takes over the calls of replicas that have gone, until ctx ends.
+// Run takes over the calls of replicas that have gone, at once and from time to time, and renews our
+// leases, until ctx ends.
 func (c *Calls) Run(ctx context.Context) {
+	c.takeOver(ctx)
 	repeat.Every(ctx.Done(), c.opts.Lease/4, func() {
 		c.renew(ctx)
 		c.takeOver(ctx)
@@ -218,10 +239,7 @@ func (c *Calls) Run(ctx context.Context) {
 // renew renews our leases. A call that is no longer ours has ended or was taken over.
 func (c *Calls) renew(ctx context.Context) {
 	c.mu.Lock()
-	held := make([]*Live, 0, len(c.live))
-	for _, l := range c.live {
-		held = append(held, l)
-	}
+	held := slices.Collect(maps.Values(c.live))
 	c.mu.Unlock()
 	if len(held) == 0 {
 		return
@@ -258,13 +276,26 @@ func (l *Live) lost(ctx context.Context) {
 
 // takeOver goes on with calls whose replica has gone.
 func (c *Calls) takeOver(ctx context.Context) {
-	lost, err := c.store.LostWaiting(ctx, 100)
-	if err != nil && ctx.Err() == nil {
-		c.opts.Logger.Error("waiting calls of other replicas not looked for", "error", fault.As(err))
-	}
-	for _, w := range lost {
-		if _, err := c.claim(ctx, &w); err != nil {
-			c.opts.Logger.Error("waiting call not taken over", "call", w.ID, "error", fault.As(err))
+	for ctx.Err() == nil {
+		lost, err := c.store.LostWaiting(ctx, 100)
+		if err != nil && ctx.Err() == nil {
+			c.opts.Logger.Error("waiting calls of other replicas not looked for", "error", fault.As(err))
+		}
+		taken := 0
+		for _, w := range lost {
+			if c.find(w.ID) != nil {
+				continue // we work on it still, though we could not renew its lease
+			}
+			ours, err := c.claim(ctx, &w)
+			if err != nil {
+				c.opts.Logger.Error("waiting call not taken over", "call", w.ID, "error", fault.As(err))
+			}
+			if ours {
+				taken++
+			}
+		}
+		if taken == 0 {
+			return
 		}
 	}
 }
@@ -275,26 +306,41 @@ func (c *Calls) claim(ctx context.Context, w *store.Waiting) (bool, error) {
 	if err != nil || !ours {
 		return false, err
 	}
-	l := &Live{ID: w.ID, calls: c}
-	if err := c.hold(l, false); err != nil {
-		return false, err
-	}
-	l.After(0)
-	return true, nil
+	return c.takeUp(w.ID), nil
 }
 
-// Close ends the work on calls, and waits for its end. Their rows stay as they are: the next replica
-// finds them.
+// takeUp goes on with a call that has become ours in the store. False: the gateway is going down.
+func (c *Calls) takeUp(id string) bool {
+	l := &Live{ID: id, calls: c}
+	if !c.hold(l) {
+		c.letGo()
+		return false
+	}
+	l.After(0)
+	return true
+}
+
+// Close ends the work on calls, and waits for its end. Their rows stay open, and their leases end: the
+// next replica takes them over at once.
 func (c *Calls) Close() {
 	c.mu.Lock()
-	c.stop()
-	var held []*Live
-	for _, l := range c.live {
-		held = append(held, l)
-	}
+	c.closed = true
+	held := slices.Collect(maps.Values(c.live))
 	c.mu.Unlock()
 	for _, l := range held {
 		l.finish(errClosing)
 	}
+	c.stop() // only now: who sees its context end must find out why
 	c.work.Wait()
+	if len(held) > 0 {
+		c.letGo()
+	}
+}
+
+// letGo ends the leases of this replica, which is going down.
+func (c *Calls) letGo() {
+	_, err := c.store.RenewWaiting(context.Background(), c.replica, c.opts.Now().Add(-time.Millisecond))
+	if err != nil {
+		c.opts.Logger.Warn("waiting calls are taken over only when their leases end", "error", fault.As(err))
+	}
 }
