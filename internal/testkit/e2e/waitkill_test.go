@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"runtime/pprof"
@@ -45,31 +46,44 @@ func gatewayChild() error {
 	}
 	fmt.Fprintf(os.Stderr, "agents http://%s/mcp\n", l.Addr())
 	go func() {
-		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); { // by whoever wants to know what it holds
-			debug.FreeOSMemory()
-			if dir := os.Getenv("E2E_PROFILE"); dir != "" {
-				for _, p := range []string{"heap", "goroutine"} {
-					f, _ := os.Create(dir + "/" + lines.Text() + "." + p)
-					pprof.Lookup(p).WriteTo(f, 0)
-					f.Close()
-				}
+		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); { // somebody wants to know what it holds
+			for range 5 { // a stack shrinks by half each time
+				debug.FreeOSMemory()
 			}
+			profile(lines.Text())
 			fmt.Fprintln(os.Stderr, "collected")
 		}
+		os.Exit(0) // the test is over
 	}()
 	return a.Serve(context.Background(), l, nil)
 }
 
-// runChild starts a gateway of this test binary.
-func runChild(t *testing.T, path string) *running {
-	t.Helper()
-	return runCommand(t, childCommand(path))
+// profile writes profiles where somebody wants them.
+func profile(name string) {
+	dir := os.Getenv("E2E_PROFILE")
+	if dir == "" {
+		return
+	}
+	for _, kind := range []string{"heap", "goroutine"} {
+		f, err := os.Create(filepath.Join(dir, name+"."+kind))
+		if err != nil {
+			continue
+		}
+		pprof.Lookup(kind).WriteTo(f, 0)
+		f.Close()
+	}
 }
 
-func childCommand(path string) *exec.Cmd {
+// runChild starts a gateway of this test binary. It collects its garbage when it gets a line.
+func runChild(t *testing.T, path string) (*running, io.Writer) {
+	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"=gateway", gatewayEnv+"="+path, "GORACE=atexit_sleep_ms=0")
-	return cmd
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runCommand(t, cmd), in
 }
 
 func (r *running) kill(t *testing.T) {
@@ -256,7 +270,7 @@ func polled(w *world, s *heldServer, n, _ string) {
 func TestWaitingCallsOutliveAKill(t *testing.T) {
 	w := &world{T: t, servers: map[string]*heldServer{"old": newHeldServer(t, false), "new": newHeldServer(t, true)}}
 	path := write(t, lines("mcpServers:", "  old: {url: "+w.servers["old"].URL+"}", "  new: {url: "+w.servers["new"].URL+"}", "detach: 1s"))
-	first := runChild(t, path)
+	first, _ := runChild(t, path)
 	w.url = first.url
 	awaitTools(t, w.url)
 	ids := make([]string, len(walks))
@@ -274,7 +288,7 @@ func TestWaitingCallsOutliveAKill(t *testing.T) {
 		return
 	}
 	first.kill(t)
-	second := runChild(t, path)
+	second, _ := runChild(t, path)
 	for i, c := range walks {
 		t.Run(c.name, func(t *testing.T) {
 			if ids[i] == "" {
@@ -321,7 +335,7 @@ func TestNoHandleIsUnknownAfterAKill(t *testing.T) {
 	var mu sync.Mutex
 	var handles []left
 	for round := range rounds {
-		r := runChild(t, path)
+		r, _ := runChild(t, path)
 		if round == 0 {
 			awaitTools(t, r.url)
 		}
@@ -359,7 +373,7 @@ func TestNoHandleIsUnknownAfterAKill(t *testing.T) {
 		work.Wait()
 		close(got)
 	}
-	last := runChild(t, path)
+	last, _ := runChild(t, path)
 	for _, h := range handles {
 		if h.id == "" {
 			t.Errorf("%s has no handle", h.n)

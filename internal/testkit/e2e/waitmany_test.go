@@ -40,12 +40,7 @@ const maxPerCall = 40 << 10
 func TestAThousandDetachedCalls(t *testing.T) {
 	const many = 1000
 	server := newHeldServer(t, false)
-	cmd := childCommand(write(t, lines("mcpServers:", "  up: {url: "+server.URL+"}", "detach: 1s")))
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := runCommand(t, cmd)
+	r, in := runChild(t, write(t, lines("mcpServers:", "  up: {url: "+server.URL+"}", "detach: 1s")))
 	c, err := dialRaw(r.url+"/mcp", "")
 	if err != nil {
 		t.Fatal(err)
@@ -60,12 +55,13 @@ func TestAThousandDetachedCalls(t *testing.T) {
 	each := func(do func(c *httpClient, i int)) {
 		var work sync.WaitGroup
 		for i := range many {
+			time.Sleep(3 * time.Millisecond) // not all at one moment
 			work.Go(func() { do(&httpClient{http: clients, url: c.url, session: c.session, id: i}, i) })
 		}
 		work.Wait()
 	}
 	clean := func(n int) {
-		fmt.Fprintln(in, "profile", n)
+		fmt.Fprintf(in, "%d\n", n)
 		eventually(t, "it has collected its garbage", func() bool { return strings.Count(r.said.String(), "collected") == n })
 	}
 	clean(1)
