@@ -124,7 +124,7 @@ func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
 	if err != nil && ctx.Err() == nil && context.Cause(timed) == context.DeadlineExceeded {
 		return Outcome{}, s.late(cmp.Or(c.Tool, method), clock.allowed()).WithHint("raise timeout of %s, or timeouts for this tool", c.Server)
 	}
-	return out, p.failure(timed, err) // which may have been ended without ctx: a detached call that was canceled
+	return out, p.failure(timed, err) // a detached call may have been canceled
 }
 
 // late is the error for a request that took too long.
