@@ -66,13 +66,26 @@ func (c *Caller) collect(ctx context.Context, req *Request, f fetching) (raw jso
 	}
 	res, err := Ended(&w)
 	asked := len(f.Fields) > 0 || f.JQ != "" || f.Offset > 0 || f.Limit > 0
-	if err != nil || !asked || res.Ref == "" {
-		if err != nil {
-			return nil, "", err
-		}
-		return res.Raw, "", nil
+	switch {
+	case fault.Is(err, fault.Canceled):
+		return wasCanceled(&w, f.Cancel), "", nil
+	case err != nil:
+		return nil, "", err
+	case asked && res.Ref != "":
+		return nil, res.Ref, nil
 	}
-	return nil, res.Ref, nil
+	return res.Raw, "", nil
+}
+
+// wasCanceled tells a model that a call was canceled; that is no error if it asked for it.
+func wasCanceled(w *store.Waiting, asked bool) json.RawMessage {
+	b := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), string(w.Tool)+" was canceled.")
+	b = append(b, `}],"_meta":{"toolfit/waiting":`...)
+	b = append(append(b, HandleMeta(w)...), '}')
+	if !asked {
+		b = append(b, `,"isError":true`...)
+	}
+	return append(b, '}')
 }
 
 // stillRunning tells a model that a call has not ended yet.
