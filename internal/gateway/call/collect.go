@@ -19,10 +19,14 @@ func isHandle(ref string) bool { return strings.HasPrefix(ref, "c_") }
 // maxWait is how long fetch_result waits at most: clients give up after a minute.
 const maxWait = 50 * time.Second
 
-// parseWait reads a duration such as 30s; a bare number is in seconds.
-func parseWait(text string) (time.Duration, error) {
-	if text == "" {
+// parseWait reads a duration such as "30s"; a bare number is in seconds.
+func parseWait(raw json.RawMessage) (time.Duration, error) {
+	text, isText := rawjson.String(raw)
+	switch {
+	case rawjson.IsNull(raw) || isText && text == "":
 		return 0, nil
+	case !isText:
+		text = string(raw)
 	}
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
 		text = strconv.FormatFloat(min(max(seconds, -1), 1e6), 'f', -1, 64) + "s"
