@@ -38,7 +38,7 @@ func memory(t *testing.T, url, key string) (held float64) {
 
 // maxPerCall is how many bytes a detached call may take while its server works on it: the connection
 // to it with two goroutines, and the goroutine of the request with its stack. We want it to be 40 KB.
-const maxPerCall = 90 << 10
+const maxPerCall = 60 << 10
 
 // TestAThousandDetachedCalls holds as many open at a server at once, looks what each takes, and
 // collects them all.
