@@ -20,16 +20,18 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/record"
 	"github.com/toolfit/toolfit/internal/gateway/telemetry"
+	"github.com/toolfit/toolfit/internal/gateway/waiting"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 // Parts are what the routes are served from. The routes of records need only Store, Admit and
-// Logger; the others need all but Metrics.
+// Logger; the others need all but Metrics and Trace.
 type Parts struct {
 	Sources
 	Caller   *call.Caller
 	Store    *store.Store
+	Waiting  *waiting.Calls
 	Records  *record.Log // its last records may not be in Store yet; nil: there are none
 	Keys     *access.Keys
 	Events   *Events

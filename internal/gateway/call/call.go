@@ -71,6 +71,7 @@ type Caller struct {
 	log      Recorder
 	opts     Options
 	warned   sync.Map // warnings already logged
+	slow     sync.Map // tools of which a call was detached
 	memories *memories
 	followed *lru[followed]           // by session
 	pages    *lru[map[string]written] // by session

@@ -26,15 +26,16 @@ type collector struct {
 	zipped  bool
 	timeout time.Duration
 	client  *http.Client
+	closing *atomic.Bool
 	log     *slog.Logger
 	failing atomic.Bool // the last attempt failed, which has been logged
 }
 
-func newCollector(ctx context.Context, address, signal string, headers map[string]string, opts *Options) *collector {
-	env := environment(opts.Env)
+func (t *Telemetry) collector(ctx context.Context, address, signal string, headers map[string]string) *collector {
+	env := environment(t.opts.Env)
 	c := &collector{
 		ctx: ctx, address: address, signal: signal, header: http.Header{}, zipped: env.exporter(signal, "COMPRESSION") == "gzip",
-		timeout: env.timeout(signal), log: opts.Logger,
+		timeout: env.timeout(signal), closing: &t.closing, log: t.opts.Logger,
 		client: &http.Client{
 			Transport: http.DefaultTransport.(*http.Transport).Clone(),
 			// The headers may have a key, which is for nobody else.
@@ -47,7 +48,7 @@ func newCollector(ctx context.Context, address, signal string, headers map[strin
 		}
 	}
 	c.header.Set("Content-Type", "application/x-protobuf")
-	c.header.Set("User-Agent", "toolfit/"+opts.Version)
+	c.header.Set("User-Agent", "toolfit/"+t.opts.Version)
 	if c.zipped {
 		c.header.Set("Content-Encoding", "gzip")
 	}
@@ -67,7 +68,7 @@ func (c *collector) send(ctx context.Context, m proto.Message) {
 	for n := 0; err == nil; n++ {
 		var again bool
 		again, err = c.post(ctx, body)
-		if err == nil || !again || n == attempts-1 {
+		if err == nil || !again || n == attempts-1 || c.closing.Load() {
 			break
 		}
 		select {

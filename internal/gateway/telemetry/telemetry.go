@@ -19,6 +19,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -41,6 +42,8 @@ type Telemetry struct {
 	opts Options
 	ends []func(context.Context) error // of the parts that send
 	stop context.CancelFunc            // ends what is being sent
+
+	closing atomic.Bool // nothing is tried again
 }
 
 // Options change a Telemetry. The zero value is usable.
@@ -85,7 +88,7 @@ func New(cfg config.Telemetry, opts *Options) (*Telemetry, error) {
 		t.opts.Logger.Warn("OTEL_RESOURCE_ATTRIBUTES cannot be read in full", "error", err)
 	}
 	if traces != "" {
-		to, err := otlptrace.New(ctx, tracesTo{newCollector(ctx, traces, "traces", cfg.Headers, &t.opts)})
+		to, err := otlptrace.New(ctx, tracesTo{t.collector(ctx, traces, "traces", cfg.Headers)})
 		if err != nil {
 			stop()
 			return nil, err
@@ -98,7 +101,7 @@ func New(cfg config.Telemetry, opts *Options) (*Telemetry, error) {
 		t.histograms = newHistograms(noop.NewMeterProvider().Meter(scope))
 		return t, nil
 	}
-	to := metricsTo{newCollector(ctx, metrics, "metrics", cfg.Headers, &t.opts), env.temporality()}
+	to := metricsTo{t.collector(ctx, metrics, "metrics", cfg.Headers), env.temporality()}
 	provider := sdkmetric.NewMeterProvider(sdkmetric.WithResource(about), sdkmetric.WithCardinalityLimit(maxSeries),
 		sdkmetric.WithReader(sdkmetric.NewPeriodicReader(to)))
 	t.histograms = newHistograms(provider.Meter(scope))
@@ -148,6 +151,7 @@ func (t *Telemetry) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTime)
 	defer cancel()
 	defer t.stop()
+	t.closing.Store(true)
 	var all sync.WaitGroup
 	for _, end := range t.ends {
 		all.Go(func() { end(ctx) }) // failures are logged where they happen

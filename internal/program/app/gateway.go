@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"sync"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -31,6 +32,7 @@ type gateway struct {
 	Waiting *waiting.Calls      // calls that outlive their requests
 	Env     *gatewayenv.Gateway // the gateway as an environment
 
+	carries  sync.Once // of carryOn
 	sessions *mcp.Sessions
 	trace    *telemetry.Telemetry // nil: off
 	front    *mcpserver.Server
