@@ -117,7 +117,7 @@ func (t *Telemetry) trace(about *resource.Resource, sample *float64, to *otlptra
 	with := []sdktrace.TracerProviderOption{sdktrace.WithResource(about)}
 	switch {
 	case to == nil:
-		with = append(with, sdktrace.WithSampler(sdktrace.NeverSample()))
+		with = append(with, sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.NeverSample()))) // servers hear what callers decided
 	case sample != nil:
 		with = append(with, sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(*sample))))
 	}

@@ -74,7 +74,9 @@ func echoingHTTP(t *testing.T) (address string, header func() http.Header) {
 	front := mcp.NewFront(sessions, nil)
 	entry := mcp.Entry{
 		Owner: "gateway",
-		Info:  func() mcp.Info { return mcp.Info{Name: "echo", Version: "1", Capabilities: json.RawMessage(`{"tools":{}}`)} },
+		Info: func() mcp.Info {
+			return mcp.Info{Name: "echo", Version: "1", Capabilities: json.RawMessage(`{"tools":{}}`)}
+		},
 		Handler: mcp.HandlerFunc(func(_ context.Context, req *mcp.Request) (json.RawMessage, error) {
 			result := []byte(echoTools)
 			switch {
@@ -356,6 +358,34 @@ telemetry: {endpoint: %q, headers: {X-Key: collector-key-4711}, arguments: true,
 	}
 }
 
+// TestTheExampleIsObserved runs the configuration of the example with a stand-in for its collector.
+func TestTheExampleIsObserved(t *testing.T) {
+	text, err := os.ReadFile("../../../examples/observability/toolfit.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	collector := newStandIn(t)
+	a := startUnclosed(t, strings.ReplaceAll(string(text), "http://127.0.0.1:4318", "'"+collector.URL+"'\n  headers: {X-Key: collector-key-4711}"))
+	front := httptest.NewServer(a.Handler())
+	defer front.Close()
+	resp, err := http.Post(front.URL+"/api/v1/tools/shop__list_orders/call", "application/json", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	http.DefaultClient.CloseIdleConnections()
+	a.Close()
+	collector.mu.Lock()
+	defer collector.mu.Unlock()
+	names := map[string]bool{}
+	for _, s := range collector.spans {
+		names[s.Name] = true
+	}
+	if !names["execute_tool shop__list_orders"] || !names["fit"] || !names["send"] || collector.metrics["mcp.client.operation.duration"] == nil {
+		t.Errorf("%d: %v", resp.StatusCode, names)
+	}
+}
+
 // TestACollectorThatHangsCostsNothing makes calls while the collector does not answer, and ends in time.
 func TestACollectorThatHangsCostsNothing(t *testing.T) {
 	hang := make(chan struct{})
@@ -368,7 +398,7 @@ func TestACollectorThatHangsCostsNothing(t *testing.T) {
 	defer front.Close()
 	client := &http.Client{Transport: &http.Transport{}, Timeout: 10 * time.Second}
 	defer client.CloseIdleConnections()
-	for range 1000 { // more spans than the queue holds
+	for range 400 { // more spans than the queue holds
 		resp, err := client.Post(front.URL+"/api/v1/tools/far__echo/call", "application/json", strings.NewReader("{}"))
 		if err != nil || resp.StatusCode != http.StatusOK {
 			t.Fatal(resp, err)
