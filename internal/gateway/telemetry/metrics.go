@@ -21,15 +21,15 @@ type histograms struct {
 var buckets = metric.WithExplicitBucketBoundaries(.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120, 300)
 
 func newHistograms(meter metric.Meter) histograms {
-	make := func(name, about string) metric.Float64Histogram {
+	seconds := func(name, about string) metric.Float64Histogram {
 		h, _ := meter.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(about), buckets) // the names are valid
 		return h
 	}
 	return histograms{
-		server:        make("mcp.server.operation.duration", "How long requests of clients took."),
-		client:        make("mcp.client.operation.duration", "How long requests to servers took."),
-		serverSession: make("mcp.server.session.duration", "How long sessions of clients lasted."),
-		clientSession: make("mcp.client.session.duration", "How long sessions with servers lasted."),
+		server:        seconds("mcp.server.operation.duration", "How long requests of clients took."),
+		client:        seconds("mcp.client.operation.duration", "How long requests to servers took."),
+		serverSession: seconds("mcp.server.session.duration", "How long sessions of clients lasted."),
+		clientSession: seconds("mcp.client.session.duration", "How long sessions with servers lasted."),
 	}
 }
 

@@ -30,11 +30,11 @@ func (t *Telemetry) Serve(ctx context.Context, req *mcp.Request) (context.Contex
 	if t == nil || req.ID == nil || req.Method == "subscriptions/listen" {
 		return ctx, nil
 	}
-	http := trace.SpanContextFromContext(ctx)
+	outer := trace.SpanContextFromContext(ctx) // of the HTTP request
 	ctx = t.context.Extract(ctx, metaCarrier(req.Params))
 	opts := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}
-	if http.IsValid() && !http.Equal(trace.SpanContextFromContext(ctx)) {
-		opts = append(opts, trace.WithLinks(trace.Link{SpanContext: http}))
+	if outer.IsValid() && !outer.Equal(trace.SpanContextFromContext(ctx)) {
+		opts = append(opts, trace.WithLinks(trace.Link{SpanContext: outer}))
 	}
 	member, known := named[req.Method]
 	method := req.Method
