@@ -261,9 +261,8 @@ func (c *Caller) sendAnswers(ctx context.Context, r *resumed) {
 // sendAgain sends a detached call and ends it.
 func (c *Caller) sendAgain(ctx context.Context, r *resumed) {
 	ctx, r.rec.span = c.opts.Trace.Resume(ctx, r.Span)
-	s, out, err := c.attempt(ctx, r.sent, &r.req, r.rec)
+	out, err := c.attempt(ctx, &r.sent, &r.req, r.rec)
 	r.rec.ended()
-	r.sent = s
 	if err == nil {
 		out, err = c.afterwards(ctx, &r.sent, &r.req, r.rec, out)
 	}
