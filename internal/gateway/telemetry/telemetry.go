@@ -22,6 +22,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/metric/noop"
@@ -78,15 +79,15 @@ func New(cfg config.Telemetry, opts *Options) (*Telemetry, error) {
 	if p := env.text("OTEL_EXPORTER_OTLP_PROTOCOL"); p != "" && p != "http/protobuf" {
 		t.opts.Logger.Warn("telemetry is sent as http/protobuf, not as the environment says", "OTEL_EXPORTER_OTLP_PROTOCOL", p)
 	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { // the SDK has one for the whole process, which writes to stderr
+		t.opts.Logger.Warn("telemetry: the OTEL_ variables or the SDK have a problem", "error", err)
+	}))
 	ctx, stop := context.WithCancel(context.Background())
 	t.stop = stop
-	about, err := resource.New(ctx, resource.WithAttributes(
+	about, _ := resource.New(ctx, resource.WithAttributes(
 		attribute.String("service.name", "toolfit"), attribute.String("service.version", t.opts.Version),
 		attribute.String("service.instance.id", rand.Text()),
-	), resource.WithTelemetrySDK(), resource.WithFromEnv())
-	if err != nil {
-		t.opts.Logger.Warn("OTEL_RESOURCE_ATTRIBUTES cannot be read in full", "error", err)
-	}
+	), resource.WithTelemetrySDK(), resource.WithFromEnv()) // what it cannot read is logged
 	if traces != "" {
 		to, err := otlptrace.New(ctx, tracesTo{t.collector(ctx, traces, "traces", cfg.Headers)})
 		if err != nil {
