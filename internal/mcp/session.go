@@ -22,6 +22,7 @@ type Session struct {
 	Version      string          // the revision agreed on
 	Capabilities json.RawMessage // the client's
 	Info         json.RawMessage // the client's own description; nil if there is none
+	Opened       time.Time       // zero for the stream of a modern client, which has no session
 
 	used atomic.Int64 // last use, Unix nanoseconds
 

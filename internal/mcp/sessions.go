@@ -55,7 +55,11 @@ func (s *Sessions) add(sess *Session, named bool) error {
 	if named {
 		sess.ID = rand.Text()
 	}
-	sess.used.Store(s.opts.Now().UnixNano())
+	now := s.opts.Now()
+	sess.used.Store(now.UnixNano())
+	if sess.listening == nil {
+		sess.Opened = now
+	}
 	err := s.room.Take(sess.Owner)
 	if err != nil {
 		s.Sweep()

@@ -26,6 +26,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/prompt"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/gateway/waiting"
 	"github.com/toolfit/toolfit/internal/mcp"
@@ -67,6 +68,7 @@ type Options struct {
 	Logger  *slog.Logger                                                              // nil: discard
 	Waiting *waiting.Calls                                                            // the calls that outlive their requests; nil: none do
 	Tasks   func(ctx context.Context, f store.WaitingFilter) ([]store.Waiting, error) // lists them; nil without Waiting
+	Trace   *telemetry.Telemetry                                                      // nil: off
 	// May is the decision which tools an agent of a profile may use; nil: there are no agents.
 	May func(profile, agent string) (func(*catalog.Entry) bool, error)
 }
@@ -148,6 +150,13 @@ func (v *visitor) info() mcp.Info {
 
 // Serve answers one request, in the words of its client's era.
 func (v *visitor) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+	ctx, span := v.server.opts.Trace.Serve(ctx, req)
+	raw, err := v.serve(ctx, req)
+	span.Answered(raw, err)
+	return raw, err
+}
+
+func (v *visitor) serve(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
 	era := mcp.Legacy
 	if req.Meta != nil {
 		era = mcp.Modern

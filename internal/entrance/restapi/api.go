@@ -19,13 +19,14 @@ import (
 	"github.com/toolfit/toolfit/internal/base/inbound"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/record"
+	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/gateway/waiting"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 // Parts are what the routes are served from. The routes of records need only Store, Admit and
-// Logger; the others need all but Metrics.
+// Logger; the others need all but Metrics and Trace.
 type Parts struct {
 	Sources
 	Caller   *call.Caller
@@ -38,7 +39,8 @@ type Parts struct {
 	Admit    func(*http.Request) (access.Principal, error)
 	BasePath string // the prefix of /api/v1 that clients see
 	MaxBody  int64
-	Metrics  *Metrics // nil: not counted
+	Metrics  *Metrics             // nil: not counted
+	Trace    *telemetry.Telemetry // nil: off
 	Logger   *slog.Logger
 }
 
@@ -58,7 +60,11 @@ func New(p Parts) *API {
 	for _, r := range a.routes() {
 		method, path, _ := strings.Cut(r.pattern, " ")
 		pattern := method + " " + prefix + path
-		a.mux.HandleFunc(pattern, a.Metrics.counted(pattern, func(w http.ResponseWriter, req *http.Request) { a.serve(w, req, r) }))
+		handler := a.Metrics.counted(pattern, func(w http.ResponseWriter, req *http.Request) { a.serve(w, req, r) })
+		if method != http.MethodGet { // what only reads is not traced, and events have no end
+			handler = a.Trace.Route(pattern, handler)
+		}
+		a.mux.HandleFunc(pattern, handler)
 	}
 	a.mux.HandleFunc(prefix+"/", a.Metrics.counted("none", func(w http.ResponseWriter, r *http.Request) {
 		a.fail(w, r, fault.New(fault.NotFound, "there is no route %s %s", r.Method, r.URL.Path))

@@ -37,6 +37,7 @@ type Call struct {
 	TokensSent int64     `json:"tokens_sent"`
 	Rule       string    `json:"rule,omitempty"` // that shortened the result
 	Ref        string    `json:"ref,omitempty"`  // of the stored result
+	Trace      string    `json:"trace,omitempty"`
 
 	Repairs   json.RawMessage  `json:"repairs,omitempty"`   // what was changed in the arguments
 	Arguments *store.Arguments `json:"arguments,omitempty"` // before and after that; nil when nothing was
@@ -56,7 +57,7 @@ func showCall(c store.Call) Call {
 		Server: string(c.Server), Tool: string(c.Tool), Upstream: c.Upstream, Outcome: c.Outcome, Code: c.Code, Message: c.Message,
 		Level:      c.Level,
 		DurationMS: float64(c.Duration.Microseconds()) / 1000, BytesIn: c.BytesIn, BytesFull: c.BytesFull, BytesSent: c.BytesSent,
-		TokensIn: c.TokensIn, TokensFull: c.TokensFull, TokensSent: c.TokensSent, Rule: c.Rule, Ref: c.Ref,
+		TokensIn: c.TokensIn, TokensFull: c.TokensFull, TokensSent: c.TokensSent, Rule: c.Rule, Ref: c.Ref, Trace: c.Trace,
 	}
 }
 

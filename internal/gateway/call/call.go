@@ -26,6 +26,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/gateway/waiting"
 	"github.com/toolfit/toolfit/internal/mcp"
@@ -83,6 +84,7 @@ type OwnTool func(ctx context.Context, req *Request, args json.RawMessage) (json
 // Options change a Caller. The zero value is usable.
 type Options struct {
 	Metrics *Metrics             // nil: not counted
+	Trace   *telemetry.Telemetry // nil: off
 	Results Results              // stores full results; nil: nothing is stored
 	Waiting *waiting.Calls       // holds calls that outlive their requests; nil: none do
 	Retain  func() time.Duration // how long results are stored; nil: a day
@@ -194,7 +196,9 @@ type Result struct {
 
 // Do makes one call. A *fault.Error is safe to show the caller; an *mcp.Error is the server's own.
 func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
-	rec := c.begin(&req)
+	ctx, span := c.opts.Trace.Call(ctx)
+	defer span.Return()
+	rec := c.begin(&req, span)
 	defer func() { err = rec.end(ctx, res, err) }()
 
 	s, err := c.resolve(ctx, &req) // which tool, and may this caller use it
@@ -243,7 +247,9 @@ func (c *Caller) finish(ctx context.Context, s *sent, req *Request, rec *recordi
 		return nil, err
 	}
 	s.took(ctx, res.Raw)
-	res.Raw = c.project(ctx, s, req, rec, out.Raw)
+	projecting, span := c.opts.Trace.Begin(ctx, "project")
+	res.Raw = c.project(projecting, s, req, rec, out.Raw)
+	span.Projected(len(out.Raw), len(res.Raw), rec.call.Rule)
 	res.Ref = rec.call.Ref
 	res.Rule = rec.call.Rule
 	return res, nil
@@ -263,7 +269,9 @@ func (c *Caller) Curl(ctx context.Context, req Request) (string, error) {
 }
 
 func (c *Caller) send(ctx context.Context, entry *catalog.Entry, msg upstream.Call) (upstream.Outcome, error) {
+	ctx, span := c.opts.Trace.Begin(ctx, "send")
 	out, err := c.servers.Call(ctx, msg)
+	span.Sent(len(msg.Params), len(out.Raw), err)
 	if err == nil && (len(out.Raw) == 0 || out.Raw[0] != '{') {
 		return out, fault.New(fault.UpstreamProtocol, "server %s answered %s with a result that is not an object",
 			entry.Server, entry.Definition.Name)

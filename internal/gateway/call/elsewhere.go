@@ -21,7 +21,9 @@ type Elsewhere struct {
 // DoElsewhere makes a call that another service carries out, and records it as Do does. It is
 // not known which of these tools are read-only.
 func (c *Caller) DoElsewhere(ctx context.Context, req Request, to Elsewhere) (res *Result, err error) {
-	rec := c.begin(&req)
+	ctx, span := c.opts.Trace.Call(ctx)
+	defer span.Return()
+	rec := c.begin(&req, span)
 	rec.elsewhere = true
 	rec.call.Server = to.Server
 	rec.call.Upstream = to.Tool

@@ -32,6 +32,7 @@ type saved struct {
 	From        speaker          `json:"from"`
 	Params      json.RawMessage  `json:"params"`
 	Call        store.Call       `json:"call"`
+	Span        string           `json:"span,omitempty"` // of the call so far
 	Notes       []string         `json:"notes,omitempty"`
 	Task        upstreamTask     `json:"task,omitzero"`
 	State       json.RawMessage  `json:"state,omitempty"` // a modern server's, which it gets back with the answers
@@ -56,7 +57,7 @@ func (r *recording) save() ([]byte, error) {
 		Principal: req.Principal, Profile: req.Profile, MCPSession: req.MCPSession, Agent: req.Agent, Reader: req.Reader,
 		Budget: req.Budget, AsRuled: req.AsRuled, MaxChars: req.MaxChars, Whole: req.Whole, Environment: req.Environment,
 		From:   speaker{from.Era, from.Info, from.Capabilities, from.Level, from.Header},
-		Params: mcp.Without(params, "inputResponses", "requestState"), Call: r.call, Notes: r.notes,
+		Params: mcp.Without(params, "inputResponses", "requestState"), Call: r.call, Notes: r.notes, Span: r.span.Parent(),
 	}
 	if r.task != nil {
 		body.Task = *r.task
@@ -259,6 +260,7 @@ func (c *Caller) sendAnswers(ctx context.Context, r *resumed) {
 
 // sendAgain sends a detached call and ends it.
 func (c *Caller) sendAgain(ctx context.Context, r *resumed) {
+	ctx, r.rec.span = c.opts.Trace.Resume(ctx, r.Span)
 	out, err := c.attempt(ctx, &r.sent, &r.req, r.rec)
 	r.rec.ended()
 	if err == nil {
@@ -270,8 +272,13 @@ func (c *Caller) sendAgain(ctx context.Context, r *resumed) {
 // conclude ends a call that was taken up again.
 func (c *Caller) conclude(ctx context.Context, r *resumed, out upstream.Outcome, err error) {
 	if err == ErrHandedOver {
+		r.rec.span.Return()
 		return
 	}
+	if r.rec.span == nil {
+		ctx, r.rec.span = c.opts.Trace.Resume(ctx, r.Span)
+	}
+	defer r.rec.span.Return()
 	var res *Result
 	if err == nil {
 		res, err = c.finish(ctx, &r.sent, &r.req, r.rec, out)

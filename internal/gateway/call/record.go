@@ -13,6 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/core/tokens"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/store"
@@ -31,12 +32,14 @@ type recording struct {
 
 	detaching
 
+	span *telemetry.Span // of the call; nil: there is none
+
 	elsewhere bool // another service carries out the call: it is not counted in our servers' metrics
 }
 
-func (c *Caller) begin(req *Request) *recording {
-	return &recording{caller: c, given: req.Params.Args, call: store.Call{
-		ID: c.log.NewID(), At: c.opts.Now(),
+func (c *Caller) begin(req *Request, span *telemetry.Span) *recording {
+	return &recording{caller: c, given: req.Params.Args, span: span, call: store.Call{
+		ID: c.log.NewID(), At: c.opts.Now(), Trace: span.Trace(),
 		Principal: req.Principal.ID, Profile: req.Profile, Session: req.Params.Session,
 		Agent: cmp.Or(req.Agent, req.Params.Agent), MCPSession: req.MCPSession,
 		Upstream: cut(req.Params.Tool, 200), BytesIn: int64(len(req.Params.Args)),
@@ -92,6 +95,7 @@ func (r *recording) end(ctx context.Context, res *Result, err error) error {
 		if r.live != nil {
 			r.live.Leave()
 		}
+		r.span.Called(&r.call, nil, nil)
 		return err // somebody else ends the call and its record
 	}
 	addErr := r.add(ctx, res, err)
@@ -144,7 +148,18 @@ func (r *recording) add(ctx context.Context, res *Result, err error) error {
 		r.caller.follow(ctx, r)
 	}
 	r.caller.counts.ended(c, r.fetch)
+	if r.span != nil {
+		r.span.Called(c, r.given, shownOf(res))
+	}
 	return r.caller.log.Add(context.WithoutCancel(ctx), *c)
+}
+
+// shownOf is what the caller gets of a result; nil if there is none.
+func shownOf(res *Result) json.RawMessage {
+	if res == nil {
+		return nil
+	}
+	return res.Raw
 }
 
 // measure notes the size of the arguments and the result, and tells whether the tool reports an error.

@@ -22,6 +22,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/openapi"
+	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -44,6 +45,7 @@ type Options struct {
 	MaxAnswer   int64                    // limit of a response body in bytes, uncompressed; 0: 16 MiB
 	Trusted     func(origin string) bool // whether requests may go where a remote description says; nil: they may
 	Credentials Credentials              // in addition to those the description requires; nil: the configured headers
+	Trace       *telemetry.Telemetry     // requests carry its context; nil: off
 	Now         func() time.Time         // nil: time.Now
 }
 
@@ -289,6 +291,7 @@ func (a *API) send(ctx context.Context, op *openapi.Operation, args json.RawMess
 	if out.Header.Get("User-Agent") == "" {
 		out.Header.Set("User-Agent", "toolfit")
 	}
+	a.opts.Trace.Outgoing(ctx, out.Header)
 	resp, err := a.client.Do(out)
 	if err != nil {
 		return nil, explain(ctx, a.who, err)

@@ -17,7 +17,9 @@ type apiConn struct {
 }
 
 func (s *server) dialAPI(h hooks) (conn, error) {
-	api, err := httpapi.New(s.cfg, &httpapi.Options{MaxAnswer: s.pool.opts.MaxMessage, Trusted: s.trusts, Credentials: s.credentials})
+	api, err := httpapi.New(s.cfg, &httpapi.Options{
+		MaxAnswer: s.pool.opts.MaxMessage, Trusted: s.trusts, Credentials: s.credentials, Trace: s.pool.opts.Trace,
+	})
 	if err != nil {
 		return nil, err
 	}

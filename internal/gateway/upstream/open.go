@@ -121,6 +121,9 @@ func (s *server) failed(now time.Time) {
 // watch notes how a session ends that we did not close.
 func (s *server) watch(sess *session) {
 	<-sess.conn.closed()
+	if s.pool.opts.Trace != nil && sess.era != mcp.Modern {
+		s.pool.opts.Trace.ServerLeft(sess.described(), sess.opened)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sessions[sess.seat.key] != sess {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
@@ -27,11 +28,16 @@ type outgoing struct {
 	tasks   bool                  // a modern server may make a task of it
 	refuses bool                  // the caller hears it if a modern server insists on a task
 	asTask  bool                  // a legacy server that can is asked for a task
+	span    *telemetry.Span       // whose context it carries; nil: the caller's, as it came
 	buf     *bytes.Buffer         // reused for the answer, which may then point into it; nil: a new one
 }
 
 func (o outgoing) message(id int64) []byte {
 	params := o.paramsFor(id)
+	if o.span != nil {
+		o.span.ID(id)
+		params = o.span.Meta(params)
+	}
 	buf := make([]byte, 0, len(params)+len(o.method)+64)
 	return mcp.AppendRequest(buf, id, o.method, params)
 }

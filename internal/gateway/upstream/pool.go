@@ -24,6 +24,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/repeat"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/gateway/httpapi"
+	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -56,11 +57,12 @@ type Options struct {
 	Updated func(id tool.ServerID, params json.RawMessage)
 	// Credentials returns those for a server; nil: the headers of its configuration.
 	Credentials  func(config.Server) httpapi.Credentials
-	MaxMessage   int64               // limit of a server's message in bytes; 0: 16 MiB
-	MaxProcesses int                 // limit of concurrent processes, shared fairly between callers; 0: 64
-	Redact       func(string) string // removes secrets from servers' messages; nil: there are none
-	Logger       *slog.Logger        // nil: discard
-	Now          func() time.Time    // nil: time.Now
+	MaxMessage   int64                // limit of a server's message in bytes; 0: 16 MiB
+	MaxProcesses int                  // limit of concurrent processes, shared fairly between callers; 0: 64
+	Trace        *telemetry.Telemetry // nil: off
+	Redact       func(string) string  // removes secrets from servers' messages; nil: there are none
+	Logger       *slog.Logger         // nil: discard
+	Now          func() time.Time     // nil: time.Now
 }
 
 // Builtin makes a server inside our own process. The server may have a Close method.

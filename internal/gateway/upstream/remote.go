@@ -224,6 +224,10 @@ func isStream(resp *http.Response) bool {
 
 // headerFor is the header of a message. A modern one repeats parts of its body.
 func headerFor(out outgoing, base http.Header) http.Header {
+	if out.span != nil {
+		base = maps.Clone(base)
+		out.span.Header(base)
+	}
 	if out.era != mcp.Modern {
 		return base
 	}

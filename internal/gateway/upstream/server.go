@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/gateway/httpapi"
+	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -160,7 +162,7 @@ func (s *server) do(ctx context.Context, who caller, out outgoing) (json.RawMess
 		if out.asTask {
 			out.askForTask(sess)
 		}
-		raw, err := sess.conn.request(ctx, out)
+		raw, err := s.request(ctx, sess, out)
 		s.release(sess)
 		lost := errors.Is(err, errSessionLost)
 		other := hasMark(err, otherEra) || sess.era == mcp.Modern && refusesVersion(err)
@@ -180,6 +182,36 @@ func (s *server) do(ctx context.Context, who caller, out outgoing) (json.RawMess
 			return nil, "", err
 		}
 	}
+}
+
+// request sends a request over an open session.
+func (s *server) request(ctx context.Context, sess *session, out outgoing) (json.RawMessage, error) {
+	if s.pool.opts.Trace == nil {
+		return sess.conn.request(ctx, out)
+	}
+	ctx, out.span = s.pool.opts.Trace.Request(ctx, out.method, out.name, sess.described())
+	raw, err := sess.conn.request(ctx, out)
+	out.span.Answered(raw, err)
+	return raw, err
+}
+
+// described is the session as traces name it.
+func (sess *session) described() telemetry.Upstream {
+	cfg := &sess.server.cfg
+	to := telemetry.Upstream{Server: string(cfg.ID), Version: mcp.ModernVersion}
+	if sess.era != mcp.Modern {
+		to.Version, _ = rawjson.String(rawjson.Get(sess.hello, "protocolVersion"))
+	}
+	switch {
+	case cfg.Command != "":
+		to.Transport = "pipe"
+	case cfg.URL != "" || cfg.API != nil:
+		to.Transport = "tcp"
+	}
+	if r, ok := sess.conn.(*remote); ok {
+		to.Session = r.session()
+	}
+	return to
 }
 
 // acquire finds or opens the session for a caller and counts the caller in.

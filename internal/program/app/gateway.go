@@ -15,6 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/meaning"
+	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/gateway/waiting"
 	"github.com/toolfit/toolfit/internal/integration/gatewayenv"
@@ -33,6 +34,7 @@ type gateway struct {
 
 	carries  sync.Once // of carryOn
 	sessions *mcp.Sessions
+	trace    *telemetry.Telemetry // nil: off
 	front    *mcpserver.Server
 	meaning  *meaning.Model
 	lab      *trial.Lab
@@ -40,6 +42,12 @@ type gateway struct {
 
 // startServers starts the pool of servers and loads their tools.
 func (a *App) startServers(ctx context.Context) (err error) {
+	a.trace, err = telemetry.New(a.started.Telemetry, &telemetry.Options{
+		Version: a.opts.Version, Redact: a.secrets.redact, Logger: a.log, Env: a.env,
+	})
+	if err != nil {
+		return err
+	}
 	a.Pool = upstream.New(&upstream.Options{
 		Version:      a.opts.Version,
 		Builtins:     a.builtins(),
@@ -48,11 +56,13 @@ func (a *App) startServers(ctx context.Context) (err error) {
 		Updated:      func(id tool.ServerID, params json.RawMessage) { a.front.Updated(id, params) },
 		MaxMessage:   a.started.Limits.Message,
 		MaxProcesses: a.started.Limits.Processes,
+		Trace:        a.trace,
 		Redact:       a.secrets.redact,
 		Logger:       a.log,
 	})
 	// In the background: a server that does not answer must not delay whoever ends sessions.
 	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Ended: func(s *mcp.Session) {
+		a.trace.ClientLeft(s)
 		a.Caller.EndSession(s.ID)
 		a.work.Go(func() { a.front.SessionEnded(a.background, s) })
 	}})
@@ -95,12 +105,12 @@ func (a *App) startCalls() error {
 		Own: own, FindElements: a.describes, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
 		Results: a.Store, Retain: func() time.Duration { return a.Config().StoredResults.Retain }, JQ: a.jq(),
 		PastResults: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Background: a.work.Go, Redact: a.secrets.redact,
-		Waiting: a.Waiting,
+		Waiting: a.Waiting, Trace: a.trace,
 	})
 	a.lab = a.newLab()
 	a.front = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{
 		Version: a.opts.Version, Key: a.sealKey, May: a.Env.May, Logger: a.log,
-		Waiting: a.Waiting, Tasks: a.Store.WaitingCalls,
+		Waiting: a.Waiting, Tasks: a.Store.WaitingCalls, Trace: a.trace,
 	})
 	return nil
 }
@@ -112,6 +122,7 @@ func (g *gateway) close() {
 	g.front.Close()
 	g.Pool.Close()
 	g.meaning.Close()
+	g.trace.Close()
 }
 
 // jq runs the jq programs of models in a process of their own; nil if there is no program to start.

@@ -48,10 +48,12 @@ func keepFixed(next, started *config.Config) (differ []string) {
 	keep("basePath", next.BasePath == started.BasePath)
 	keep("records.durable", next.Records.Durable == started.Records.Durable)
 	keep("limits", next.Limits == started.Limits)
+	keep("telemetry", reflect.DeepEqual(next.Telemetry, started.Telemetry))
 	next.Listen = started.Listen
 	next.Store = started.Store
 	next.BasePath = started.BasePath
 	next.Limits = started.Limits
+	next.Telemetry = started.Telemetry
 	next.Records.Durable = started.Records.Durable
 	return differ
 }

@@ -33,7 +33,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle("/mcp/{profile}/env", a.limited(a.mcpHandler(front, mayEnter, a.front.EnvironmentEntry)))
 	api := a.API(a.admit)
 	mux.Handle("/api/v1/", a.limited(gate(access.CheckContent, refuseInJSON, api)))
-	mux.Handle("/v1/", a.limited(gate(access.CheckContent, refuseInJSON, a.Chat(a.admitChat))))
+	mux.Handle("/v1/", a.limited(gate(access.CheckContent, refuseInJSON, a.trace.Route("/v1/", a.Chat(a.admitChat).ServeHTTP))))
 	recall := gate(access.CheckContent, a.refuseRecall, http.HandlerFunc(a.serveRecall))
 	mux.Handle("/api/agent-retrieval/", a.limitedIn(recall, a.refuseRecall))
 	mux.HandleFunc("/health/", a.serveRecall)
@@ -53,7 +53,8 @@ func (a *App) Handler() http.Handler {
 func (a *App) API(admit func(*http.Request) (access.Principal, error)) *restapi.API {
 	return restapi.New(restapi.Parts{
 		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Waiting: a.Waiting, Records: a.Records, Keys: a.Keys, Events: a.events,
-		Tests: a, Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Logger: a.log,
+		Tests: a, Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Trace: a.trace,
+		Logger: a.log,
 	})
 }
 
@@ -93,7 +94,7 @@ func (a *App) mcpHandler(
 		if inbound.FromOwner(r) && who == access.Owner() {
 			entry.Owner = stdioOwner
 		}
-		front.Serve(w, r, entry)
+		front.Serve(w, a.trace.Incoming(r), entry)
 	})
 }
 

@@ -101,7 +101,7 @@ func TestSchemaKnowsTheSameKeys(t *testing.T) {
 		"result": c.resultFields(new(project.Rule)), "kept": c.StoredResults.fields(1), "safety": new(Safety).fields(),
 		"tools":   new(Profile).toolFields(),
 		"records": c.Records.fields(), "sessions": c.Sessions.fields(1), "limits": c.Limits.fields(),
-		"rate": c.Rate.fields(), "breaker": new(Breaker).fields(), "embeddings": c.Embeddings.fields(),
+		"rate": c.Rate.fields(), "breaker": new(Breaker).fields(), "embeddings": c.Embeddings.fields(), "telemetry": c.Telemetry.fields(),
 		"recall": c.recallFields(new(Recall)), "recallUpstream": new(RecallUpstream).fields(), "recallAction": new(RecallAction).fields(),
 		"model": new(Model).fields(), "agent": c.agentFields(new(Agent)), "capabilities": new(Capabilities).fields(),
 	} {

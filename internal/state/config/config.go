@@ -52,6 +52,7 @@ type Config struct {
 	Sessions      Retention // chats and other sessions, from the last message on
 	Limits        Limits
 	Embeddings    Embeddings
+	Telemetry     Telemetry
 	Recall        *Recall  // nil: not served
 	Models        []Model  // in file order
 	Agents        []Agent  // in file order

@@ -105,6 +105,7 @@ limits: {body: 1MB, message: 2048, processes: 8, schema: 1MB}
 proxies: [10.0.0.0/8, "::1"]
 rate: {perKey: 600/m, burst: 30}
 embeddings: {url: "http://127.0.0.1:9/v1", model: small, key: "${TOKEN}"}
+telemetry: {endpoint: "http://127.0.0.1:4318", headers: {X-Key: "${TOKEN}"}, sample: 0.25, arguments: true}
 `
 
 func wantWhole() *Config {
@@ -145,7 +146,8 @@ func wantWhole() *Config {
 		Limits:  Limits{Body: 1 << 20, Message: 2048, Processes: 8, Schema: 1 << 20},
 		Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		Rate:    Rate{PerKey: 10, Burst: 30}, Embeddings: Embeddings{"http://127.0.0.1:9/v1", "small", "s3cret"},
-		Secrets: []string{"s3cret", "Bearer s3cret", "pa55word"},
+		Telemetry: Telemetry{Endpoint: "http://127.0.0.1:4318", Headers: map[string]string{"X-Key": "s3cret"}, Sample: new(0.25), Arguments: true},
+		Secrets:   []string{"s3cret", "Bearer s3cret", "pa55word"},
 	}
 }
 
@@ -198,6 +200,9 @@ func TestOverridesThatCannotBe(t *testing.T) {
 		"profiles: {p: {context: 5}}":                    "profiles.p.context: expected a whole number",
 		"profiles: {p: {pinned: ['[a]']}}":               "profiles.p.pinned[0]: is not a glob",
 		"embeddings: {url: 'http://h'}":                  "embeddings: needs url and model",
+		"telemetry: {sample: 1.5}":                       "telemetry.sample: expected a number from 0 to 1, such as 0.1",
+		"telemetry: {sample: NaN}":                       "telemetry.sample: expected a number from 0 to 1, such as 0.1",
+		"telemetry: {endpoint: '127.0.0.1:4318'}":        "telemetry.endpoint: expected an address such as http://127.0.0.1:4318",
 	} {
 		if _, err := Parse("toolfit.yaml", []byte(text), nil); !fault.Is(err, fault.BadConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", text, err, want)

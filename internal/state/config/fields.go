@@ -76,6 +76,7 @@ func (c *draft) fields() []field {
 		{"sessions", section(c.Sessions.fields(1))},
 		{"limits", section(c.Limits.fields())},
 		{"embeddings", c.Embeddings.read},
+		{"telemetry", c.Telemetry.read},
 		{"recall", c.readRecall},
 		{"models", c.readModels},
 		{"agents", c.readAgents},
