@@ -102,6 +102,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"open calls are limited, of an owner and of all", testWaitingLimits},
 		{"waiting calls are filtered, newest first, page by page", testWaitingPages},
 		{"waiting calls are trimmed by expiry", testTrimWaiting},
+		{"savings are those of the calls, whoever adds and trims", testSums},
 		{"without a key, secrets are refused and the rest is plain", testNoKey},
 		{"another key leaves the other configurations readable", testOtherKey},
 	}

@@ -1,0 +1,24 @@
+-- What calls cost, summed by the hour, so that a report need not read every call. The sums are of the calls
+-- up to the id in savings_end. Whoever changes them changes its row first, so that only one does at a time.
+CREATE TABLE savings (
+    hour          BIGINT NOT NULL,
+    tool          TEXT   NOT NULL,
+    profile       TEXT   NOT NULL,
+    rule          TEXT   NOT NULL,
+    shadow        TEXT   NOT NULL,
+    calls         BIGINT NOT NULL,
+    bytes_in      BIGINT NOT NULL,
+    bytes_full    BIGINT NOT NULL,
+    bytes_sent    BIGINT NOT NULL,
+    tokens_in     BIGINT NOT NULL,
+    tokens_full   BIGINT NOT NULL,
+    tokens_sent   BIGINT NOT NULL,
+    tokens_shadow BIGINT NOT NULL,
+    PRIMARY KEY (hour, tool, profile, rule, shadow)
+);
+
+CREATE TABLE savings_end (id TEXT NOT NULL);
+INSERT INTO savings_end (id) VALUES ('');
+
+-- The principal is there to turn calls away without looking them up.
+CREATE INDEX calls_by_server ON calls (server, id, principal) WHERE server <> '';
