@@ -239,7 +239,8 @@ func measureSavings(t *testing.T, s *Store) {
 		t.Fatal(err)
 	}
 	t.Logf("%-50s %v", "summing", time.Since(start))
-	for name, since := range map[string]time.Time{"all": {}, "half, from the middle of an hour": planCall(500_000).At.Truncate(time.Hour).Add(time.Hour / 2)} {
+	for name, since := range map[string]time.Time{"all": {},
+		"half, from the middle of a span": planCall(500_000).At.Truncate(sumSpan).Add(sumSpan / 2)} {
 		for _, by := range []SavingKey{ByTool, ByRule, ByDay} {
 			start := time.Now()
 			if _, err := s.Savings(t.Context(), by, since); err != nil {

@@ -16,7 +16,10 @@ const (
 	// sumPage is how many calls one transaction sums, so that appending does not wait long.
 	sumPage = 20_000
 
-	microsPerHour = int64(time.Hour / time.Microsecond)
+	// A span is what is summed to one row. There are few enough in a month, and few enough calls in one.
+	sumSpan       = 20 * time.Minute
+	microsPerSpan = int64(sumSpan / time.Microsecond)
+	spansPerDay   = int64(24 * time.Hour / sumSpan)
 )
 
 var (
@@ -26,8 +29,8 @@ var (
 
 // sumSQL adds calls to the sums, or takes them out: sign is +1 or -1.
 func sumSQL(sign, condition string) string {
-	columns := "hour, " + strings.Join(sumKeys, ", ")
-	from := fmt.Sprint("at / ", microsPerHour, ", ", strings.Join(sumKeys, ", "))
+	columns := "span, " + strings.Join(sumKeys, ", ")
+	from := fmt.Sprint("at / ", microsPerSpan, ", ", strings.Join(sumKeys, ", "))
 	add := "calls = savings.calls + excluded.calls"
 	values := ", " + sign + " * count(*)"
 	for _, name := range sumValues {
@@ -132,8 +135,8 @@ func (s *Store) deleteCalls(ctx context.Context, condition string, args ...any) 
 		if _, err := tx.ExecContext(ctx, sums, append(args[:len(args):len(args)], end)...); err != nil {
 			return err
 		}
-		const old = "DELETE FROM savings WHERE calls = 0 AND hour <= (SELECT at / %d FROM calls ORDER BY id LIMIT 1)"
-		if _, err := tx.ExecContext(ctx, fmt.Sprintf(old, microsPerHour)); err != nil {
+		const old = "DELETE FROM savings WHERE calls = 0 AND span <= (SELECT at / %d FROM calls ORDER BY id LIMIT 1)"
+		if _, err := tx.ExecContext(ctx, fmt.Sprintf(old, microsPerSpan)); err != nil {
 			return err
 		}
 		deleted, err = affected(tx.ExecContext(ctx, "DELETE FROM calls WHERE "+condition, args...))

@@ -1,7 +1,7 @@
--- What calls cost, summed by the hour, so that a report need not read every call. The sums are of the calls
+-- What calls cost, summed by spans of 20 minutes, so that a report need not read every call. The sums are of the calls
 -- up to the id in savings_end. Whoever changes them changes its row first, so that only one does at a time.
 CREATE TABLE savings (
-    hour          BIGINT NOT NULL,
+    span          BIGINT NOT NULL,
     tool          TEXT   NOT NULL,
     profile       TEXT   NOT NULL,
     rule          TEXT   NOT NULL,
@@ -14,7 +14,7 @@ CREATE TABLE savings (
     tokens_full   BIGINT NOT NULL,
     tokens_sent   BIGINT NOT NULL,
     tokens_shadow BIGINT NOT NULL,
-    PRIMARY KEY (hour, tool, profile, rule, shadow)
+    PRIMARY KEY (span, tool, profile, rule, shadow)
 );
 
 CREATE TABLE savings_end (id TEXT NOT NULL);
