@@ -22,3 +22,15 @@ INSERT INTO savings_end (id) VALUES ('');
 
 -- The principal is there to turn calls away without looking them up.
 CREATE INDEX calls_by_server ON calls (server, id, principal) WHERE server <> '';
+
+-- What people have decided about a server's definitions, each by its hash. Only they change it.
+CREATE TABLE decisions (
+    server     TEXT   NOT NULL REFERENCES servers (id) ON DELETE CASCADE,
+    kind       TEXT   NOT NULL,
+    name       TEXT   NOT NULL,
+    hash       TEXT   NOT NULL,
+    verdict    TEXT   NOT NULL, -- approved or kept_out
+    decided_by TEXT   NOT NULL,
+    at         BIGINT NOT NULL,
+    PRIMARY KEY (server, kind, name, hash)
+);
