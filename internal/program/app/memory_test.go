@@ -52,6 +52,7 @@ func TestMemoryOfLargeResultsIsGivenBack(t *testing.T) {
 	session := initialize(t, srv.URL)
 	countTools(t, srv.URL, session)
 	before := heap()
+	var memory memory
 	for _, name := range []string{"good", "bad"} {
 		var all sync.WaitGroup
 		for n := range 16 {
@@ -70,6 +71,10 @@ func TestMemoryOfLargeResultsIsGivenBack(t *testing.T) {
 			if time.Since(began) > patience {
 				t.Fatalf("%s: 16 results of 10 MB have left %d MB behind", name, (heap()-before)>>20)
 			}
+		}
+		memory.giveBack()
+		if now := held(); now > plenty {
+			t.Errorf("%s: %d MB are not given back to the system", name, now>>20)
 		}
 	}
 }

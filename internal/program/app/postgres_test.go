@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -160,6 +162,9 @@ func TestNoFaultOfPostgresFailsACallOrTellsItWrongly(t *testing.T) {
 				end := f.begin(t, pg)
 				want := map[bool]string{false: "200 degraded: ", true: "503 not ready: "}[durable]
 				probedLike(t, a, want)
+				if f.name != "frozen" { // there it takes the time of a method
+					refusedQuietly(t, a)
+				}
 				c.some(t)
 				end()
 				probed(t, a, "200 ready")
@@ -213,6 +218,20 @@ func recorded(t *testing.T, a *App, ids []string, lost *int) {
 		if *lost == 0 || time.Since(began) > 15*time.Second {
 			return
 		}
+	}
+}
+
+// refusedQuietly reads records while that cannot be done: the answer names neither the address nor the user.
+func refusedQuietly(t *testing.T, a *App) {
+	t.Helper()
+	r := httptest.NewRequest("GET", "http://127.0.0.1/api/v1/calls?limit=1", nil)
+	r.RemoteAddr = "127.0.0.1:1"
+	w := httptest.NewRecorder()
+	a.Handler().ServeHTTP(w, r)
+	body := w.Body.String()
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(body, `"store_down"`) ||
+		strings.Contains(body, "127.0.0.1") || strings.Contains(body, "toolfit") {
+		t.Errorf("HTTP %d: %s", w.Code, body)
 	}
 }
 

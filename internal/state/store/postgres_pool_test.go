@@ -87,7 +87,7 @@ func TestAnOptionThatPgBouncerRefusesIsSaid(t *testing.T) {
 
 func TestFewConnectionsAreWaitedForAndRecordsKeepTheirs(t *testing.T) {
 	pg := testparts.OwnPostgres(t)
-	for _, statement := range []string{"CREATE ROLE few LOGIN PASSWORD 'few' CONNECTION LIMIT 3", "CREATE DATABASE few OWNER few"} {
+	for _, statement := range []string{"CREATE ROLE few LOGIN PASSWORD 'few' CONNECTION LIMIT 2", "CREATE DATABASE few OWNER few"} {
 		if err := pg.Exec("postgres", statement); err != nil {
 			t.Fatal(err)
 		}
