@@ -110,7 +110,8 @@ func (s *Store) tryConnect(ctx context.Context, cfg *pgx.ConnConfig) error {
 	s.write = shared.db
 	s.read = shared.db
 	var encoding, mode string
-	err := s.append.QueryRowContext(ctx, "SELECT current_setting('server_encoding'), current_setting('plan_cache_mode')").Scan(&encoding, &mode)
+	const look = "SELECT current_setting('server_encoding'), current_setting('" + planMode + "')"
+	err := s.append.QueryRowContext(ctx, look).Scan(&encoding, &mode)
 	want := cfg.RuntimeParams[planMode]
 	if refused := refusesSettings(err); !s.pooled && (refused || err == nil && mode != want) {
 		s.pooled = true

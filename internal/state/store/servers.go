@@ -184,7 +184,8 @@ func (s *Store) readServers(ctx context.Context, byOwn, byServer string, args ..
 		{"SELECT server, name, definition FROM tools" + byServer + " ORDER BY server, position", readTool},
 		{"SELECT server, kind, definition FROM offers" + byServer + " ORDER BY server, kind, position", readOffer},
 		{"SELECT server, kind, name, kept_out, was FROM held" + byServer + " ORDER BY server, kind, name", readHeld},
-		{"SELECT server, kind, name, hash, verdict, decided_by, at FROM decisions" + byServer + " ORDER BY server, kind, name, hash", readDecision},
+		{"SELECT server, kind, name, hash, verdict, decided_by, at FROM decisions" + byServer + " ORDER BY server, kind, name, hash",
+			readDecision},
 	} {
 		read := func(scan scanner, _ *struct{}) error { return list.read(scan, byID) }
 		if _, err := readRows(ctx, tx, read, list.query, args...); err != nil {
