@@ -8,6 +8,8 @@ package tool
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -75,6 +77,16 @@ func Same(a, b json.RawMessage) bool {
 		return false
 	}
 	return bytes.Equal(appendSorted(nil, bytes.TrimSpace(a)), appendSorted(nil, bytes.TrimSpace(b)))
+}
+
+// Hash is the same for definitions that are the same.
+func Hash(definition json.RawMessage) string {
+	canonical := []byte(definition)
+	if rawjson.Check(definition) == nil {
+		canonical = appendSorted(nil, bytes.TrimSpace(definition))
+	}
+	sum := sha256.Sum256(canonical)
+	return hex.EncodeToString(sum[:])
 }
 
 // appendSorted appends valid JSON in a canonical form.

@@ -57,8 +57,12 @@ func (shopTools) Recognize(tool.ServerID, upstream.Listing) {}
 
 type noKeeper struct{}
 
-func (noKeeper) Servers(context.Context) ([]store.Server, error)                   { return nil, nil }
-func (noKeeper) SaveTools(context.Context, store.Server) error                     { return nil }
+func (noKeeper) Servers(context.Context) ([]store.Server, error) { return nil, nil }
+func (noKeeper) SaveTools(context.Context, store.Server) error   { return nil }
+func (noKeeper) Server(context.Context, tool.ServerID) (store.Server, error) {
+	return store.Server{}, nil
+}
+func (noKeeper) Decide(context.Context, tool.ServerID, []store.Decision) error     { return nil }
 func (noKeeper) SaveCheck(context.Context, tool.ServerID, time.Time, string) error { return nil }
 
 func newShop(t *testing.T) *shop {

@@ -45,8 +45,12 @@ func (fakeLister) Recognize(tool.ServerID, upstream.Listing) {}
 
 type fakeKeeper struct{}
 
-func (fakeKeeper) Servers(context.Context) ([]store.Server, error)                   { return nil, nil }
-func (fakeKeeper) SaveTools(context.Context, store.Server) error                     { return nil }
+func (fakeKeeper) Servers(context.Context) ([]store.Server, error) { return nil, nil }
+func (fakeKeeper) SaveTools(context.Context, store.Server) error   { return nil }
+func (fakeKeeper) Server(context.Context, tool.ServerID) (store.Server, error) {
+	return store.Server{}, nil
+}
+func (fakeKeeper) Decide(context.Context, tool.ServerID, []store.Decision) error     { return nil }
 func (fakeKeeper) SaveCheck(context.Context, tool.ServerID, time.Time, string) error { return nil }
 
 func newHouse(t *testing.T) *house {

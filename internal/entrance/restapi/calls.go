@@ -96,7 +96,7 @@ func (a *API) ListCalls(ctx context.Context, who access.Principal, q url.Values,
 		return a.listWaiting(ctx, f)
 	}
 	a.flush(ctx)
-	if look == 0 || f.Server == "" && f.Tool == "" && f.Outcome == "" {
+	if look == 0 || !f.Sparse() {
 		return a.pageOf(ctx, f)
 	}
 	after, before := f.IDs()

@@ -14,7 +14,7 @@ func (a *API) ApproveHeld(ctx context.Context, who access.Principal, id tool.Ser
 	if err := a.mayDecide(who, id); err != nil {
 		return 0, err
 	}
-	return a.Catalog.Approve(ctx, id, names...)
+	return a.Catalog.Approve(ctx, who.ID, id, names...)
 }
 
 // KeepOutHeld keeps held items of a server out until they are approved by name.
@@ -26,7 +26,7 @@ func (a *API) KeepOutHeld(ctx context.Context, who access.Principal, id tool.Ser
 		return 0, fault.New(fault.BadRequest, "nothing is named").
 			WithHint("send {\"tools\": [names]}, with names that the server's \"held\" has")
 	}
-	return a.Catalog.KeepOut(ctx, id, names...)
+	return a.Catalog.KeepOut(ctx, who.ID, id, names...)
 }
 
 func (a *API) mayDecide(who access.Principal, id tool.ServerID) error {

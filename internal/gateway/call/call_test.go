@@ -48,8 +48,12 @@ func (f fakeRecorder) Refuses() error                              { return f.re
 
 type fakeKeeper struct{ rows []store.Server }
 
-func (f fakeKeeper) Servers(context.Context) ([]store.Server, error)                 { return f.rows, nil }
-func (fakeKeeper) SaveTools(context.Context, store.Server) error                     { return nil }
+func (f fakeKeeper) Servers(context.Context) ([]store.Server, error) { return f.rows, nil }
+func (fakeKeeper) SaveTools(context.Context, store.Server) error     { return nil }
+func (fakeKeeper) Server(context.Context, tool.ServerID) (store.Server, error) {
+	return store.Server{}, nil
+}
+func (fakeKeeper) Decide(context.Context, tool.ServerID, []store.Decision) error     { return nil }
 func (fakeKeeper) SaveCheck(context.Context, tool.ServerID, time.Time, string) error { return nil }
 
 type noLister struct{}

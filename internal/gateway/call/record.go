@@ -102,15 +102,14 @@ func (r *recording) end(ctx context.Context, res *Result, err error) error {
 	if r.live != nil {
 		defer r.answered(ctx, res, err)
 	}
-	switch {
-	case addErr == nil:
+	if addErr == nil {
 		return err
-	case err != nil || res.Kind != upstream.Complete:
-		return errors.Join(err, addErr)
 	}
-	r.caller.opts.Logger.Error("a call has run and is not on record", "call", r.call.ID, "tool", r.call.Tool, "error", fault.As(addErr))
-	res.Raw = Unrecorded(res.Raw)
-	return nil
+	r.caller.opts.Logger.Error("a call is not on record", "call", r.call.ID, "tool", r.call.Tool, "error", fault.As(addErr))
+	if err == nil && res.Kind == upstream.Complete { // a question or an error is what it was
+		res.Raw = Unrecorded(res.Raw)
+	}
+	return err
 }
 
 // add completes the record and stores it.
@@ -204,7 +203,10 @@ func (r *recording) failed(err error) {
 	}
 }
 
-// cut limits what a caller can make us store.
+// cut limits what a caller can make us store. The rest of the text is not held on to.
 func cut(text string, longest int) string {
-	return strings.ToValidUTF8(text[:min(len(text), longest)], "")
+	if len(text) > longest {
+		text = strings.Clone(text[:longest])
+	}
+	return strings.ToValidUTF8(text, "")
 }

@@ -38,8 +38,10 @@ type Lister interface {
 // Keeper stores what was listed.
 type Keeper interface {
 	Servers(ctx context.Context) ([]store.Server, error)
+	Server(ctx context.Context, id tool.ServerID) (store.Server, error) // one that is not stored has only its id
 	SaveTools(ctx context.Context, s store.Server) error
 	SaveCheck(ctx context.Context, id tool.ServerID, at time.Time, reason string) error
+	Decide(ctx context.Context, id tool.ServerID, decisions []store.Decision) error // nothing else changes decisions
 }
 
 // Catalog is the current state of all lists. Reading it takes no lock.
@@ -149,6 +151,7 @@ func (c *Catalog) fromRow(row store.Server) *known {
 	for _, h := range row.Held {
 		k.held[pin{Kind(h.Kind), h.Name}] = hold{h.KeptOut, h.Was}
 	}
+	k.held = settled(k.offer, k.held, row.Decisions)
 	if !k.listedAt.IsZero() {
 		close(k.tried)
 	}

@@ -49,6 +49,10 @@ func (f fakeKeeper) SaveTools(_ context.Context, s store.Server) error {
 	}
 	return f.save(s)
 }
+func (fakeKeeper) Server(context.Context, tool.ServerID) (store.Server, error) {
+	return store.Server{}, nil
+}
+func (fakeKeeper) Decide(context.Context, tool.ServerID, []store.Decision) error     { return nil }
 func (fakeKeeper) SaveCheck(context.Context, tool.ServerID, time.Time, string) error { return nil }
 
 func definition(name, description string) json.RawMessage {
@@ -272,13 +276,13 @@ func TestApproveModes(t *testing.T) {
 			refresh()
 			refresh() // a held tool is not let through by being listed again
 			check("second list", c.second)
-			cat.Approve(t.Context(), "s", "b", "nobody")
+			cat.Approve(t.Context(), "local", "s", "b", "nobody")
 			check("b approved", c.approvedB)
-			cat.Approve(t.Context(), "s")
+			cat.Approve(t.Context(), "local", "s")
 			check("all approved", c.approved)
 			refresh()
 			check("listed once more", c.approved)
-			if _, err := cat.Approve(t.Context(), "other"); !fault.Is(err, fault.NotFound) {
+			if _, err := cat.Approve(t.Context(), "local", "other"); !fault.Is(err, fault.NotFound) {
 				t.Errorf("an unknown server: %v", err)
 			}
 		})
@@ -357,12 +361,12 @@ func TestApproveAndRefreshAtTheSameTime(t *testing.T) {
 		})
 		work.Go(func() {
 			for range 200 {
-				cat.Approve(t.Context(), "s")
+				cat.Approve(t.Context(), "local", "s")
 			}
 		})
 	}
 	work.Wait()
-	if _, err := cat.Approve(t.Context(), "s"); err != nil {
+	if _, err := cat.Approve(t.Context(), "local", "s"); err != nil {
 		t.Fatal(err)
 	}
 	if s := cat.Servers()[0]; len(s.Held) != 0 || len(strings.Fields(shownBy(t, cat))) != s.Tools {
@@ -519,7 +523,7 @@ func TestHeldOfTellWhatWasLetThroughBefore(t *testing.T) {
 	}) {
 		t.Errorf("not stored: %+v", kept.Held)
 	}
-	cat.Approve(t.Context(), "s", "a")
+	cat.Approve(t.Context(), "local", "s", "a")
 	next = listing("a:4", "b:1", "c:1")
 	if got := held(); got != `a: "3" -> "4", c:  -> "1"` {
 		t.Errorf("changed after it was approved: %s", got)
@@ -543,7 +547,7 @@ func TestAHeldToolThatIsAgainWhatWasLetThroughIsFree(t *testing.T) {
 	if held() != 1 {
 		t.Error("the other definition passes when it comes again")
 	}
-	if _, err := cat.KeepOut(t.Context(), "s", "a"); err != nil {
+	if _, err := cat.KeepOut(t.Context(), "local", "s", "a"); err != nil {
 		t.Fatal(err)
 	}
 	next = listing("a:1")

@@ -13,6 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 // Kind is the kind of something that a server offers.
@@ -166,30 +167,23 @@ func (c *Catalog) Held(id tool.ServerID) ([]Held, error) {
 	return waiting, nil
 }
 
-// Approve approves the named held items, or all pending ones of the server.
-func (c *Catalog) Approve(ctx context.Context, id tool.ServerID, names ...string) (int, error) {
-	return c.decide(ctx, id, func(held map[pin]hold, p pin) bool {
-		approved := slices.Contains(names, p.String()) || len(names) == 0 && !held[p].out
-		if approved {
-			delete(held, p)
-		}
-		return approved
+// Approve approves the named held items, or all pending ones of the server. By is who decides.
+func (c *Catalog) Approve(ctx context.Context, by string, id tool.ServerID, names ...string) (int, error) {
+	return c.decide(ctx, by, id, store.Approved, func(p pin, h hold) bool {
+		return slices.Contains(names, p.String()) || len(names) == 0 && !h.out
 	})
 }
 
 // KeepOut rejects the named held items. Approve can still approve them by name.
-func (c *Catalog) KeepOut(ctx context.Context, id tool.ServerID, names ...string) (int, error) {
-	return c.decide(ctx, id, func(held map[pin]hold, p pin) bool {
-		kept := !held[p].out && slices.Contains(names, p.String())
-		if kept {
-			held[p] = hold{true, held[p].was}
-		}
-		return kept
+func (c *Catalog) KeepOut(ctx context.Context, by string, id tool.ServerID, names ...string) (int, error) {
+	return c.decide(ctx, by, id, store.KeptOut, func(p pin, h hold) bool {
+		return !h.out && slices.Contains(names, p.String())
 	})
 }
 
-// decide changes what is held of a server and returns the number of changes. They are stored first.
-func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(held map[pin]hold, p pin) bool) (int, error) {
+// decide decides about what is held of a server and chosen, and returns how many there are. The decisions
+// are stored first.
+func (c *Catalog) decide(ctx context.Context, by string, id tool.ServerID, verdict string, chosen func(pin, hold) bool) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	c.mu.Lock()
@@ -198,29 +192,53 @@ func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(held
 		c.mu.Unlock()
 		return 0, fault.New(fault.NotFound, "there is no server %s", id)
 	}
-	held := maps.Clone(k.held)
-	changed := 0
-	for p := range k.held {
-		if change(held, p) {
-			changed++
+	var decisions []store.Decision
+	for p, now := range offers(k.offer) {
+		if h, held := k.held[p]; held && chosen(p, h) {
+			decisions = append(decisions, store.Decision{
+				Kind: string(p.kind), Name: p.name, Hash: tool.Hash(now), Verdict: verdict, By: by, At: c.opts.Now(),
+			})
 		}
 	}
-	row := toRow(id, k.offer, held)
-	row.ListedAt = k.listedAt
-	row.CheckedAt = k.checkedAt
-	row.Reason = k.reason
-	row.PrivateTo = k.privateTo
 	c.mu.Unlock()
-	if err := c.keeper.SaveTools(ctx, row); err != nil {
+	if err := c.keeper.Decide(ctx, id, decisions); err != nil {
 		return 0, fmt.Errorf("decide about what %s offers: %w", id, err)
 	}
 	c.mu.Lock()
-	k.held = held
+	k.held = settled(k.offer, k.held, decisions)
 	c.lister.Recognize(id, k.trusted())
 	profiles := c.rebuild()
 	c.mu.Unlock()
 	c.announce(profiles)
-	return changed, nil
+	return len(decisions), nil
+}
+
+// settled is what is held of an offer after decisions about its definitions.
+func settled(l upstream.Listing, held map[pin]hold, decisions []store.Decision) map[pin]hold {
+	if len(decisions) == 0 {
+		return held
+	}
+	verdicts := map[pin]map[string]string{} // by hash
+	for _, d := range decisions {
+		p := pin{Kind(d.Kind), d.Name}
+		if verdicts[p] == nil {
+			verdicts[p] = map[string]string{}
+		}
+		verdicts[p][d.Hash] = d.Verdict
+	}
+	held = maps.Clone(held)
+	for p, now := range offers(l) {
+		if verdicts[p] == nil {
+			continue
+		}
+		switch verdicts[p][tool.Hash(now)] {
+		case store.Approved:
+			delete(held, p)
+		case store.KeptOut:
+			held[p] = hold{true, held[p].was}
+		}
+	}
+	return held
 }
 
 // maxNews limits how many changes of one listing are logged.

@@ -10,13 +10,11 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/state/config"
-	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 func TestToolThatIsKeptOutWaitsNoLongerUntilItChangesAgain(t *testing.T) {
 	next := listing("a:1", "b:1")
-	var kept store.Server
-	cat := newCatalog(t, "changed", func(tool.ServerID) (upstream.Listing, error) { return next, nil }, func(s store.Server) error { kept = s; return nil })
+	cat := newCatalog(t, "changed", func(tool.ServerID) (upstream.Listing, error) { return next, nil }, nil)
 	refresh := func(want string) {
 		t.Helper()
 		if err := cat.Refresh(t.Context(), "s"); err != nil {
@@ -35,28 +33,20 @@ func TestToolThatIsKeptOutWaitsNoLongerUntilItChangesAgain(t *testing.T) {
 	refresh("[] [] a:1 b:1")
 	next = listing("a:2", "b:2", "c:1")
 	refresh("[a b c] [] ")
-	n, err := cat.KeepOut(t.Context(), "s", "a", "c", "nobody")
+	n, err := cat.KeepOut(t.Context(), "local", "s", "a", "c", "nobody")
 	decide(n, err, 2)
-	n, err = cat.KeepOut(t.Context(), "s", "a")
+	n, err = cat.KeepOut(t.Context(), "local", "s", "a")
 	decide(n, err, 0)
-	for _, h := range kept.Held {
-		if h.KeptOut != (h.Name != "b") {
-			t.Errorf("not stored: %+v", kept.Held)
-		}
-	}
-	if len(kept.Held) != 3 {
-		t.Errorf("not stored: %+v", kept.Held)
-	}
 	refresh("[b] [a c] ")
-	n, err = cat.Approve(t.Context(), "s") // all that wait
+	n, err = cat.Approve(t.Context(), "local", "s") // all that wait
 	decide(n, err, 1)
 	refresh("[] [a c] b:2")
 	next = listing("a:3", "b:2", "c:1")
 	refresh("[a] [c] b:2")
-	n, err = cat.Approve(t.Context(), "s", "c")
+	n, err = cat.Approve(t.Context(), "local", "s", "c")
 	decide(n, err, 1)
 	refresh("[a] [] b:2 c:1")
-	if _, err := cat.KeepOut(t.Context(), "other", "a"); !fault.Is(err, fault.NotFound) {
+	if _, err := cat.KeepOut(t.Context(), "local", "other", "a"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("another server: %v", err)
 	}
 }

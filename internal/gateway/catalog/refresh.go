@@ -60,13 +60,27 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	defer c.writing.Unlock()
 	now := c.opts.Now()
 	c.mu.Lock()
+	id := k.cfg.ID
+	c.mu.Unlock()
+	stored, err := c.keeper.Server(ctx, id)
+	if err != nil {
+		return c.notStored(k, err)
+	}
+	c.mu.Lock()
 	if turn < k.answered {
 		c.mu.Unlock()
 		return nil
 	}
+	if !stored.ListedAt.IsZero() && stored.ListedAt.UnixMicro() != k.listedAt.UnixMicro() { // another gateway has listed it
+		other := c.fromRow(stored)
+		k.offer = other.offer
+		k.held = other.held
+		k.privateTo = other.privateTo
+		k.listedAt = other.listedAt
+	}
 	l.Hosts = k.keptHosts(l.Hosts)
 	held, news := c.pin(k, l)
-	id := k.cfg.ID
+	held = settled(l, held, stored.Decisions)
 	privateTo := ""
 	if l.Private {
 		privateTo = credentials(k.cfg)
@@ -77,10 +91,7 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	row.ListedAt = now
 	row.CheckedAt = now
 	if err := c.keeper.SaveTools(ctx, row); err != nil {
-		c.mu.Lock()
-		k.triedOnce()
-		c.mu.Unlock()
-		return fmt.Errorf("store tools of %s: %w", id, err)
+		return c.notStored(k, err)
 	}
 	for _, note := range slices.Concat(l.Notes, news) {
 		c.opts.Logger.Warn(note, "server", id)
@@ -104,6 +115,14 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	c.mu.Unlock()
 	c.announce(changed)
 	return nil
+}
+
+// notStored ends the listing of a server that could not be stored.
+func (c *Catalog) notStored(k *known, err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	k.triedOnce()
+	return fmt.Errorf("store tools of %s: %w", k.cfg.ID, err)
 }
 
 // toRow is a server's offer as a row of the store.

@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/gateway/record"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
@@ -291,6 +292,25 @@ func TestClose(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 		})
+	})
+	t.Run("waits for a store that comes back, and says what it could not write to one that does not", func(t *testing.T) {
+		for _, back := range []bool{true, false} {
+			synctest.Test(t, func(t *testing.T) {
+				s := &sink{err: fault.New(fault.StoreDown, "away")}
+				l := record.New(s, nil)
+				add(t, l, 1, 3)
+				if back {
+					time.AfterFunc(4*time.Second, func() { s.fail(nil) })
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				err := l.Close(ctx)
+				expect(t, "written", len(s.calls), map[bool]int{true: 3, false: 0}[back])
+				if (err == nil) != back || !back && !strings.Contains(err.Error(), "the last 3 call records: away") {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
 	})
 	t.Run("may be called twice, and nothing is taken after it", func(t *testing.T) {
 		l := record.New(&sink{}, nil)

@@ -1,9 +1,11 @@
 package record
 
 import (
+	"context"
 	"fmt"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
@@ -62,6 +64,13 @@ func (l *Log) writeBatches() {
 		}
 		if due.tried != nil {
 			close(due.tried)
+		}
+	}
+	for len(pending) > 0 && fault.Is(out.err, fault.StoreDown) && out.again(l.ctx) {
+		if err := l.sink.AppendCalls(l.ctx, pending); err != nil {
+			l.failed(&out, err)
+		} else {
+			pending = nil
 		}
 	}
 	if len(pending) > 0 {
@@ -130,6 +139,16 @@ type outage struct {
 	backoff time.Duration
 	pause   *time.Timer
 	dropped int64
+}
+
+// again waits for the next try; false when there is no time left for one.
+func (out *outage) again(ctx context.Context) bool {
+	select {
+	case <-out.pause.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 func (l *Log) failed(out *outage, err error) {

@@ -98,7 +98,11 @@ func (keeper) Servers(context.Context) ([]store.Server, error) {
 	return []store.Server{{ID: "shop", ListedAt: time.Now(), Tools: tools}}, nil
 }
 
-func (keeper) SaveTools(context.Context, store.Server) error                     { return nil }
+func (keeper) SaveTools(context.Context, store.Server) error { return nil }
+func (keeper) Server(context.Context, tool.ServerID) (store.Server, error) {
+	return store.Server{}, nil
+}
+func (keeper) Decide(context.Context, tool.ServerID, []store.Decision) error     { return nil }
 func (keeper) SaveCheck(context.Context, tool.ServerID, time.Time, string) error { return nil }
 
 type noLister struct{}

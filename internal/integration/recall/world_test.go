@@ -249,8 +249,12 @@ func (r recorder) Add(_ context.Context, c store.Call) error {
 
 type keeper struct{ rows []store.Server }
 
-func (k keeper) Servers(context.Context) ([]store.Server, error)                 { return k.rows, nil }
-func (keeper) SaveTools(context.Context, store.Server) error                     { return nil }
+func (k keeper) Servers(context.Context) ([]store.Server, error) { return k.rows, nil }
+func (keeper) SaveTools(context.Context, store.Server) error     { return nil }
+func (keeper) Server(context.Context, tool.ServerID) (store.Server, error) {
+	return store.Server{}, nil
+}
+func (keeper) Decide(context.Context, tool.ServerID, []store.Decision) error     { return nil }
 func (keeper) SaveCheck(context.Context, tool.ServerID, time.Time, string) error { return nil }
 
 type noLister struct{}

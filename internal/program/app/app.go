@@ -107,10 +107,11 @@ func (a *App) Close() error {
 	return a.storage.close()
 }
 
-// housekeep ends old sessions and deletes old records.
+// housekeep ends old sessions, deletes old records and gives memory back.
 func (a *App) housekeep(ctx context.Context) {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
+	var memory memory
 	for {
 		a.sessions.Sweep()
 		a.checkStore(ctx) // logs if the file has vanished, without being asked
@@ -119,6 +120,7 @@ func (a *App) housekeep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			memory.giveBack()
 		case <-a.Store.TrimDue():
 		}
 	}

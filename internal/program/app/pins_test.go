@@ -136,10 +136,10 @@ func TestAllThatReachesAModelIsPinned(t *testing.T) {
 		string(held[0].Now) != `"Use it well, v2."` {
 		t.Errorf("%+v, %v", held, err)
 	}
-	if n, err := a.Catalog.KeepOut(t.Context(), "s", "instructions", "prompt:q", "resource:file:///b"); n != 3 || err != nil {
+	if n, err := a.Catalog.KeepOut(t.Context(), "local", "s", "instructions", "prompt:q", "resource:file:///b"); n != 3 || err != nil {
 		t.Errorf("%d kept out, %v", n, err)
 	}
-	if n, err := a.Catalog.Approve(t.Context(), "s"); n != len(want)-3 || err != nil {
+	if n, err := a.Catalog.Approve(t.Context(), "local", "s"); n != len(want)-3 || err != nil {
 		t.Errorf("%d approved, %v", n, err)
 	}
 	if text := seen(t, a); strings.Contains(text, "well, v2") || strings.Contains(text, "s__q") || strings.Contains(text, "file:///b") ||
@@ -148,7 +148,7 @@ func TestAllThatReachesAModelIsPinned(t *testing.T) {
 		!strings.Contains(text, `"n":"v2"`) || !strings.Contains(text, `"title":"v2"`) {
 		t.Errorf("kept out and approved: %s", text)
 	}
-	if _, err := a.Catalog.Approve(t.Context(), "s", "instructions", "prompt:q", "resource:file:///b"); err != nil {
+	if _, err := a.Catalog.Approve(t.Context(), "local", "s", "instructions", "prompt:q", "resource:file:///b"); err != nil {
 		t.Fatal(err)
 	}
 	if text := seen(t, a); !strings.Contains(text, "well, v2") || !strings.Contains(text, "s__q") ||

@@ -66,19 +66,20 @@ func (s *storage) close() error {
 	return s.Store.Close()
 }
 
-// trim deletes what is older or larger than the configuration allows.
+// trim sums calls, and deletes what is older or larger than the configuration allows.
 func (s *storage) trim(ctx context.Context, cfg *config.Config) {
 	since := time.Now().Add(-cfg.Records.Retain)
 	results := store.ResultLimits{Owner: cfg.StoredResults.PerKey, Total: cfg.StoredResults.MaxSize}
 	sessions := store.SessionLimits{Owner: cfg.Sessions.PerKey, Total: cfg.Sessions.MaxSize}
+	noSums := s.Store.SumCalls(ctx)
 	_, noCalls := s.Store.TrimCalls(ctx, since)
 	_, noRecords := s.Store.TrimRecords(ctx, cfg.Records.MaxSize)
 	_, noResults := s.Store.TrimResults(ctx, results)
 	_, noRuns := s.Store.TrimRuns(ctx, since, maxRuns)
 	_, noSessions := s.Store.TrimSessions(ctx, time.Now().Add(-cfg.Sessions.Retain), sessions)
 	_, noWaiting := s.Store.TrimWaiting(ctx)
-	if err := errors.Join(noWaiting, noCalls, noRecords, noResults, noRuns, noSessions); err != nil && ctx.Err() == nil {
-		s.log.Error("old data not deleted", "error", err)
+	if err := errors.Join(noSums, noWaiting, noCalls, noRecords, noResults, noRuns, noSessions); err != nil && ctx.Err() == nil {
+		s.log.Error("calls not summed or old data not deleted", "error", err)
 	}
 }
 

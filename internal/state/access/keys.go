@@ -18,7 +18,7 @@ const (
 	staleAfter    = 10 * time.Second // callers wait for a new snapshot: a deleted key must stop working
 	retryAfter    = time.Second      // between reloads for unknown keys, or while the store is down
 	openFor       = time.Second / 2  // a snapshot without keys is used: the first key ends open access
-	reloadTimeout = 10 * time.Second // of a reload in the background
+	reloadTimeout = 2 * time.Second  // of a reload that callers may wait for
 )
 
 // Source is where the keys are kept.
@@ -133,8 +133,15 @@ func (k *Keys) reloadSince(ctx context.Context, last *time.Time, now time.Time, 
 	if !last.IsZero() && now.Sub(*last) < pause {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
+	defer cancel()
 	*last = now
-	return k.reload(ctx)
+	began := time.Now()
+	err := k.reload(ctx)
+	if err != nil { // nobody waits for a while for a store that answers slowly or not at all
+		*last = now.Add(3 * time.Since(began))
+	}
+	return err
 }
 
 func (k *Keys) reload(ctx context.Context) error {

@@ -184,6 +184,45 @@ func TestStoreOutageLeavesKeysInForce(t *testing.T) {
 	})
 }
 
+// silent is a place of keys that answers once.
+type silent struct {
+	rows  []store.Key
+	asked bool
+}
+
+func (s *silent) Keys(ctx context.Context) ([]store.Key, error) {
+	if s.asked {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	s.asked = true
+	return s.rows, nil
+}
+
+func TestAStoreThatDoesNotAnswerHoldsUpFewAndNotForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		text, row := newKey(t, "a")
+		keys := access.New(&silent{rows: []store.Key{row}}, nil)
+		works(t, keys, text, true)
+		began := time.Now()
+		waited := 0
+		for time.Since(began) < time.Minute {
+			asked := time.Now()
+			works(t, keys, text, true)
+			switch took := time.Since(asked); {
+			case took > 2*time.Second:
+				t.Fatalf("a caller waited for %v", took)
+			case took > 0:
+				waited++
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if waited > 12 {
+			t.Errorf("%d callers waited", waited)
+		}
+	})
+}
+
 func TestAny(t *testing.T) {
 	_, row := newKey(t, "a")
 	odd := row

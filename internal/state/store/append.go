@@ -35,7 +35,7 @@ func (s *Store) AppendCalls(ctx context.Context, calls []Call) error {
 	if len(calls) == 0 {
 		return nil
 	}
-	if err := s.dialect.appendCalls(s, ctx, calls); err != nil {
+	if err := s.dialect.appendCalls(s, ctx, calls, s.lateCalls(calls)); err != nil {
 		return s.explain("append calls", err)
 	}
 	size := 0
@@ -46,30 +46,38 @@ func (s *Store) AppendCalls(ctx context.Context, calls []Call) error {
 	return nil
 }
 
-// appendSQLite puts the batch together from the prepared inserts.
-func (s *Store) appendSQLite(ctx context.Context, calls []Call) error {
+// appendSQLite stores a batch in one transaction.
+func (s *Store) appendSQLite(ctx context.Context, calls []Call, late []any) error {
+	return s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if len(late) == 0 {
+			return s.insertCalls(ctx, tx, calls)
+		}
+		return s.insertLate(ctx, tx, late, func() error { return s.insertCalls(ctx, tx, calls) })
+	})
+}
+
+// insertCalls puts the batch together from the prepared inserts.
+func (s *Store) insertCalls(ctx context.Context, tx *sql.Tx, calls []Call) error {
 	batch := s.batches.Get().(*callBatch)
 	defer s.batches.Put(batch)
 	defer func() { clear(batch.args) }() // keep the room, let go of the strings
-	return s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, a := range s.inserts {
-			if len(calls) < a.rows {
-				continue
+	for _, a := range s.inserts {
+		if len(calls) < a.rows {
+			continue
+		}
+		stmt := tx.StmtContext(ctx, a.stmt)
+		for ; len(calls) >= a.rows; calls = calls[a.rows:] {
+			batch.args = batch.args[:0]
+			for i := range a.rows {
+				batch.row.set(&calls[i], &s.opts)
+				batch.args = batch.row.appendTo(batch.args)
 			}
-			stmt := tx.StmtContext(ctx, a.stmt)
-			for ; len(calls) >= a.rows; calls = calls[a.rows:] {
-				batch.args = batch.args[:0]
-				for i := range a.rows {
-					batch.row.set(&calls[i], &s.opts)
-					batch.args = batch.row.appendTo(batch.args)
-				}
-				if _, err := stmt.ExecContext(ctx, batch.args...); err != nil {
-					return err
-				}
+			if _, err := stmt.ExecContext(ctx, batch.args...); err != nil {
+				return err
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // appendTo appends the values themselves.
@@ -90,10 +98,11 @@ func (r *callRow) appendTo(args []any) []any {
 // appendTries is one more than the connections of its pool: each of them may be dead.
 const appendTries = appendConns + 1
 
-// appendUnnest sends a batch of any size as one list per column, in one round trip.
-var appendUnnest = unnestSQL()
+// appendUnnest sends a batch of any size as one list per column, in one round trip. Only where records
+// are durable it waits for the disk.
+var appendUnnest = map[bool]string{false: unnestSQL("off"), true: unnestSQL("on")}
 
-func unnestSQL() string {
+func unnestSQL(synchronous string) string {
 	var lists []string
 	for i, value := range newCallRow().values {
 		kind := "text"
@@ -105,12 +114,12 @@ func unnestSQL() string {
 		}
 		lists = append(lists, fmt.Sprintf("$%d::%s[]", i+1, kind))
 	}
-	return "INSERT INTO calls (" + callColumns + ") SELECT * FROM unnest(" + strings.Join(lists, ", ") + ") ON CONFLICT (id) DO NOTHING"
+	return "INSERT INTO calls (" + callColumns + ") SELECT given.* FROM unnest(" + strings.Join(lists, ", ") + ") AS given, " +
+		"(SELECT set_config('synchronous_commit', '" + synchronous + "', true)) AS setting ON CONFLICT (id) DO NOTHING"
 }
 
-// appendPostgres retries on another connection when one is lost, as all are when the database
-// restarts. Writing a batch twice does no harm.
-func (s *Store) appendPostgres(ctx context.Context, calls []Call) error {
+// appendPostgres sends the batch. Where records are durable, calls wait for it.
+func (s *Store) appendPostgres(ctx context.Context, calls []Call, late []any) error {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	batch := s.batches.Get().(*callBatch)
@@ -120,12 +129,35 @@ func (s *Store) appendPostgres(ctx context.Context, calls []Call) error {
 		batch.row.set(&calls[i], &s.opts)
 		batch.addToLists()
 	}
+	if s.opts.Durable {
+		return s.whileCalled(ctx, 0, func(ctx context.Context) error { return s.appendAgain(ctx, batch, late) })
+	}
+	return s.appendAgain(ctx, batch, late)
+}
+
+// appendAgain retries on another connection when one is lost, as all are when the database
+// restarts. Writing a batch twice does no harm.
+func (s *Store) appendAgain(ctx context.Context, batch *callBatch, late []any) error {
 	for try := 1; ; try++ {
-		_, err := s.append.ExecContext(ctx, appendUnnest, batch.args...)
+		err := s.appendOnce(ctx, batch, late)
 		if err == nil || try == appendTries || !lostConn(err) || ctx.Err() != nil {
 			return err
 		}
 	}
+}
+
+func (s *Store) appendOnce(ctx context.Context, batch *callBatch, late []any) error {
+	insert := appendUnnest[s.opts.Durable]
+	if len(late) == 0 {
+		_, err := s.append.ExecContext(ctx, insert, batch.args...)
+		return err
+	}
+	return s.transact(ctx, s.append, func(ctx context.Context, tx *sql.Tx) error {
+		return s.insertLate(ctx, tx, late, func() error {
+			_, err := tx.ExecContext(ctx, insert, batch.args...)
+			return err
+		})
+	})
 }
 
 // addToLists adds the row's values to the lists of their columns.

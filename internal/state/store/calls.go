@@ -100,10 +100,17 @@ func (f *CallFilter) index() string {
 		return "calls_by_own_agent"
 	case f.Agent != "":
 		return "calls_by_agent"
+	case f.Server != "":
+		return "calls_by_server"
 	case f.Principal != "":
 		return "calls_by_principal"
 	}
 	return ""
+}
+
+// Sparse tells whether the calls that match may be few among those that are read to find them.
+func (f *CallFilter) Sparse() bool {
+	return f.Tool != "" || f.Outcome != "" || f.Server != "" && f.index() != "calls_by_server"
 }
 
 func (f *CallFilter) query(d *dialect) (string, []any, error) {
@@ -112,7 +119,7 @@ func (f *CallFilter) query(d *dialect) (string, []any, error) {
 		return "", nil, fault.New(fault.BadRequest, "unknown level %q", f.Level).WithHint("use debug, info, warn or error")
 	}
 	var w where
-	for _, c := range []struct{ column, value string }{{"session", f.Session}, {"rule", f.Rule}, {"agent", f.Agent}} {
+	for _, c := range []struct{ column, value string }{{"session", f.Session}, {"rule", f.Rule}, {"agent", f.Agent}, {"server", f.Server}} {
 		if c.value != "" {
 			w.equals(c.column, c.value)
 			w.is(c.column + " <> ''") // as the indexes say it
@@ -125,7 +132,6 @@ func (f *CallFilter) query(d *dialect) (string, []any, error) {
 		w.is(warned)
 	}
 	w.equals("principal", f.Principal)
-	w.equals("server", f.Server)
 	w.equals("tool", f.Tool)
 	w.equals("outcome", f.Outcome)
 	w.span(f)

@@ -78,6 +78,11 @@ func (s *Store) recordsHeld(ctx context.Context) (float64, error) {
 // reusePostgres frees the space of deleted records now; the database would wait until it is a fifth
 // of the table.
 func reusePostgres(ctx context.Context, s *Store) error {
+	const vacuum = "VACUUM calls, runs, run_pictures"
+	if s.pooled { // no timeout was set
+		_, err := s.write.ExecContext(ctx, vacuum)
+		return err
+	}
 	conn, err := s.write.Conn(ctx)
 	if err != nil {
 		return err
@@ -86,7 +91,7 @@ func reusePostgres(ctx context.Context, s *Store) error {
 	if _, err := conn.ExecContext(ctx, "SET statement_timeout = 0"); err != nil { // a large table takes longer than other statements may
 		return err
 	}
-	_, err = conn.ExecContext(ctx, "VACUUM calls, runs, run_pictures")
+	_, err = conn.ExecContext(ctx, vacuum)
 	_, reset := conn.ExecContext(context.WithoutCancel(ctx), "RESET statement_timeout")
 	return errors.Join(err, reset)
 }

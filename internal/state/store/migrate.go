@@ -63,7 +63,7 @@ func (s *Store) checkVersion(row *sql.Row) (int, error) {
 // migrate applies the missing migrations, all or none. It reads the version again in the
 // transaction: another process may have been faster.
 func (s *Store) migrate(ctx context.Context) error {
-	return s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	return s.transact(ctx, s.write, func(ctx context.Context, tx *sql.Tx) error {
 		if s.dialect.lock != "" {
 			if _, err := tx.ExecContext(ctx, s.dialect.lock); err != nil {
 				return fmt.Errorf("wait for other migrations: %w", err)

@@ -45,6 +45,7 @@ func planCall(i int) Call {
 		c.Agent = "rare"
 		c.Rule = "rare"
 		c.Principal = "rare"
+		c.Server = "rare"
 	}
 	return c
 }
@@ -67,6 +68,10 @@ var plans = []filterPlan{
 	{"rare rule", CallFilter{Rule: "rare"}, "calls_by_rule", false},
 	{"warnings", CallFilter{Level: "warn"}, "calls_with_warnings", false},
 	{"errors", CallFilter{Level: "error"}, "calls_with_errors", false},
+	{"server", CallFilter{Server: "cloud"}, "calls_by_server", true},
+	{"rare server", CallFilter{Server: "rare"}, "calls_by_server", false},
+	{"own calls of a server", CallFilter{Principal: "k3", Server: "cloud"}, "calls_by_server", true},
+	{"unknown server", CallFilter{Server: "nobody"}, "calls_by_server", false},
 	{"info", CallFilter{Level: "info"}, "", false},
 	{"since", CallFilter{Since: planCall(9000).At}, "", false},
 	{"until", CallFilter{Until: planCall(90).At}, "", false},
@@ -211,11 +216,7 @@ func TestFiltersOverAMillionCalls(t *testing.T) {
 			}
 			t.Logf("%-50s %v CPU", p.name, (cpu()-start)/rounds)
 		}
-		start := cpu()
-		if _, err := s.Savings(t.Context(), ByTool, time.Time{}); err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("%-50s %v CPU", "savings of all", cpu()-start)
+		measureSavings(t, s)
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		s := fillPlan(t, testparts.NeedPostgres(t).Schema(t), n)
@@ -225,7 +226,29 @@ func TestFiltersOverAMillionCalls(t *testing.T) {
 		for _, p := range labPlans() {
 			t.Logf("%-50s\n%s", p.name, plan(t, s, "EXPLAIN (ANALYZE, COSTS OFF)", p.filter))
 		}
+		measureSavings(t, s)
 	})
+}
+
+// measureSavings sums a day after the last call, and then reads.
+func measureSavings(t *testing.T, s *Store) {
+	t.Helper()
+	s.opts.Now = func() time.Time { return planCall(1_000_000).At }
+	start := time.Now()
+	if err := s.SumCalls(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%-50s %v", "summing", time.Since(start))
+	for name, since := range map[string]time.Time{"all": {},
+		"half, from the middle of a span": planCall(500_000).At.Truncate(sumSpan).Add(sumSpan / 2)} {
+		for _, by := range []SavingKey{ByTool, ByRule, ByDay} {
+			start := time.Now()
+			if _, err := s.Savings(t.Context(), by, since); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%-50s %v", fmt.Sprint("savings of ", name, " by ", by), time.Since(start))
+		}
+	}
 }
 
 // labPlans are the filters, those of a time also in the middle of a million calls.

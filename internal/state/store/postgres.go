@@ -27,6 +27,8 @@ const (
 	// A method's timeout is a little longer than that of a statement, so that the database ends first.
 	statementTimeout = 30 * time.Second
 	methodTimeout    = 35 * time.Second
+	// callerTimeout is for what a call waits for, and how long no call waits after that was not enough.
+	callerTimeout = 5 * time.Second
 	// Together they leave room for ten replicas under PostgreSQL's usual limit of 100 connections.
 	sharedConns = 6
 	appendConns = 2
@@ -55,8 +57,8 @@ func sortByBytes(text string) string {
 	return strings.ReplaceAll(text, " TEXT ", ` TEXT COLLATE "C" `)
 }
 
-// openPostgres uses one pool for everything but records. These have one of their own, with other
-// guarantees in a crash, and so that they do not wait for the console.
+// openPostgres uses one pool for everything but records. These have one of their own, so that they
+// do not wait for the console.
 func (s *Store) openPostgres(ctx context.Context, dsn string) error {
 	s.name = "postgres"
 	s.dialect = postgresDialect
@@ -66,21 +68,9 @@ func (s *Store) openPostgres(ctx context.Context, dsn string) error {
 		return err
 	}
 	s.name = showPostgres(cfg)
-	forCalls := cfg.Copy()
-	forCalls.RuntimeParams["synchronous_commit"] = "off"
-	if s.opts.Durable {
-		forCalls.RuntimeParams["synchronous_commit"] = "on"
-	}
-	s.append = openPool(forCalls, appendConns)
-	// A plan for any value would look for a rare one as for a common one.
-	cfg.RuntimeParams["plan_cache_mode"] = "force_custom_plan"
-	// A restart of the database leaves dead connections behind. Asking first costs a round
-	// trip, which only the records, who send again instead, are too many for.
-	s.write = openPool(cfg, sharedConns, stdlib.OptionShouldPing(func(context.Context, stdlib.ShouldPingParams) bool { return true }))
-	s.read = s.write
 	bounded, cancel := s.limit(ctx)
 	defer cancel()
-	if err := s.checkEncoding(bounded); err != nil {
+	if err := s.connect(bounded, cfg); err != nil {
 		return err
 	}
 	version, err := s.version(bounded)
@@ -93,7 +83,75 @@ func (s *Store) openPostgres(ctx context.Context, dsn string) error {
 	return s.migrate(ctx) // without a bound: it may have much to do
 }
 
-// parsePostgres reads the address and adds missing timeouts. Its error never quotes the address,
+// connect makes the pools. Where the address leads to a pooler that gives each transaction another
+// connection, such as PgBouncer, they set and prepare nothing in a session.
+func (s *Store) connect(ctx context.Context, cfg *pgx.ConnConfig) error {
+	s.pooled = cfg.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement // it is said in the address
+	if !s.pooled {
+		err := s.tryConnect(ctx, withSettings(cfg))
+		if err != nil || !s.pooled {
+			return err
+		}
+		cfg.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
+	return s.tryConnect(ctx, cfg)
+}
+
+// tryConnect makes the pools and looks at the database. If it finds a pooler, it sets pooled.
+func (s *Store) tryConnect(ctx context.Context, cfg *pgx.ConnConfig) error {
+	records := newPool(cfg, appendConns)
+	records.db.SetConnMaxIdleTime(0) // one of them stays, so that records never wait for a connection
+	// A restart of the database leaves dead connections behind. Asking first costs a round
+	// trip, which only the records, who send again instead, are too many for.
+	shared := newPool(cfg, sharedConns, stdlib.OptionShouldPing(func(context.Context, stdlib.ShouldPingParams) bool { return true }))
+	records.release = func() { shared.keepIdle(0) }
+	shared.release = func() { records.keepIdle(1) }
+	s.append = records.db
+	s.write = shared.db
+	s.read = shared.db
+	var encoding, mode string
+	const look = "SELECT current_setting('server_encoding'), current_setting('" + planMode + "')"
+	err := s.append.QueryRowContext(ctx, look).Scan(&encoding, &mode)
+	want := cfg.RuntimeParams[planMode]
+	if refused := refusesSettings(err); !s.pooled && (refused || err == nil && mode != want) {
+		s.pooled = true
+		return errors.Join(s.append.Close(), s.write.Close())
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("read encoding: %w", err)
+	case encoding != "UTF8":
+		return fault.New(fault.BadConfig, "store %s has the encoding %s", s.name, encoding).
+			WithHint("make the database with ENCODING 'UTF8' TEMPLATE template0")
+	}
+	return nil
+}
+
+// planMode is the setting by which a pooler is found out: it does not pass it on.
+const planMode = "plan_cache_mode"
+
+// withSettings adds what is set for the whole session, unless the address says otherwise.
+func withSettings(cfg *pgx.ConnConfig) *pgx.ConnConfig {
+	cfg = cfg.Copy()
+	for name, value := range map[string]string{
+		"statement_timeout":                   fmt.Sprint(statementTimeout.Milliseconds()),
+		"idle_in_transaction_session_timeout": fmt.Sprint(2 * statementTimeout.Milliseconds()),
+		planMode:                              "force_custom_plan", // one for any value would look for a rare one as for a common one
+	} {
+		if cfg.RuntimeParams[name] == "" {
+			cfg.RuntimeParams[name] = value
+		}
+	}
+	return cfg
+}
+
+// refusesSettings tells whether a pooler refuses a session with settings.
+func refusesSettings(err error) bool {
+	e := (*pgconn.PgError)(nil)
+	return errors.As(err, &e) && strings.HasPrefix(e.Message, "unsupported startup parameter")
+}
+
+// parsePostgres reads the address and adds what every connection has. Its error never quotes the address,
 // which may contain the password.
 func parsePostgres(dsn string) (*pgx.ConnConfig, error) {
 	cfg, err := pgx.ParseConfig(dsn)
@@ -108,14 +166,8 @@ func parsePostgres(dsn string) (*pgx.ConnConfig, error) {
 	if cfg.ConnectTimeout == 0 || cfg.ConnectTimeout > time.Minute {
 		cfg.ConnectTimeout = connectTimeout
 	}
-	for name, value := range map[string]string{
-		"application_name":                    "toolfit",
-		"statement_timeout":                   fmt.Sprint(statementTimeout.Milliseconds()),
-		"idle_in_transaction_session_timeout": fmt.Sprint(2 * statementTimeout.Milliseconds()),
-	} {
-		if cfg.RuntimeParams[name] == "" {
-			cfg.RuntimeParams[name] = value
-		}
+	if cfg.RuntimeParams["application_name"] == "" {
+		cfg.RuntimeParams["application_name"] = "toolfit"
 	}
 	return cfg, nil
 }
@@ -129,28 +181,6 @@ func showPostgres(cfg *pgx.ConnConfig) string {
 		u.Host = fmt.Sprintf("%s:%d", cfg.Host, cfg.Port)
 	}
 	return u.String()
-}
-
-func openPool(cfg *pgx.ConnConfig, conns int, opts ...stdlib.OptionOpenDB) *sql.DB {
-	db := sql.OpenDB(exactConnector(cfg, opts...))
-	db.SetMaxOpenConns(conns)
-	db.SetMaxIdleConns(conns)
-	db.SetConnMaxIdleTime(5 * time.Minute)
-	db.SetConnMaxLifetime(time.Hour) // so that connections move when the address does
-	return db
-}
-
-// checkEncoding refuses a database that cannot hold every text.
-func (s *Store) checkEncoding(ctx context.Context) error {
-	var encoding string
-	if err := s.write.QueryRowContext(ctx, "SHOW server_encoding").Scan(&encoding); err != nil {
-		return fmt.Errorf("read encoding: %w", err)
-	}
-	if encoding != "UTF8" {
-		return fault.New(fault.BadConfig, "store %s has the encoding %s", s.name, encoding).
-			WithHint("make the database with ENCODING 'UTF8' TEMPLATE template0")
-	}
-	return nil
 }
 
 // postgresErrors are what a user can repair, by PostgreSQL's codes.
@@ -170,6 +200,8 @@ var (
 			WithHint("check the user and the password in the address, and pg_hba.conf")
 	errNoTables = fault.New(fault.BadConfig, "the store does not let this user make or change tables").
 			WithHint("let the user own the database, or grant it CREATE on the schema")
+	errSettings = fault.New(fault.BadConfig, "the pooler before the store refuses an option of its address").
+			WithHint("remove the option, or add it to ignore_startup_parameters of PgBouncer")
 	errSlow = fault.New(fault.StoreDown, "the store does not answer in time").WithHint("check the load of the database and the network")
 )
 
@@ -179,6 +211,8 @@ func explainPostgres(err error) *fault.Error {
 	switch {
 	case answered && postgresErrors[e.Code] != nil:
 		return postgresErrors[e.Code]
+	case refusesSettings(err):
+		return errSettings
 	case answered && lostConn(err):
 		return fault.New(fault.StoreDown, "the store is shutting down or starting").WithHint("wait until it is up")
 	case answered:
@@ -190,6 +224,22 @@ func explainPostgres(err error) *fault.Error {
 			WithHint("check that PostgreSQL runs there and that the address is right")
 	}
 	return nil
+}
+
+// whileCalled does what a call waits for, of so many bytes: for a shorter time than other methods, and for a
+// while not at all after the database did not answer in that time.
+func (s *Store) whileCalled(ctx context.Context, bytes int, do func(context.Context) error) error {
+	if s.opts.Now().UnixMicro() < s.silentUntil.Load() {
+		return errSlow
+	}
+	const perSecond = 10 << 20
+	bounded, cancel := context.WithTimeout(ctx, callerTimeout+time.Duration(bytes/perSecond)*time.Second)
+	defer cancel()
+	err := do(bounded)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		s.silentUntil.Store(s.opts.Now().Add(callerTimeout).UnixMicro())
+	}
+	return err
 }
 
 // lostConn tells whether the connection is lost or could not be made, so that another may work.

@@ -23,17 +23,19 @@ func TestPostgres(t *testing.T) {
 // Poolers that keep no prepared statements need this mode.
 func TestPostgresWithoutPreparedStatements(t *testing.T) {
 	pg := testparts.NeedPostgres(t)
-	for _, test := range []func(*testing.T, func() *store.Store){
+	for i, test := range []func(*testing.T, func() *store.Store){
 		testBytes, testKeys, testOddText, testBatches, testTrimSize, testFilter, testSavings, testResultPages, testTrimOwner,
 		testSessionPages, testMessages, testDocuments, testUses, testRuns,
 	} {
-		dsn := pg.Schema(t) + "&default_query_exec_mode=exec"
-		test(t, func() *store.Store { return open(t, dsn, nil) })
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			dsn := pg.Schema(t) + "&default_query_exec_mode=exec"
+			test(t, func() *store.Store { return open(t, dsn, nil) })
+		})
 	}
-	for _, test := range []func(*testing.T, string, rawFunc){
+	for i, test := range []func(*testing.T, string, rawFunc){
 		testWaitingWhole, testWaitingForward, testWaitingLeases, testWaitingLimits, testWaitingPages, testTrimWaiting,
 	} {
-		test(t, pg.Schema(t)+"&default_query_exec_mode=exec", rawPostgres)
+		t.Run(fmt.Sprint("waiting ", i), func(t *testing.T) { test(t, pg.Schema(t)+"&default_query_exec_mode=exec", rawPostgres) })
 	}
 }
 

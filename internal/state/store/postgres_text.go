@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -54,23 +53,17 @@ func decodeText(s string) string {
 
 func isPrivate(r rune) bool { return r >= privateFirst && r <= privateLast }
 
-// exactConnector connects so that every string is stored exactly.
-func exactConnector(cfg *pgx.ConnConfig, opts ...stdlib.OptionOpenDB) driver.Connector {
-	return connector{stdlib.GetConnector(*cfg, opts...)}
-}
-
-type connector struct{ driver.Connector }
-
-func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return exactConn{conn.(*stdlib.Conn)}, nil
-}
-
 // exactConn encodes the strings that go in and decodes those that come out.
-type exactConn struct{ *stdlib.Conn }
+type exactConn struct {
+	*stdlib.Conn
+	of *pool
+}
+
+// Close is called once by the sql.DB.
+func (c exactConn) Close() error {
+	c.of.open.Add(-1)
+	return c.Conn.Close()
+}
 
 // CheckNamedValue encodes a string argument. Lists are encoded where they are made.
 func (exactConn) CheckNamedValue(arg *driver.NamedValue) error {

@@ -76,13 +76,13 @@ func affected(res sql.Result, err error) (int64, error) {
 func (s *Store) inTx(ctx context.Context, f func(ctx context.Context, tx *sql.Tx) error) error {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	return s.transact(ctx, f)
+	return s.transact(ctx, s.write, f)
 }
 
-// transact is inTx without the timeout. SQLite's writer is a single connection, so writers of
+// transact is inTx without the timeout, on a pool. SQLite's writer is a single connection, so writers of
 // this process queue here and not in SQLite's lock.
-func (s *Store) transact(ctx context.Context, f func(ctx context.Context, tx *sql.Tx) error) error {
-	tx, err := s.write.BeginTx(ctx, nil)
+func (s *Store) transact(ctx context.Context, db *sql.DB, f func(ctx context.Context, tx *sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}

@@ -16,12 +16,17 @@ func (t resultTable) save(ctx context.Context, r *Result) error {
 	sealed, args := t.store.opts.sealResult(nil, r)
 	const insert = `INSERT INTO results (` + resultColumns + `)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING`
-	n, err := t.store.exec(ctx, insert, r.Ref, r.Owner, r.Call, string(r.Server), string(r.Tool), r.Profile, r.Session, r.Rule,
-		sealed[:args], sealed[args:], micros(r.At), micros(r.Expires), len(sealed))
-	if err == nil && n == 0 {
-		return refTaken(r.Ref)
-	}
-	return err
+	return t.store.whileCalled(ctx, len(sealed), func(ctx context.Context) error {
+		n, err := t.store.exec(ctx, insert, r.Ref, r.Owner, r.Call, string(r.Server), string(r.Tool), r.Profile, r.Session, r.Rule,
+			sealed[:args], sealed[args:], micros(r.At), micros(r.Expires), len(sealed))
+		if err == nil && n == 0 {
+			return refTaken(r.Ref)
+		}
+		if err == nil {
+			t.store.resultsGrown.add(len(sealed))
+		}
+		return err
+	})
 }
 
 func (t resultTable) list(ctx context.Context, f *ResultFilter, now time.Time) ([]Result, error) {
@@ -72,6 +77,7 @@ func (t resultTable) trim(ctx context.Context, l ResultLimits, now time.Time) (d
 	const over = `DELETE FROM results WHERE (ref, owner) IN (SELECT ref, owner FROM (
 		SELECT ref, owner, sum(size) OVER (PARTITION BY %s ORDER BY at DESC, ref DESC, owner) AS total FROM results) AS sums
 		WHERE total > $1)`
+	t.store.resultsGrown.look(l.Total)
 	steps := []struct {
 		statement string
 		value     int64

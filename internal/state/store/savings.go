@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -27,49 +29,126 @@ type Saving struct {
 	Shadow                           bool // the key is of a rule in shadow, and sent is what it would have left
 }
 
-// microsPerDay divides a time into days.
-const microsPerDay = 24 * int64(time.Hour/time.Microsecond)
-
 // savingColumns are the expressions to sum by.
-var savingColumns = map[SavingKey]string{ByTool: "tool", ByProfile: "profile", ByRule: "rule", ByDay: fmt.Sprint("at / ", microsPerDay)}
+var savingColumns = map[SavingKey]string{ByTool: "tool", ByProfile: "profile", ByRule: "rule", ByDay: fmt.Sprint("span / ", spansPerDay)}
 
 // Savings sums the calls since the given time, ordered by key. By rule there are also rows for rules
-// in shadow, whose calls are in other rows too. It reads all calls: it is for reports.
+// in shadow, whose calls are in other rows too. It reads the sums of whole spans, and only those calls
+// that make a difference to them.
 func (s *Store) Savings(ctx context.Context, by SavingKey, since time.Time) ([]Saving, error) {
 	column := savingColumns[by]
 	if column == "" {
 		return nil, fault.New(fault.BadRequest, "calls are not summed by %q", string(by)).WithHint("use tool, profile, rule or day")
 	}
-	var w where
-	w.span(&CallFilter{Since: since})
-	savings, err := s.sum(ctx, by, column, "tokens_sent", &w)
-	if err != nil || by != ByRule {
-		return savings, err
+	shadow := "''"
+	if by == ByRule {
+		shadow = "shadow"
 	}
-	w.is("shadow <> ''")
-	shadows, err := s.sum(ctx, by, "shadow", "tokens_shadow", &w)
-	for i := range shadows {
-		shadows[i].Shadow = true
+	parts, args := sumParts(since)
+	query := "SELECT " + column + ", " + shadow + ", CAST(sum(calls) AS BIGINT)"
+	for _, name := range sumValues {
+		query += ", CAST(sum(" + name + ") AS BIGINT)"
 	}
-	return append(savings, shadows...), err
-}
-
-// sum adds up the calls that have one key.
-func (s *Store) sum(ctx context.Context, by SavingKey, column, sent string, w *where) ([]Saving, error) {
-	query := "SELECT " + column + `, count(*), CAST(sum(bytes_in) AS BIGINT), CAST(sum(bytes_full) AS BIGINT), CAST(sum(bytes_sent) AS BIGINT),
-		CAST(sum(tokens_in) AS BIGINT), CAST(sum(tokens_full) AS BIGINT), CAST(sum(` + sent + `) AS BIGINT)
-		FROM calls` + w.String() + " GROUP BY 1 ORDER BY 1"
+	query += " FROM (" + parts + ") AS parts GROUP BY 1, 2 HAVING sum(calls) > 0"
+	sums := map[Saving]*Saving{} // by key and shadow
 	read := func(scan scanner, v *Saving) error {
-		var day int64
+		var day, left int64
+		var shadow string
 		key := any(&v.Key)
 		if by == ByDay {
 			key = &day
 		}
-		err := scan(key, &v.Calls, &v.BytesIn, &v.BytesFull, &v.BytesSent, &v.TokensIn, &v.TokensFull, &v.TokensSent)
+		err := scan(key, &shadow, &v.Calls, &v.BytesIn, &v.BytesFull, &v.BytesSent, &v.TokensIn, &v.TokensFull, &v.TokensSent, &left)
 		if by == ByDay {
-			v.Key = time.UnixMicro(day * microsPerDay).UTC().Format(time.DateOnly)
+			v.Key = time.UnixMicro(day * spansPerDay * microsPerSpan).UTC().Format(time.DateOnly)
+		}
+		v.addTo(sums)
+		if shadow != "" {
+			v.Key = shadow
+			v.Shadow = true
+			v.TokensSent = left
+			v.addTo(sums)
 		}
 		return err
 	}
-	return list(ctx, s, "sum calls", read, query, w.args...)
+	if _, err := list(ctx, s, "sum calls", read, query, args...); err != nil {
+		return nil, err
+	}
+	return sorted(sums), nil
+}
+
+// addTo adds the sum to that of the same key.
+func (v *Saving) addTo(sums map[Saving]*Saving) {
+	at := Saving{Key: v.Key, Shadow: v.Shadow}
+	sum := sums[at]
+	if sum == nil {
+		sum = &Saving{Key: v.Key, Shadow: v.Shadow}
+		sums[at] = sum
+	}
+	sum.Calls += v.Calls
+	sum.BytesIn += v.BytesIn
+	sum.BytesFull += v.BytesFull
+	sum.BytesSent += v.BytesSent
+	sum.TokensIn += v.TokensIn
+	sum.TokensFull += v.TokensFull
+	sum.TokensSent += v.TokensSent
+}
+
+// sorted are the sums by key, those of rules in shadow last.
+func sorted(sums map[Saving]*Saving) []Saving {
+	var all []Saving
+	for _, sum := range sums {
+		all = append(all, *sum)
+	}
+	slices.SortFunc(all, func(x, y Saving) int {
+		switch {
+		case x.Shadow == y.Shadow:
+			return strings.Compare(x.Key, y.Key)
+		case y.Shadow:
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// sumParts are the sums of the spans since a time, the calls after the sums, and the summed calls between
+// the time and the nearer end of its span.
+func sumParts(since time.Time) (query string, args []any) {
+	const summed = "(SELECT id FROM savings_end)"
+	columns := strings.Join(sumKeys, ", ")
+	calls := func(sign string) string {
+		text := fmt.Sprint(" UNION ALL SELECT at / ", microsPerSpan, ", ", sign, "1, ", columns)
+		for _, name := range sumValues {
+			text += ", " + sign + name
+		}
+		return text + " FROM calls"
+	}
+	var w where
+	begin := since.Truncate(sumSpan)
+	end := begin.Add(sumSpan)
+	first := micros(begin) / microsPerSpan
+	less := since.Sub(begin) <= sumSpan/2 // there is less to take out of the span than to add from it
+	if !less {
+		first++
+	}
+	if !since.IsZero() {
+		w.has("span >=", first)
+	}
+	query = "SELECT span, calls, " + columns + ", " + strings.Join(sumValues, ", ") + " FROM savings" + w.next()
+	w.is("id > " + summed)
+	w.since("at", since)
+	query += calls("") + w.next()
+	if since.IsZero() || since.Equal(begin) {
+		return query, w.args
+	}
+	w.is("NOT id > " + summed) // as no bound of the index: SQLite would take only this one
+	if less {
+		w.has("at <", micros(since))
+		w.span(&CallFilter{Since: begin, Until: since})
+		return query + calls("-") + w.next(), w.args
+	}
+	w.has("at <", micros(end))
+	w.span(&CallFilter{Since: since, Until: end})
+	return query + calls("") + w.next(), w.args
 }

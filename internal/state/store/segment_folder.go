@@ -22,6 +22,7 @@ type resultFolder struct {
 	writer  *segmentWriter // nil until the first result
 	next    int            // the number to try for the next segment
 	maxSize int64          // of a segment, in bytes
+	total   int64          // of all, by the last trim; 0: no limit
 
 	reading sync.Mutex // held while the folder is read
 	last    lastRead
@@ -159,11 +160,8 @@ func (d *resultFolder) ready(size int) error {
 	g := d.index.segment(w.number)
 	g.ours = true
 	g.open = true
-	full := d.index.count > maxIndexed
 	d.mu.Unlock()
-	if full {
-		d.removeOldest(context.Background(), 0) // TrimResults reports errors
-	}
+	d.removeOldest(context.Background(), d.total) // TrimResults reports errors
 	if d.opts.Durable {
 		return syncDir(d.dir)
 	}

@@ -157,6 +157,35 @@ func TestDurableResultsAreKeptByManyAtOnce(t *testing.T) {
 	}
 }
 
+func TestResultsHoldTheirSizeBetweenTrims(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "toolfit.db")
+	s := open(t, path, nil)
+	const limit = 800_000
+	_, err := s.TrimResults(t.Context(), store.ResultLimits{Total: limit})
+	check(t, err)
+	for i := range 300 {
+		r := sampleResult(i)
+		r.Body = bytes.Repeat([]byte("x"), 10_000)
+		check(t, s.SaveResult(t.Context(), r))
+		var size int64
+		files, err := os.ReadDir(path + "-results")
+		check(t, err)
+		for _, f := range files {
+			info, err := f.Info()
+			check(t, err)
+			size += info.Size()
+		}
+		if size > limit+limit/8 {
+			t.Fatalf("after %d results: %d bytes", i+1, size)
+		}
+	}
+	left, err := s.Results(t.Context(), store.ResultFilter{Limit: 1000})
+	check(t, err)
+	if len(left) < 65 || left[0].Ref != sampleResult(299).Ref {
+		t.Errorf("%d results are left", len(left))
+	}
+}
+
 func TestFolderThatIsRemovedIsMadeAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "toolfit.db")
 	ctx := t.Context()

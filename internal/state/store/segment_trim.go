@@ -35,6 +35,7 @@ func (d *resultFolder) trim(ctx context.Context, l ResultLimits, now time.Time) 
 func (d *resultFolder) sealOld(total int64, now time.Time) error {
 	d.writing.Lock()
 	defer d.writing.Unlock()
+	d.total = total
 	if total > 0 {
 		d.maxSize = min(max(total/8, minSegment), maxSegment)
 	}

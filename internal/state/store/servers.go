@@ -21,6 +21,7 @@ type Server struct {
 	Templates    []json.RawMessage
 	Hosts        []json.RawMessage // of the remote description of an API, each as text
 	Held         []Held            // of all that
+	Decisions    []Decision        // about definitions that it has or had; SaveTools does not change them
 	Era          string            // the protocol era it is spoken to in; "" when it is not known
 	TTL          time.Duration     // how long the lists count as fresh; negative when the server does not say
 	PrivateTo    string            // a digest of the credentials that the lists are for; "" for any
@@ -41,6 +42,21 @@ type Held struct {
 	Name    string
 	KeptOut bool            // somebody has decided so, and it waits no longer
 	Was     json.RawMessage // what was let through under the name before; nil: nothing
+}
+
+// The verdicts of decisions.
+const (
+	Approved = "approved"
+	KeptOut  = "kept_out"
+)
+
+// Decision is what a person has decided about one definition of something of a server's.
+type Decision struct {
+	Kind, Name string // as in Held
+	Hash       string // of the definition
+	Verdict    string
+	By         string // the principal
+	At         time.Time
 }
 
 // offers are the lists beside the tools, by their kind in the table.
@@ -132,6 +148,19 @@ func (s *Store) SaveCheck(ctx context.Context, id tool.ServerID, at time.Time, r
 
 // Servers returns all servers with their lists, ordered by id.
 func (s *Store) Servers(ctx context.Context) ([]Server, error) {
+	return s.readServers(ctx, "", "")
+}
+
+// Server returns a server with its lists; one that is not stored has only its id.
+func (s *Store) Server(ctx context.Context, id tool.ServerID) (Server, error) {
+	found, err := s.readServers(ctx, " WHERE id = $1", " WHERE server = $1", string(id))
+	if err != nil || len(found) == 0 {
+		return Server{ID: id}, err
+	}
+	return found[0], nil
+}
+
+func (s *Store) readServers(ctx context.Context, byOwn, byServer string, args ...any) ([]Server, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	// One transaction: a list that is being replaced is seen before or after, never in between.
@@ -140,7 +169,7 @@ func (s *Store) Servers(ctx context.Context) ([]Server, error) {
 		return nil, s.explain("read servers", err)
 	}
 	defer rollback(tx) // nothing to lose
-	servers, err := readRows(ctx, tx, readServer, "SELECT "+serverColumns+" FROM servers ORDER BY id")
+	servers, err := readRows(ctx, tx, readServer, "SELECT "+serverColumns+" FROM servers"+byOwn+" ORDER BY id", args...)
 	if err != nil {
 		return nil, s.explain("read servers", err)
 	}
@@ -152,12 +181,14 @@ func (s *Store) Servers(ctx context.Context) ([]Server, error) {
 		query string
 		read  func(scanner, map[string]*Server) error
 	}{
-		{"SELECT server, name, definition FROM tools ORDER BY server, position", readTool},
-		{"SELECT server, kind, definition FROM offers ORDER BY server, kind, position", readOffer},
-		{"SELECT server, kind, name, kept_out, was FROM held ORDER BY server, kind, name", readHeld},
+		{"SELECT server, name, definition FROM tools" + byServer + " ORDER BY server, position", readTool},
+		{"SELECT server, kind, definition FROM offers" + byServer + " ORDER BY server, kind, position", readOffer},
+		{"SELECT server, kind, name, kept_out, was FROM held" + byServer + " ORDER BY server, kind, name", readHeld},
+		{"SELECT server, kind, name, hash, verdict, decided_by, at FROM decisions" + byServer + " ORDER BY server, kind, name, hash",
+			readDecision},
 	} {
 		read := func(scan scanner, _ *struct{}) error { return list.read(scan, byID) }
-		if _, err := readRows(ctx, tx, read, list.query); err != nil {
+		if _, err := readRows(ctx, tx, read, list.query, args...); err != nil {
 			return nil, s.explain("read lists of servers", err)
 		}
 	}
@@ -199,6 +230,31 @@ func readHeld(scan scanner, servers map[string]*Server) error {
 	}
 	servers[id].Held = append(servers[id].Held, h)
 	return nil
+}
+
+func readDecision(scan scanner, servers map[string]*Server) error {
+	var id string
+	var d Decision
+	if err := scan(&id, &d.Kind, &d.Name, &d.Hash, &d.Verdict, &d.By, storedTime(&d.At)); err != nil {
+		return err
+	}
+	servers[id].Decisions = append(servers[id].Decisions, d)
+	return nil
+}
+
+// Decide stores decisions about a server's definitions, all or none. One about the same definition is replaced.
+func (s *Store) Decide(ctx context.Context, id tool.ServerID, decisions []Decision) error {
+	const upsert = `INSERT INTO decisions (server, kind, name, hash, verdict, decided_by, at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (server, kind, name, hash) DO UPDATE SET verdict = excluded.verdict, decided_by = excluded.decided_by, at = excluded.at`
+	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, d := range decisions {
+			if _, err := tx.ExecContext(ctx, upsert, string(id), d.Kind, d.Name, d.Hash, d.Verdict, d.By, micros(d.At)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return s.explain("decide about what "+string(id)+" offers", err)
 }
 
 // RemoveServer deletes the server and its lists, if there are any; its calls stay.

@@ -53,6 +53,7 @@ type Store struct {
 	write   *sql.DB
 	read    *sql.DB
 	append  *sql.DB   // PostgreSQL: for AppendCalls alone
+	pooled  bool      // PostgreSQL: statements may run in different sessions
 	file    *openFile // SQLite: what must be there while the store is open
 
 	inserts []insertStmt // SQLite: largest first
@@ -60,8 +61,10 @@ type Store struct {
 	results resultStorage
 
 	recordsGrown, sessionsGrown growth
+	resultsGrown                growth       // PostgreSQL; beside a SQLite file each new segment makes room
 	longestSession              atomic.Int64 // bytes of messages; 0 sets no bound
 	density                     density      // PostgreSQL
+	silentUntil                 atomic.Int64 // PostgreSQL: microseconds; no call waits for it before then
 }
 
 // Open opens the store at dsn, the path of a SQLite file or the address of a PostgreSQL database, and
@@ -71,6 +74,7 @@ func Open(ctx context.Context, dsn string, opts *Options) (*Store, error) {
 	s.batches.New = func() any { return &callBatch{row: newCallRow()} }
 	s.recordsGrown.due = make(chan struct{}, 1)
 	s.sessionsGrown.due = s.recordsGrown.due
+	s.resultsGrown.due = s.recordsGrown.due
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -172,8 +176,8 @@ type dialect struct {
 	measure func(ctx context.Context, s *Store, most int64) (func(context.Context) (int64, error), error)
 	// reuse makes the space of deleted rows available again.
 	reuse func(ctx context.Context, s *Store) error
-	// appendCalls stores a batch, all or nothing.
-	appendCalls func(s *Store, ctx context.Context, calls []Call) error
+	// appendCalls stores a batch, all or nothing. Late are the ids of those that may belong to the sums.
+	appendCalls func(s *Store, ctx context.Context, calls []Call, late []any) error
 	// explain returns the error for what a user can repair, or else nil. Its message is about "the
 	// store" and contains nothing of err.
 	explain func(err error) *fault.Error

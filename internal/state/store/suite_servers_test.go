@@ -69,3 +69,33 @@ func testSnapshot(t *testing.T, open func() *store.Store) {
 		}
 	}
 }
+
+func testDecisions(t *testing.T, open func() *store.Store) {
+	s := open()
+	ctx := t.Context()
+	want := sampleServer("a")
+	check(t, s.SaveTools(ctx, want))
+	check(t, s.SaveTools(ctx, sampleServer("b")))
+	first := store.Decision{Kind: "tool", Name: "x", Hash: "1", Verdict: store.KeptOut, By: "ann", At: noon}
+	other := store.Decision{Kind: "tool", Name: "x", Hash: "2", Verdict: store.Approved, By: "bob", At: noon}
+	check(t, s.Decide(ctx, "a", []store.Decision{first, other}))
+	first.Verdict = store.Approved
+	first.By = "cho"
+	check(t, s.Decide(ctx, "a", []store.Decision{first}))
+	check(t, s.SaveTools(ctx, want)) // leaves them as they are
+	want.Decisions = []store.Decision{first, other}
+	got, err := s.Server(ctx, "a")
+	check(t, err)
+	equal(t, got, want)
+	all, err := s.Servers(ctx)
+	check(t, err)
+	equal(t, all, []store.Server{want, sampleServer("b")})
+	check(t, s.RemoveServer(ctx, "a"))
+	got, err = s.Server(ctx, "a")
+	check(t, err)
+	equal(t, got, store.Server{ID: "a"})
+	check(t, s.SaveTools(ctx, sampleServer("a")))
+	got, err = s.Server(ctx, "a")
+	check(t, err)
+	equal(t, got, sampleServer("a"))
+}

@@ -31,6 +31,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"a failed check keeps the lists", testFailedCheck},
 		{"a failed check of an unknown server is kept", testUnknownCheck},
 		{"removing a server removes its lists and is repeatable", testRemove},
+		{"decisions about definitions outlive new lists, and go with their server", testDecisions},
 		{"long lists of every length are stored whole", testLongLists},
 		{"a list that is replaced is read before or after, never between", testSnapshot},
 		{"keys are found again, named once, and deleted by id or name", testKeys},
@@ -102,6 +103,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"open calls are limited, of an owner and of all", testWaitingLimits},
 		{"waiting calls are filtered, newest first, page by page", testWaitingPages},
 		{"waiting calls are trimmed by expiry", testTrimWaiting},
+		{"savings are those of the calls, whoever adds and trims", testSums},
 		{"without a key, secrets are refused and the rest is plain", testNoKey},
 		{"another key leaves the other configurations readable", testOtherKey},
 	}

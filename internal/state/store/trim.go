@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -20,7 +21,7 @@ func (s *Store) TrimCalls(ctx context.Context, before time.Time) (deleted int64,
 		if err != nil || last == "" {
 			return deleted, s.explain("trim calls", err)
 		}
-		n, err := s.exec(ctx, "DELETE FROM calls WHERE id > $1 AND id <= $2 AND at < $3", after, last, micros(before))
+		n, err := s.deleteCalls(ctx, "id > $1 AND id <= $2 AND at < $3", after, last, micros(before))
 		deleted += n
 		if err != nil || n == 0 {
 			return deleted, s.explain("trim calls", err)
@@ -34,7 +35,7 @@ func (s *Store) TrimCalls(ctx context.Context, before time.Time) (deleted int64,
 // maxBytes (0: no limit) and some space is left. The space is reused, not given back to the system.
 // Several gateways may trim one store at once. It does nothing if little was added since the last time.
 func (s *Store) TrimRecords(ctx context.Context, maxBytes int64) (deleted int64, err error) {
-	if maxBytes <= 0 || !s.recordsGrown.look(maxBytes) {
+	if !s.recordsGrown.look(maxBytes) || maxBytes <= 0 {
 		return 0, nil
 	}
 	deleted, err = s.trimOver(ctx, maxBytes)
@@ -158,6 +159,7 @@ const (
 	runBytes = `200 + bytes(summary) + bytes(report)
 	+ (SELECT coalesce(sum(100 + bytes(data)), 0) FROM run_pictures WHERE run = runs.id)`
 	indexBytes = `40 + 2 * octet_length(id) + octet_length(principal)
+	+ CASE WHEN server <> '' THEN 24 + octet_length(server) + octet_length(id) + octet_length(principal) ELSE 0 END
 	+ CASE WHEN session <> '' THEN 24 + octet_length(session) + octet_length(id) + octet_length(agent) + octet_length(principal) ELSE 0 END
 	+ CASE WHEN agent <> '' THEN 48 + 2 * octet_length(agent) + 2 * octet_length(id) + octet_length(principal) ELSE 0 END
 	+ CASE WHEN rule <> '' THEN 20 + octet_length(rule) + octet_length(id) ELSE 0 END
@@ -179,7 +181,7 @@ func (s *Store) trimTo(ctx context.Context, end trimEnd) (deleted int64, err err
 		if err != nil || last == "" {
 			return deleted, err
 		}
-		n, err := s.exec(ctx, "DELETE FROM calls WHERE id <= $1", min(last, end.call))
+		n, err := s.deleteCalls(ctx, "id <= $1", min(last, end.call))
 		deleted += n
 		if err != nil || last >= end.call {
 			return deleted, err
@@ -221,6 +223,9 @@ func (g *growth) look(limit int64) bool {
 	}
 	g.bytes.Store(0)
 	g.room.Store(limit / 50)
+	if limit <= 0 {
+		g.room.Store(math.MaxInt64)
+	}
 	return true
 }
 

@@ -55,6 +55,13 @@ func (w *where) String() string {
 	return " WHERE " + strings.Join(w.conditions, " AND ")
 }
 
+// next is the WHERE; further conditions are those of another one in the same statement.
+func (w *where) next() string {
+	text := w.String()
+	w.conditions = nil
+	return text
+}
+
 // limit is the number of rows of a page.
 func (w *where) limit(asked int) string { return " LIMIT " + w.value(pageLimit(asked)) }
 

@@ -124,6 +124,34 @@ func (p *Postgres) stop(t testing.TB, mode string) {
 	}
 }
 
+// Freeze stops the cluster's processes where they are, so that it neither answers nor hangs up, until thaw
+// is called.
+func (p *Postgres) Freeze(t testing.TB) (thaw func()) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(p.data(), "postmaster.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, _, _ := strings.Cut(string(text), "\n")
+	signal := func(name string, to ...string) {
+		t.Helper()
+		if out, err := exec.Command("kill", append([]string{"-" + name}, to...)...).CombinedOutput(); err != nil {
+			t.Logf("kill: %v: %s", err, out) // one may have ended
+		}
+	}
+	signal("STOP", server)
+	children, err := os.ReadFile(filepath.Join("/proc", server, "task", server, "children"))
+	if err != nil {
+		signal("CONT", server)
+		t.Skip("needs Linux to find the processes of PostgreSQL")
+	}
+	all := append(strings.Fields(string(children)), server)
+	signal("STOP", all...)
+	thaw = sync.OnceFunc(func() { signal("CONT", all...) })
+	t.Cleanup(thaw)
+	return thaw
+}
+
 // Start starts a stopped cluster at the same address and waits for it.
 func (p *Postgres) Start(t testing.TB) {
 	t.Helper()
