@@ -18,6 +18,7 @@ type Fitting struct {
 
 	once    sync.Once
 	byShown map[string]*schema.Fitted
+	fitters sync.Map // *Entry → *fit.Tool, for arguments in the dialect
 }
 
 // For returns the tools in a dialect. The result is cached.
@@ -64,25 +65,6 @@ func (f *Fitting) fill(v *View, d schema.Dialect) {
 // Tool is the tool that the view shows under the name; nil without one.
 func (f *Fitting) Tool(shown string) *schema.Fitted { return f.byShown[shown] }
 
-// renderTools renders the list of tools, with input schemas in the profile's dialect if it has one.
-func (v *View) renderTools() []byte {
-	l := newList("tools")
-	fitting, err := v.For(v.Dialect)
-	if err != nil && v.Dialect != "" {
-		return l.bytes() // the configuration was checked: there is such a dialect
-	}
-	for i, e := range v.Entries {
-		switch {
-		case e.unlisted:
-		case v.Dialect == "":
-			l.add(v.promised(e, e.Raw()))
-		case fitting.Tools[i].Plan != nil:
-			l.add(v.promised(e, e.withSchema(fitting.Tools[i].Plan.Parameters)))
-		}
-	}
-	return l.bytes()
-}
-
 // withSchema is the definition as it is shown, with the schema of a dialect.
 func (e *Entry) withSchema(parameters json.RawMessage) []byte {
 	def := e.Definition
@@ -92,14 +74,6 @@ func (e *Entry) withSchema(parameters json.RawMessage) []byte {
 		}
 	}
 	return def.Shown(e.Shown, parameters)
-}
-
-// refuse notes why something is not shown.
-func (v *View) refuse(name, why string) {
-	if v.refused == nil {
-		v.refused = map[string]string{}
-	}
-	v.refused[name] = why
 }
 
 // setAside are the reasons why some tools are missing: a bad override, a dialect that cannot express them, or a server that lists too much.

@@ -216,6 +216,7 @@ func (c *Catalog) decide(ctx context.Context, id tool.ServerID, change func(held
 	}
 	c.mu.Lock()
 	k.held = held
+	k.version++
 	c.lister.Recognize(id, k.trusted())
 	profiles := c.rebuild()
 	c.mu.Unlock()

@@ -28,9 +28,8 @@ func (v *View) addPrompt(p config.Profile) {
 	if err != nil {
 		return // a test reads every definition
 	}
-	e := &Entry{Shown: def.Name, Name: tool.Name(def.Name), Definition: def, Own: true}
-	v.Prompts = append(v.Prompts, e)
-	v.byPrompt[e.Shown] = e
+	v.ownPrompt = &Entry{Shown: def.Name, Name: tool.Name(def.Name), Definition: def, Own: true}
+	v.Prompts = append(v.Prompts, v.ownPrompt)
 }
 
 // PromptTools are the view's tools for a prompt, in list order: all that can be called by name.
