@@ -57,7 +57,7 @@ func cpu() time.Duration {
 }
 
 var crowds = []struct{ name, settings string }{
-	{"defaults", ""}, {"auto", "search: auto"}, {"bare", "names: bare"}, {"dialect", "dialect: openai"},
+	{"defaults", ""}, {"auto", "search: auto"}, {"bare", "names: bare"}, {"dialect", "dialect: gemini"},
 }
 
 // BenchmarkFirstListing measures the CPU time until 1,000 servers are listed for the first time, in 10 profiles.

@@ -34,7 +34,16 @@ func (v *View) For(d schema.Dialect) (*Fitting, error) {
 
 // One returns one tool in a known dialect, as if it were the only one.
 func (v *View) One(e *Entry, d schema.Dialect) schema.Fitted {
-	return v.plans.Fit([]schema.Tool{{Name: e.Shown, Description: e.Description(), InputSchema: e.InputSchema()}}, d)[0]
+	return v.fitAll([]*Entry{e}, d)[0]
+}
+
+// fitAll returns some tools in a known dialect, as if there were no others.
+func (v *View) fitAll(entries []*Entry, d schema.Dialect) []schema.Fitted {
+	tools := make([]schema.Tool, len(entries))
+	for i, e := range entries {
+		tools[i] = schema.Tool{Name: e.Shown, Description: e.Description(), InputSchema: e.InputSchema()}
+	}
+	return v.plans.Fit(tools, d)
 }
 
 // CheckDialect refuses names that no dialect has.
@@ -51,12 +60,8 @@ func CheckDialect(d schema.Dialect) error {
 }
 
 func (f *Fitting) fill(v *View, d schema.Dialect) {
-	tools := make([]schema.Tool, len(v.Entries))
-	for i, e := range v.Entries {
-		tools[i] = schema.Tool{Name: e.Shown, Description: e.Description(), InputSchema: e.InputSchema()}
-	}
-	f.Tools = v.plans.Fit(tools, d)
-	f.byShown = make(map[string]*schema.Fitted, len(tools))
+	f.Tools = v.fitAll(v.Entries, d)
+	f.byShown = make(map[string]*schema.Fitted, len(f.Tools))
 	for i := range f.Tools {
 		f.byShown[f.Tools[i].Name] = &f.Tools[i]
 	}

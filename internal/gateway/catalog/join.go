@@ -36,6 +36,7 @@ func (c *Catalog) newFrame(p config.Profile, own map[string]bool) *frame {
 type joiner struct {
 	servers []*known
 	claims  []*claim
+	names   int // how many names they claim in all
 	choices []choice
 }
 
@@ -46,6 +47,7 @@ func (j *joiner) join(f *frame, before *View) *View {
 	same := before != nil && before.frame == f
 	v.parts = make([]*part, len(j.servers))
 	j.claims = j.claims[:0]
+	j.names = 0
 	for i, k := range j.servers {
 		if k.foreign() {
 			continue
@@ -58,6 +60,7 @@ func (j *joiner) join(f *frame, before *View) *View {
 			was = f.newPart(k, was)
 		}
 		v.parts[i] = was
+		j.names += len(was.claims) + was.prefers
 		for n := range was.claims {
 			j.claims = append(j.claims, &was.claims[n])
 		}
@@ -81,7 +84,7 @@ func (j *joiner) join(f *frame, before *View) *View {
 func (j *joiner) addTools(v *View, before *View) {
 	f := v.frame
 	j.choices = slices.Grow(j.choices[:0], len(j.claims))[:len(j.claims)]
-	v.names = chooseNames(j.claims, f.ownName, j.choices)
+	v.names = chooseNames(j.claims, j.names, f.ownName, j.choices)
 	fetches := v.addFetch(f.Profile, f.own.Fetch, len(j.claims))
 	at := 0
 	for i, p := range v.parts {
@@ -175,7 +178,7 @@ func (v *View) changes(now *View) (changed []change) {
 
 // sameTools tells whether two views of a profile list the same tools. Only parts that differ are rendered.
 func (v *View) sameTools(now *View) bool {
-	if v.frame != now.frame || v.Dialect != "" {
+	if v.frame != now.frame || v.Dialect.CountsTools() {
 		return sameItems(v.items(ToolKind), now.items(ToolKind))
 	}
 	first := 0
@@ -270,7 +273,7 @@ func newGroup(from []*beside, bare bool) *group {
 // namePrompts gives every prompt the name it is shown under.
 func (g *group) namePrompts(claims []*claim) {
 	choices := make([]choice, len(claims))
-	chooseNames(claims, reservedPrompts, choices)
+	chooseNames(claims, 2*len(claims), reservedPrompts, choices)
 	kept := g.prompts[:0]
 	for i, e := range g.prompts {
 		switch choices[i] {

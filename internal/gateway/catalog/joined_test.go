@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -232,5 +233,36 @@ func describe(b *strings.Builder, v *View) {
 		fitting, err := v.For(d)
 		text, _ := json.Marshal(fitting.Tools)
 		fmt.Fprintf(b, "%s %v\n", text, err)
+	}
+}
+
+// TestViewsAreTheSameHoweverTheyCameAbout plays with catalogs, and compares views that were joined from what is left of earlier
+// ones with views made of everything anew.
+func TestViewsAreTheSameHoweverTheyCameAbout(t *testing.T) {
+	for seed := range uint64(40) {
+		p := newPlay(seed)
+		if len(p.cfg.Servers) == 0 {
+			continue
+		}
+		c, err := New(t.Context(), p, fakeKeeper{}, &Options{Own: ownInPlays(), Now: func() time.Time { return time.Unix(1, 0) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Apply(p.cfg)
+		for i := range 20 {
+			p.step(c)
+			if i%4 > 0 {
+				continue
+			}
+			joined := described(c)
+			c.mu.Lock()
+			c.framed = false
+			c.frames = nil
+			changed := c.rebuild()
+			c.mu.Unlock()
+			if anew := described(c); anew != joined || len(changed) > 0 {
+				t.Fatalf("seed %d, step %d: changed %v\njoined %s\nanew %s", seed, i, changed, joined, anew)
+			}
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/schema"
 )
 
 // A longer list is given in pages.
@@ -172,24 +173,31 @@ func (v *View) items(kind Kind) (list []item) {
 	return list
 }
 
-// itemsOf are the tools that are listed, with input schemas in the profile's dialect if it has one; then tools must be all Entries.
+// itemsOf are those of some tools that are listed, with input schemas in the profile's dialect if it has one. Where the dialect
+// counts tools, they must be all.
 func (v *View) itemsOf(tools []*Entry) []item {
 	list := make([]item, 0, len(tools))
-	fitting, err := v.For(v.Dialect)
-	if err != nil && v.Dialect != "" {
-		return nil // the configuration was checked: there is such a dialect
+	var fitted []schema.Fitted
+	switch {
+	case v.Dialect == "":
+	case len(tools) == len(v.Entries):
+		fitting, err := v.For(v.Dialect)
+		if err != nil {
+			return nil // the configuration was checked: there is such a dialect
+		}
+		fitted = fitting.Tools
+	default:
+		fitted = v.fitAll(tools, v.Dialect)
 	}
 	for i, e := range tools {
-		raw := json.RawMessage(nil)
-		switch {
-		case e.unlisted:
+		if e.unlisted || fitted != nil && fitted[i].Plan == nil {
 			continue
-		case v.Dialect == "":
+		}
+		var raw []byte
+		if fitted == nil {
 			raw = e.Raw()
-		case fitting.Tools[i].Plan != nil:
-			raw = e.withSchema(fitting.Tools[i].Plan.Parameters)
-		default:
-			continue
+		} else {
+			raw = e.withSchema(fitted[i].Plan.Parameters)
 		}
 		key := string(e.Name)
 		if e.Own {

@@ -41,17 +41,10 @@ const (
 )
 
 // chooseNames gives every tool its name. A preferred name must be unique among preferred and prefixed names: server b must
-// not take over a's tool by calling its own a__tool.
-func chooseNames(claims []*claim, reserved map[string]bool, choices []choice) nameTable {
+// not take over a's tool by calling its own a__tool. Names is how many names they claim in all.
+func chooseNames(claims []*claim, names int, reserved map[string]bool, choices []choice) nameTable {
 	size := 16
-	for size < len(claims)*2 {
-		size *= 2
-	}
-	prefers := false
-	for _, c := range claims {
-		prefers = prefers || c.preferred != ""
-	}
-	if prefers {
+	for size < names+names/3 {
 		size *= 2
 	}
 	t := nameTable{make([]nameSlot, size)}
@@ -64,7 +57,7 @@ func chooseNames(claims []*claim, reserved map[string]bool, choices []choice) na
 			t.add(claims, i, c.preferred, c.preferredHash, false)
 		}
 	}
-	if !prefers {
+	if names == len(claims) {
 		return t
 	}
 	for i, c := range claims {

@@ -86,6 +86,7 @@ type part struct {
 	*beside
 	all     []*Entry // the tools that the profile may have
 	claims  []claim  // their names
+	prefers int      // how many prefer another than the prefixed one
 	choices []choice // what came of them
 	kept    []*Entry // the tools that got a name
 
@@ -212,6 +213,7 @@ func (f *frame) addTool(p *part, t *sourceTool, detach config.Detach) {
 	names := t.names
 	if name := e.preferred(f.Names == "bare"); name != "" {
 		names = names.prefer(name)
+		p.prefers++
 	}
 	p.all = append(p.all, e)
 	p.claims = append(p.claims, names)
@@ -322,7 +324,7 @@ func (p *part) about() []string {
 // withTopics is the part with what its tools are about found out.
 func (p *part) withTopics() *part {
 	if !p.served {
-		p.topics = p.about()
+		p.topics = append([]string{}, p.about()...)
 	}
 	return p
 }
