@@ -78,9 +78,6 @@ func (p *play) configure() {
 			Detach: oneOf(p, config.Detach(0), config.DetachOff, config.DetachAuto),
 		}
 		profile.Search = config.Search{Mode: oneOf(p, "off", "auto", "on"), Context: oneOf(p, 0, 3000, 8000, 20000), Pinned: p.some("*__t"), Prompt: p.once(4)}
-		if profile.Dialect != "" {
-			profile.Search.Mode = "off"
-		}
 		profile.Environment = config.Environment{Listed: p.once(4), Names: oneOf(p, "underscore", "slash", "both")}
 		for _, s := range cfg.Servers {
 			if !profile.All && p.once(2) {

@@ -199,13 +199,30 @@ func (v *View) itemsOf(tools []*Entry) []item {
 		} else {
 			raw = e.withSchema(fitted[i].Plan.Parameters)
 		}
-		key := string(e.Name)
-		if e.Own {
-			key = e.Shown // a tool of the environment protocol has two
-		}
-		list = append(list, item{key, v.promised(e, raw), e})
+		list = append(list, item{e.Key(), v.promised(e, raw), e})
 	}
 	return list
+}
+
+// Key is the tool's place in the order of pages. It stays the same for as long as the tool is there.
+func (e *Entry) Key() string {
+	if e.Own {
+		return e.Shown // a tool of the environment protocol has two
+	}
+	return string(e.Name)
+}
+
+// After are the tools after a key, in the order of keys; "": all.
+func (v *View) After(key string) []*Entry {
+	v.byKeyOnce.Do(func() {
+		v.byKey = slices.Clone(v.Entries)
+		slices.SortFunc(v.byKey, func(a, b *Entry) int { return strings.Compare(a.Key(), b.Key()) })
+	})
+	at, found := slices.BinarySearchFunc(v.byKey, key, func(e *Entry, key string) int { return strings.Compare(e.Key(), key) })
+	if found {
+		at++
+	}
+	return v.byKey[at:]
 }
 
 func sameItems(a, b []item) bool {

@@ -59,6 +59,9 @@ type onDemand struct {
 	finder                 *Finder
 	listOnce               sync.Once
 	list                   []byte
+	written                written
+	byKeyOnce              sync.Once
+	byKey                  []*Entry
 	lists                  [2]listsOfEra
 	whole, reading         sync.Once
 	wholeView, readingView *View // with the environment protocol
