@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -152,13 +153,18 @@ func (t *task) update(req *mcp.Request) (json.RawMessage, error) {
 	return json.RawMessage("{}"), nil
 }
 
-// await waits for the result of a task, and asks a legacy client its questions meanwhile.
+// await waits for the result of a task, and asks a legacy client its questions meanwhile, all that are
+// open at once.
 func (t *task) await(ctx context.Context, client mcp.Peer) (json.RawMessage, error) {
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	for {
 		w, modified, final := t.next()
 		switch {
 		case w != nil:
-			t.askNow(ctx, client, w)
+			asking.Go(func() { t.askNow(ctx, client, w) })
 		case final:
 			return t.final()
 		default:

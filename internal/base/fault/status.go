@@ -16,13 +16,13 @@ func (c Code) Status() int {
 		return http.StatusForbidden
 	case NotFound, UnknownTool:
 		return http.StatusNotFound
-	case Conflict:
+	case Conflict, StillRunning:
 		return http.StatusConflict
 	case TooLarge:
 		return http.StatusRequestEntityTooLarge
 	case RateLimited:
 		return http.StatusTooManyRequests
-	case UpstreamDown, UpstreamProtocol, UpstreamError, BadResult, LoginRequired: // not 401: the key to us is fine
+	case UpstreamDown, UpstreamProtocol, UpstreamError, BadResult, LoginRequired, Unknown: // not 401: the key to us is fine
 		return http.StatusBadGateway
 	case UpstreamTimeout:
 		return http.StatusGatewayTimeout

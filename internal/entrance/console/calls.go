@@ -26,13 +26,21 @@ type CallFeed interface {
 	ExportCalls(w http.ResponseWriter, r *http.Request, who access.Principal)
 }
 
+// CallChanges cancels calls that go on without their requests.
+type CallChanges interface {
+	CancelCall(ctx context.Context, who access.Principal, id string) (restapi.Call, error)
+}
+
 func (c *Console) callsSection() section {
 	return section{name: "calls", path: "/calls", key: "c", routes: map[string]handler{
-		"GET /calls":        page("calls", whole, c.listCalls),
-		"GET /calls/rows":   page("calls", "list", c.listCalls), // without a live connection
-		"GET /calls/live":   c.liveCalls,
-		"GET /calls/export": c.exportCalls,
-		"GET /calls/{id}":   page("call", whole, c.readCall),
+		"GET /calls":              page("calls", whole, c.showCalls),
+		"GET /calls/rows":         page("calls", "list", c.listCalls), // without a live connection
+		"GET /calls/waiting":      page("calls", "waiting", c.waitingCalls),
+		"GET /calls/live":         c.liveCalls,
+		"GET /calls/export":       c.exportCalls,
+		"GET /calls/{id}":         page("call", whole, c.readCall),
+		"GET /calls/{id}/now":     page("call", "now", c.readCall),
+		"POST /calls/{id}/cancel": c.cancelCall,
 	}}
 }
 
@@ -52,6 +60,16 @@ type callsPage struct {
 	Live     string // query of the live updates, which only the first page has
 	Export   string
 	At       time.Time
+	Waiting  *waitingPart // only on the first page without filters
+}
+
+// showCalls is the whole page: waiting calls, then those that have ended.
+func (c *Console) showCalls(v *visit) (callsPage, error) {
+	p, err := c.listCalls(v)
+	if err == nil && p.First && !p.Filtered {
+		p.Waiting, err = c.waitingCalls(v)
+	}
+	return p, err
 }
 
 func (c *Console) listCalls(v *visit) (callsPage, error) {
@@ -73,6 +91,10 @@ func (c *Console) exportCalls(v *visit) (answer, error) {
 
 type callPage struct {
 	restapi.Call
+	Now     time.Time
+	May     bool // cancel it
+	Asked   []asked
+	Answer  block // the result of a call that went on without its request
 	Repairs []fit.Repair
 	Fitted  bool  // the tool got different arguments, or none
 	Sent    block // arguments as the caller sent them
@@ -89,6 +111,7 @@ func (c *Console) readCall(v *visit) (callPage, error) {
 		return callPage{}, err
 	}
 	p := callPage{Call: one, Fitted: one.Arguments != nil, Saved: ratio(one.TokensFull-one.TokensSent, one.TokensFull)}
+	p.addWaiting(v)
 	json.Unmarshal(one.Repairs, &p.Repairs) // shown as none if unreadable
 	if p.Fitted {
 		p.Sent = code(text(v.lang, "call.sent"), one.Arguments.Sent)

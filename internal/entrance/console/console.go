@@ -29,6 +29,7 @@ type Parts struct {
 	ToolCaller     ToolCaller
 	Calls          Calls
 	CallFeed       CallFeed
+	CallChanges    CallChanges
 	Results        Results
 	Rules          Rules
 	Suggestions    Suggestions

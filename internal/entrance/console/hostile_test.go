@@ -94,11 +94,32 @@ func (evil) call() restapi.Call {
 		Level: "error", Rule: bad, Ref: bad, Repairs: repairs, Arguments: &store.Arguments{Sent: badJSON, Fitted: json.RawMessage(bad)},
 	}
 }
-func (e evil) ListCalls(context.Context, access.Principal, url.Values, int) (restapi.CallPage, error) {
-	return restapi.CallPage{Calls: []restapi.Call{e.call()}, Next: bad}, nil
+func (e evil) ListCalls(_ context.Context, _ access.Principal, q url.Values, _ int) (restapi.CallPage, error) {
+	one := e.call()
+	if q.Has("waiting") {
+		one = e.waiting()
+	}
+	return restapi.CallPage{Calls: []restapi.Call{one}, Next: bad}, nil
 }
-func (e evil) ReadCall(context.Context, access.Principal, string) (restapi.Call, error) {
+func (evil) waiting() restapi.Call {
+	return restapi.Call{
+		ID: bad, Principal: bad, Profile: bad, Server: bad, Tool: bad, Message: bad, Level: "info",
+		Waits: restapi.Waits{State: store.InputRequired, For: bad, Questions: []restapi.Question{{Key: bad, Method: bad, Params: badJSON}}},
+	}
+}
+func (e evil) ReadCall(_ context.Context, _ access.Principal, id string) (restapi.Call, error) {
+	switch id {
+	case "open":
+		return e.waiting(), nil
+	case "canceled":
+		one := e.waiting()
+		one.Waits = restapi.Waits{State: bad, Result: badJSON, Failure: fault.As(e.fault())}
+		return one, nil
+	}
 	return e.call(), nil
+}
+func (e evil) CancelCall(context.Context, access.Principal, string) (restapi.Call, error) {
+	return restapi.Call{}, e.fault()
 }
 func (e evil) WatchCalls(access.Principal, url.Values) (*restapi.CallWatch, error) {
 	return nil, e.fault()
@@ -118,7 +139,7 @@ func (e evil) DeleteKey(context.Context, access.Principal, string) error { retur
 func newEvil() *Console {
 	return New(Parts{
 		Models:   func(access.Principal) []string { return []string{bad} },
-		Activity: evil{}, Servers: evil{}, ServerChanges: evil{}, Approvals: evil{}, Tools: evil{}, ToolCaller: evil{}, Calls: evil{}, CallFeed: evil{}, Keys: evil{},
+		Activity: evil{}, Servers: evil{}, ServerChanges: evil{}, Approvals: evil{}, Tools: evil{}, ToolCaller: evil{}, Calls: evil{}, CallFeed: evil{}, CallChanges: evil{}, Keys: evil{},
 		Profiles: func() []string { return []string{bad} },
 		Check:    func(*http.Request) error { return nil },
 		Admit: func(*http.Request) (access.Principal, error) {
@@ -135,7 +156,7 @@ func TestNothingThatStrangersWroteIsMoreThanText(t *testing.T) {
 	for _, lang := range []string{"en", "zh"} {
 		for _, request := range []string{
 			"GET /", "GET /overview/live", "GET /servers", "GET /servers/live", "GET /servers/x", "GET /tools", "GET /tools" + q, "GET /tools/x", "GET /tools/x?for=gemini", "GET /tools/x" + q,
-			"POST /tools/x/try", "GET /calls", "GET /calls" + q, "GET /calls/rows", "GET /calls/x", "GET /keys", "POST /keys", "POST /keys/x/delete",
+			"POST /tools/x/try", "GET /calls", "GET /calls" + q, "GET /calls/rows", "GET /calls/x", "GET /calls/waiting", "GET /calls/open", "GET /calls/open/now", "GET /calls/canceled", "POST /calls/x/cancel", "GET /keys", "POST /keys", "POST /keys/x/delete",
 			"POST /servers", "POST /servers/x/refresh", "POST /servers/x/remove", "POST /servers/x/approve", "GET /none/" + url.PathEscape(bad),
 		} {
 			for _, htmx := range []string{"", "true"} {

@@ -39,6 +39,7 @@ var tones = map[string]map[string]string{
 	"level":  {"error": "bad", "warn": "warn", "info": "good", "": "calm"},
 	"rule":   {"on": "good", "shadow": "warn"},
 	"server": {"up": "good", "down": "bad", "starting": "warn", "": "calm"},
+	"wait":   {"completed": "good", "failed": "bad", "input_required": "warn", "": "calm"},
 	"status": {"success": "good", "passed": "good", "failed": "bad", "error": "bad", "skipped": "calm", "running": "calm", "": "warn"},
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -15,27 +16,6 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
-)
-
-// lot is where calls wait for answers of modern clients. It is the only state held for such clients.
-type lot struct {
-	replica string // ours
-
-	mu    sync.Mutex
-	talks map[place]*talk
-	of    map[string]int // how many each caller has here
-}
-
-// place is where a call waits for the answers of one round.
-type place struct {
-	talk  string
-	round int
-}
-
-// How many calls may wait, of all callers and of one.
-const (
-	maxParked      = 1000
-	maxParkedOfOne = 100
 )
 
 // talk is a call whose server may ask a client without a session. The request that began it carries the
@@ -56,11 +36,16 @@ type talk struct {
 	mu      sync.Mutex
 	asker   *mcp.Request           // that waits for the call; nil while none does
 	waits   chan *upstream.Outcome // where that is a later one: gets what it is answered with
+	caps    json.RawMessage        // what the client can be asked
 	asked   int                    // questions so far
 	round   int                    // how often the client was asked
 	open    []*question
-	gathers bool        // the questions are about to be sent
-	late    *time.Timer // ends a call whose client does not come back
+	gathers bool              // the questions are about to be sent
+	late    *time.Timer       // ends a call whose client does not come back
+	failed  error             // why we have ended the call; nil: we have not
+	over    bool              // the call has ended, or goes on without its client: nobody is asked any more
+	gone    chan struct{}     // closed when it goes on without its client
+	handle  *upstream.Outcome // what a client gets that comes back to a call which was detached meanwhile
 }
 
 type question struct {
@@ -73,7 +58,10 @@ func key(n int) string { return "q" + strconv.Itoa(n) }
 
 // talk makes a call whose client can be asked, and returns its result, unless the client was asked.
 func (s *Server) talk(ctx context.Context, v *visitor, req *mcp.Request, ask asker) (*upstream.Outcome, error) {
-	t := &talk{server: s, visitor: v, id: rand.Text(), caller: v.principal.ID, began: req, asker: req, done: make(chan struct{})}
+	t := &talk{
+		server: s, visitor: v, id: rand.Text(), caller: v.principal.ID, began: req, asker: req, caps: req.Meta.Capabilities,
+		done: make(chan struct{}), gone: make(chan struct{}),
+	}
 	t.ctx, t.cancel = context.WithCancel(ctx)
 	defer t.cancel()
 	defer context.AfterFunc(s.ctx, t.cancel)()
@@ -101,8 +89,14 @@ var errAnswered = errors.New("the request has been answered")
 func (t *talk) ended(out *upstream.Outcome, err error) (*upstream.Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.asker == t.began {
-		t.asker = nil
+	t.over = true
+	if t.failed != nil {
+		out = nil
+		err = t.failed
+	}
+	waits := t.asker == t.began
+	t.asker = nil
+	if waits {
 		return out, err
 	}
 	t.result = out
@@ -111,28 +105,35 @@ func (t *talk) ended(out *upstream.Outcome, err error) (*upstream.Outcome, error
 	return nil, errAnswered
 }
 
-// answer answers the request that waits; false if none does, or its client has left. The caller
-// holds mu.
+// answer answers the request that waits; false if its client has left. The caller holds mu.
 func (t *talk) answer(out *upstream.Outcome) bool {
-	req := t.asker
-	t.asker = nil
-	switch {
-	case req == nil:
-		return false
-	case t.waits != nil:
+	if t.waits != nil {
 		t.waits <- out // room for one
 		t.waits = nil
-		return true
+	} else if raw, err := t.visitor.inModern(t.asker, out, 0, nil); err != nil || !t.asker.AnswerNow(raw) {
+		return false
 	}
-	raw, err := t.visitor.inModern(req, out, 0, nil)
-	return err == nil && req.AnswerNow(raw)
+	t.asker = nil
+	return true
 }
 
-// detached answers the request that waits with the handle of the call.
+// detached answers the request that waits with the handle of the call; if none does, that which comes
+// back with answers.
 func (t *talk) detached(raw json.RawMessage) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.answer(&upstream.Outcome{Raw: raw, Era: mcp.Modern})
+	out := &upstream.Outcome{Raw: raw, Era: mcp.Modern}
+	switch {
+	case t.over:
+		return false
+	case t.asker == nil:
+		t.handle = out
+	case !t.answer(out):
+		return false
+	}
+	t.over = true
+	close(t.gone)
+	return true
 }
 
 // gather is how long we wait for more questions after the first, so that several asked at once reach the client in one answer.
@@ -142,14 +143,14 @@ const gather = 50 * time.Millisecond
 func (t *talk) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := &question{method: method, params: append(json.RawMessage(nil), params...), answer: make(chan json.RawMessage, 1)}
 	t.mu.Lock()
-	if t.asker == nil || !mcp.Can(t.asker.Meta.Capabilities, method, params) {
+	if t.over || !mcp.Can(t.caps, method, params) {
 		t.mu.Unlock()
 		return mcp.Deaf.Ask(ctx, method, params)
 	}
 	t.asked++
 	q.key = key(t.asked)
 	t.open = append(t.open, q)
-	if !t.gathers {
+	if !t.gathers && t.asker != nil { // else the client is asked when it comes back
 		t.gathers = true
 		time.AfterFunc(gather, t.park)
 	}
@@ -157,9 +158,19 @@ func (t *talk) Ask(ctx context.Context, method string, params json.RawMessage) (
 	select {
 	case said := <-q.answer:
 		return said, nil
+	case <-t.gone:
+		return mcp.Deaf.Ask(ctx, method, params)
 	case <-ctx.Done():
+		t.withdraw(q)
 		return nil, ctx.Err()
 	}
+}
+
+// withdraw takes out a question that the server asks no more.
+func (t *talk) withdraw(q *question) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.open = slices.DeleteFunc(t.open, func(o *question) bool { return o == q })
 }
 
 // park answers the request with the open questions and lets the call wait for another one.
@@ -172,11 +183,14 @@ func (t *talk) park() {
 	}
 	out, err := t.questions()
 	if err != nil {
-		out = &upstream.Outcome{Raw: toolError(fault.As(err)), Era: mcp.Legacy}
+		t.failed = err // the request gets it as soon as the call has ended
 		t.cancel()
+		return
 	}
-	if !t.answer(out) {
-		t.cancel() // the client has left
+	if !t.answer(out) { // the client has left
+		t.server.parked.take(place{t.id, t.round})
+		t.late.Stop()
+		t.cancel()
 	}
 }
 
@@ -186,15 +200,15 @@ func (t *talk) questions() (*upstream.Outcome, error) {
 	s := t.server
 	t.round++
 	if t.round > maxRounds {
-		return nil, fault.New(fault.UpstreamProtocol, "the server asked for more %d times and did not answer", maxRounds)
+		return nil, rpcError(fault.New(fault.UpstreamProtocol, "the server asked for more %d times and did not answer", maxRounds))
 	}
 	if !s.parked.put(t) {
-		return nil, fault.New(fault.UpstreamBusy, "too many calls wait for answers of their clients").WithHint("try again later")
+		return nil, rpcError(fault.New(fault.UpstreamBusy, "too many calls wait for answers of their clients").WithHint("try again later"))
 	}
 	here := place{t.id, t.round}
 	t.late = time.AfterFunc(s.opts.Park, func() {
 		if s.parked.take(here) != nil {
-			t.cancel() // the server is told
+			t.expired()
 		}
 	})
 	requests := []byte{'{'}
@@ -204,6 +218,15 @@ func (t *talk) questions() (*upstream.Outcome, error) {
 	own := state{Kind: stateParked, Talk: t.id, Replica: s.parked.replica, Round: t.round}
 	sealed := s.seal.close(own, t.visitor.binding(t.asker), s.opts.Park)
 	return &upstream.Outcome{Raw: inputRequired(append(requests, '}'), sealed), Era: mcp.Modern}, nil
+}
+
+// expired ends the call of a client that has not come back: the server is told.
+func (t *talk) expired() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.handle == nil {
+		t.cancel()
+	}
 }
 
 // resume brings answers to a parked call, and waits for what becomes of it. A state works only once.
@@ -217,26 +240,29 @@ func (s *Server) resume(ctx context.Context, req *mcp.Request, v *visitor, back 
 	}
 	t.mu.Lock()
 	t.late.Stop()
+	if t.handle != nil {
+		defer t.mu.Unlock()
+		return t.handle, nil
+	}
 	t.asker = req
 	t.visitor = v
-	var open []*question
-	for _, q := range t.open {
-		if said := rawjson.Get(back.answers, q.key); len(said) > 0 && said[0] == '{' {
-			q.answer <- append(json.RawMessage(nil), said...) // room for one, and only one comes
-		} else {
-			open = append(open, q)
+	t.caps = req.Meta.Capabilities
+	t.open = slices.DeleteFunc(t.open, func(q *question) bool {
+		said := rawjson.Get(back.answers, q.key)
+		if len(said) == 0 || said[0] != '{' {
+			return false
 		}
-	}
-	t.open = open
-	if len(open) > 0 {
+		q.answer <- slices.Clone(said) // room for one, and only one comes
+		return true
+	})
+	if len(t.open) > 0 && !t.over {
 		defer t.mu.Unlock()
 		out, err := t.questions() // what is missing is asked again
 		t.asker = nil
 		if err != nil {
 			t.cancel()
-			return nil, rpcError(err)
 		}
-		return out, nil
+		return out, err
 	}
 	waits := make(chan *upstream.Outcome, 1)
 	t.waits = waits
@@ -251,14 +277,25 @@ func (t *talk) wait(ctx context.Context, waits <-chan *upstream.Outcome) (*upstr
 		return out, nil
 	case <-t.done:
 	case <-ctx.Done():
-		t.cancel()
-		<-t.done
 	}
-	if ctx.Err() != nil && t.result != nil {
+	t.mu.Lock()
+	t.asker = nil
+	t.waits = nil
+	t.mu.Unlock()
+	select {
+	case out := <-waits: // the call has ended, or the client has left, after this answer was given
+		return out, nil
+	default:
+	}
+	if ctx.Err() == nil {
+		return t.result, t.err
+	}
+	t.cancel()
+	<-t.done
+	if t.result != nil {
 		t.result.Release()
-		return nil, ctx.Err()
 	}
-	return t.result, t.err
+	return nil, ctx.Err()
 }
 
 // Notify passes on what the server says while a request waits; else nobody would hear it.
@@ -270,36 +307,4 @@ func (t *talk) Notify(ctx context.Context, method string, params json.RawMessage
 		return nil
 	}
 	return asker.Client.Notify(ctx, method, params)
-}
-
-// put lets a call wait, unless too many do. The caller holds the call's mu.
-func (l *lot) put(t *talk) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.talks) >= maxParked || l.of[t.caller] >= maxParkedOfOne {
-		return false
-	}
-	if l.talks == nil {
-		l.talks = map[place]*talk{}
-		l.of = map[string]int{}
-	}
-	l.talks[place{t.id, t.round}] = t
-	l.of[t.caller]++
-	return true
-}
-
-// take gets the call that waits there; nil when none does.
-func (l *lot) take(at place) *talk {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	t := l.talks[at]
-	if t == nil {
-		return nil
-	}
-	delete(l.talks, at)
-	l.of[t.caller]--
-	if l.of[t.caller] == 0 {
-		delete(l.of, t.caller)
-	}
-	return t
 }

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -20,32 +21,50 @@ import (
 // parkedCall is a legacy server's side of a call: it may ask.
 type parkedCall func(ctx context.Context, client mcp.Peer) (string, error)
 
-// bench is a Server with one call.
+// bench is a Server with one call, behind a real front.
 type bench struct {
 	*Server
-	t    *testing.T
-	call parkedCall
-	caps string
+	*door
+	call  parkedCall
+	caps  string
+	later atomic.Int64 // by how much the clock is ahead, in nanoseconds
 }
 
-func newBench(t *testing.T, call parkedCall) *bench {
-	b := &bench{Server: New(nil, nil, nil, &Options{Park: time.Minute}), t: t, call: call, caps: `{"elicitation":{},"sampling":{},"roots":{}}`}
-	t.Cleanup(b.Close)
+func newBench(t *testing.T, call parkedCall) *bench { return newBenchFor(t, time.Minute, call) }
+
+func newBenchFor(t *testing.T, park time.Duration, call parkedCall) *bench {
+	b := &bench{call: call, caps: `{"elicitation":{},"sampling":{},"roots":{}}`}
+	now := func() time.Time { return time.Now().Add(time.Duration(b.later.Load())) }
+	b.Server = New(nil, nil, nil, &Options{Park: park, Now: now})
+	b.door = newDoor(t, b.entryOf, nil)
+	t.Cleanup(b.Server.Close)
 	return b
+}
+
+func (b *bench) entryOf(who string) mcp.Entry {
+	v := &visitor{server: b.Server, principal: access.Principal{ID: who}, profile: "default"}
+	return mcp.Entry{Owner: who, Info: v.info, Handler: mcp.HandlerFunc(func(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+		raw, err := v.modern(ctx, req, func(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error) {
+			raw, err := b.call(ctx, req.Client)
+			return &upstream.Outcome{Raw: json.RawMessage(raw)}, err
+		})
+		if err == errAnswered {
+			err = nil
+		}
+		return raw, err
+	})}
 }
 
 // request makes the call, or brings something back to it, as principal.
 func (b *bench) request(ctx context.Context, principal, params string) (string, error) {
-	v := &visitor{server: b.Server, principal: access.Principal{ID: principal}, profile: "default"}
-	req := &mcp.Request{
-		ID: json.RawMessage("1"), Method: "prompts/get", Params: json.RawMessage(params), Client: mcp.Deaf,
-		Meta: &mcp.Meta{Version: mcp.ModernVersion, Capabilities: json.RawMessage(b.caps)},
-	}
-	raw, err := v.modern(ctx, req, func(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error) {
-		raw, err := b.call(ctx, req.Client)
-		return &upstream.Outcome{Raw: json.RawMessage(raw)}, err
-	})
-	return string(raw), err
+	return b.modern(ctx, principal, b.caps, "prompts/get", params)
+}
+
+// waiting is how many calls wait in the lot.
+func (b *bench) waiting() int {
+	b.parked.mu.Lock()
+	defer b.parked.mu.Unlock()
+	return len(b.parked.talks) + len(b.parked.of)
 }
 
 // back are the params that bring the answers and the state of an interim result.
@@ -149,33 +168,28 @@ func TestReplicaThatDoesNotHaveTheCallSaysSo(t *testing.T) {
 }
 
 func TestParkedCallWhoseClientNeverReturnsIsCanceled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ended := make(chan error, 1)
-		b := newBench(t, func(ctx context.Context, client mcp.Peer) (string, error) {
-			_, err := client.Ask(ctx, "roots/list", nil)
-			ended <- err
-			return "", err
-		})
-		first, err := b.request(t.Context(), "ann", firstParams)
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(59 * time.Second)
-		select {
-		case err := <-ended:
-			t.Fatalf("it ended early: %v", err)
-		default:
-		}
-		time.Sleep(2 * time.Second)
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("the server was told %v", err)
-		}
-		_, err = b.request(t.Context(), "ann", back(first, `{"q1":{}}`))
-		wantInvalid(t, err, "it is too old")
-		if len(b.parked.talks)+len(b.parked.of) != 0 {
-			t.Error("something is left of it")
-		}
+	ended := make(chan error, 1)
+	b := newBenchFor(t, 300*time.Millisecond, func(ctx context.Context, client mcp.Peer) (string, error) {
+		_, err := client.Ask(ctx, "roots/list", nil)
+		ended <- err
+		return "", err
 	})
+	first, err := b.request(t.Context(), "ann", firstParams)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := <-ended; !errors.Is(err, context.Canceled) || time.Since(began) < 200*time.Millisecond {
+		t.Errorf("the server was told %v after %s", err, time.Since(began))
+	}
+	_, err = b.request(t.Context(), "ann", back(first, `{"q1":{}}`))
+	wantInvalid(t, err, "no longer waits for it")
+	b.later.Store(int64(2 * time.Second))
+	_, err = b.request(t.Context(), "ann", back(first, `{"q1":{}}`))
+	wantInvalid(t, err, "it is too old")
+	if b.waiting() != 0 {
+		t.Error("something is left of it")
+	}
 }
 
 func TestClientThatHangsUpCancelsItsCall(t *testing.T) {
@@ -200,7 +214,7 @@ func TestClientThatHangsUpCancelsItsCall(t *testing.T) {
 func TestPanicOfACallIsItsOwn(t *testing.T) {
 	b := newBench(t, func(context.Context, mcp.Peer) (string, error) { panic("a bug") })
 	var rpc *mcp.Error
-	if _, err := b.request(t.Context(), "ann", firstParams); err == nil || errors.As(err, &rpc) || !strings.Contains(err.Error(), "a bug") {
+	if _, err := b.request(t.Context(), "ann", firstParams); !errors.As(err, &rpc) || rpc.Code != mcp.CodeInternal {
 		t.Errorf("got %v", err)
 	}
 }
@@ -237,18 +251,19 @@ func TestQuestionsHaveLimits(t *testing.T) {
 		if !strings.Contains(err.Error(), "asked for more 32 times") {
 			t.Error(err)
 		}
-		b.Close()
-		if !ended.Load() {
-			t.Error("the server was not told")
-		}
+		soon(t, "the server is told", ended.Load)
 	})
 	t.Run("a caller can let only so many wait", func(t *testing.T) {
 		b := newBench(t, askTwice)
+		var wg sync.WaitGroup
 		for range maxParkedOfOne {
-			if _, err := b.request(t.Context(), "ann", firstParams); err != nil {
-				t.Fatal(err)
-			}
+			wg.Go(func() {
+				if _, err := b.request(t.Context(), "ann", firstParams); err != nil {
+					t.Error(err)
+				}
+			})
 		}
+		wg.Wait()
 		if _, err := b.request(t.Context(), "ann", firstParams); err == nil || !strings.Contains(err.Error(), "too many calls wait") {
 			t.Errorf("got %v", err)
 		}
@@ -282,6 +297,202 @@ func TestConcurrentReplaysAreAnsweredOnce(t *testing.T) {
 	}
 	if good.Load() != 1 {
 		t.Errorf("%d were answered", good.Load())
+	}
+}
+
+// A client that leaves while it waits for the call after it has answered has canceled it.
+func TestClientThatLeavesLaterCancelsItsCall(t *testing.T) {
+	ended := make(chan error, 1)
+	began := make(chan struct{})
+	b := newBench(t, func(ctx context.Context, client mcp.Peer) (string, error) {
+		client.Ask(ctx, "roots/list", nil)
+		close(began)
+		<-ctx.Done()
+		_, err := client.Ask(ctx, "roots/list", nil)
+		ended <- err
+		return "{}", nil
+	})
+	first, err := b.request(t.Context(), "ann", firstParams)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, hangUp := context.WithCancel(t.Context())
+	go func() {
+		<-began
+		hangUp()
+	}()
+	b.request(ctx, "ann", back(first, `{"q1":{}}`))
+	if err := <-ended; err == nil {
+		t.Error("it was answered")
+	}
+	soon(t, "nothing is left", func() bool { return b.waiting() == 0 })
+}
+
+func TestClientThatLeavesWhileQuestionsAreGatheredLeavesNothing(t *testing.T) {
+	asks := make(chan struct{})
+	ended := make(chan error, 1)
+	b := newBench(t, func(ctx context.Context, client mcp.Peer) (string, error) {
+		close(asks)
+		_, err := client.Ask(ctx, "roots/list", nil)
+		ended <- err
+		return "", err
+	})
+	ctx, hangUp := context.WithCancel(t.Context())
+	go func() {
+		<-asks
+		hangUp()
+	}()
+	b.request(ctx, "ann", firstParams)
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	time.Sleep(2 * gather)
+	if b.waiting() != 0 {
+		t.Error("it waits for nobody")
+	}
+}
+
+// The server need not wait for the client: its result is there when that comes back.
+func TestACallThatEndsWhileItIsParkedKeepsItsResult(t *testing.T) {
+	for name, answers := range map[string]string{"with the answers": `{"q1":{}}`, "without them": `{}`} {
+		t.Run(name, func(t *testing.T) {
+			ended := make(chan struct{})
+			b := newBench(t, func(ctx context.Context, client mcp.Peer) (string, error) {
+				go client.Ask(ctx, "roots/list", nil)
+				time.Sleep(3 * gather)
+				close(ended)
+				return `{"messages":["done"]}`, nil
+			})
+			first, err := b.request(t.Context(), "ann", firstParams)
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-ended
+			time.Sleep(10 * time.Millisecond)
+			last, err := b.request(t.Context(), "ann", back(first, answers))
+			if err != nil || !strings.Contains(last, `"messages":["done"]`) {
+				t.Errorf("%s, %v", last, err)
+			}
+		})
+	}
+}
+
+// What a server asks while the client is away is asked when it comes back; what it asks no more is not.
+func TestQuestionsOfAParkedCall(t *testing.T) {
+	parked := make(chan struct{})
+	asked := make(chan struct{})
+	b := newBench(t, func(ctx context.Context, client mcp.Peer) (string, error) {
+		dropped, drop := context.WithCancel(ctx)
+		defer drop()
+		go client.Ask(dropped, "elicitation/create", json.RawMessage(`{"message":"dropped"}`))
+		first := make(chan string)
+		go func() {
+			said, _ := client.Ask(ctx, "elicitation/create", json.RawMessage(`{"message":"first"}`))
+			first <- string(said)
+		}()
+		<-parked
+		drop()
+		go func() {
+			time.Sleep(10 * time.Millisecond)
+			close(asked)
+		}()
+		second, err := client.Ask(ctx, "elicitation/create", json.RawMessage(`{"message":"second"}`))
+		return fmt.Sprintf(`{"messages":[%s,%s]}`, <-first, second), err
+	})
+	got, err := b.request(t.Context(), "ann", firstParams)
+	if err != nil || strings.Count(got, `"method"`) != 2 {
+		t.Fatalf("%s, %v", got, err)
+	}
+	close(parked)
+	<-asked
+	key := "q1"
+	if strings.Contains(string(rawjson.Get([]byte(got), "inputRequests", "q2")), "first") {
+		key = "q2"
+	}
+	got, err = b.request(t.Context(), "ann", back(got, `{"`+key+`":{"n":1}}`))
+	if err != nil || !strings.Contains(got, `"inputRequests":{"q3":{"method":"elicitation/create","params":{"message":"second"}}}`) {
+		t.Fatalf("%s, %v", got, err)
+	}
+	got, err = b.request(t.Context(), "ann", back(got, `{"q3":{"n":2}}`))
+	if err != nil || !strings.Contains(got, `[{"n":1},{"n":2}]`) {
+		t.Errorf("%s, %v", got, err)
+	}
+}
+
+// A question that comes as the call ends must not cost the result.
+func TestQuestionsRaceWithTheEnd(t *testing.T) {
+	b := newBench(t, func(ctx context.Context, client mcp.Peer) (string, error) {
+		client.Ask(ctx, "roots/list", nil)
+		go client.Ask(ctx, "roots/list", nil)
+		time.Sleep(gather + time.Duration(rand.IntN(4)-2)*time.Millisecond)
+		return `{"messages":["done"]}`, nil
+	})
+	for range 30 {
+		got, err := b.request(t.Context(), "ann", firstParams)
+		for n := 1; err == nil && !strings.Contains(got, "done"); n++ {
+			if n > 3 {
+				t.Fatalf("it goes on and on: %s", got)
+			}
+			got, err = b.request(t.Context(), "ann", back(got, `{"q1":{},"q2":{}}`))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestCloseEndsParkedCalls(t *testing.T) {
+	ended := make(chan error, 1)
+	b := newBench(t, func(ctx context.Context, client mcp.Peer) (string, error) {
+		_, err := client.Ask(ctx, "roots/list", nil)
+		ended <- err
+		return "", err
+	})
+	if _, err := b.request(t.Context(), "ann", firstParams); err != nil {
+		t.Fatal(err)
+	}
+	b.Server.Close()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	default:
+		t.Error("the call goes on")
+	}
+}
+
+// A client that comes back to a call which was detached meanwhile gets the handle.
+func TestADetachedCallGivesItsHandleToWhoComesBack(t *testing.T) {
+	detach := make(chan struct{})
+	detached := make(chan bool)
+	b := newBenchFor(t, 200*time.Millisecond, func(ctx context.Context, client mcp.Peer) (string, error) {
+		said, err := client.Ask(ctx, "roots/list", nil)
+		if err == nil {
+			t.Errorf("it was answered: %s", said)
+		}
+		<-ctx.Done()
+		return "", ctx.Err()
+	})
+	call := b.call
+	b.call = func(ctx context.Context, client mcp.Peer) (string, error) {
+		go func() {
+			<-detach
+			detached <- client.(*talk).detached(json.RawMessage(`{"resultType":"task","taskId":"c_1"}`))
+		}()
+		return call(ctx, client)
+	}
+	first, err := b.request(t.Context(), "ann", firstParams)
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(detach)
+	if !<-detached {
+		t.Fatal("not detached")
+	}
+	got, err := b.request(t.Context(), "ann", back(first, `{}`))
+	if err != nil || got != `{"resultType":"task","taskId":"c_1"}` {
+		t.Errorf("%s, %v", got, err)
 	}
 }
 

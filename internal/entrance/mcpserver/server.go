@@ -247,7 +247,7 @@ func (v *visitor) call(ctx context.Context, req *mcp.Request) (*upstream.Outcome
 		tasks = call.MayTask
 	}
 	if bytes.Contains(raw, []byte(`"task"`)) {
-		if task := rawjson.Get(raw, "task"); req.Meta == nil && len(task) > 0 && task[0] == '{' {
+		if wantsTask(req) {
 			tasks = call.AsTask
 		}
 		raw = mcp.Without(raw, "task")

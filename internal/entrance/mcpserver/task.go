@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 func (v *visitor) Detached(req *mcp.Request, h call.Handle) bool {
 	var raw json.RawMessage
 	switch {
-	case req.Meta == nil && rawjson.Get(req.Params, "task") != nil:
+	case wantsTask(req):
 		raw = append(append([]byte(`{"task":`), legacyTask(&h.Waiting)...), '}')
 		v.watchTask(h.ID, req.Session)
 	case req.Meta != nil && mcp.DeclaresTasks(req.Meta.Capabilities):
@@ -35,6 +36,15 @@ func (v *visitor) Detached(req *mcp.Request, h call.Handle) bool {
 		return t.detached(raw)
 	}
 	return req.AnswerNow(raw)
+}
+
+// wantsTask tells whether a legacy client makes a task of its call. Earlier revisions have none.
+func wantsTask(req *mcp.Request) bool {
+	if req.Meta != nil || req.Session == nil || req.Session.Version < mcp.Latest {
+		return false
+	}
+	task := rawjson.Get(req.Params, "task")
+	return len(task) > 0 && task[0] == '{'
 }
 
 // handleResult tells a model that its call goes on. Clients check results against a tool's output
@@ -126,6 +136,8 @@ func (v *visitor) task(ctx context.Context, req *mcp.Request, era mcp.Era) (json
 		return nil, mcp.MissingExtension(mcp.ExtensionTasks)
 	case req.Method == "tasks/list":
 		return v.listTasks(ctx, req)
+	case !slices.Contains([]string{"tasks/get", "tasks/update", "tasks/cancel", "tasks/result"}, req.Method):
+		return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
 	}
 	id, _, err := member(req.Params, "taskId")
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
@@ -78,8 +79,9 @@ func (v *visitor) watchTasks(ctx context.Context, session *mcp.Session, ids []st
 	kick := make(chan struct{}, 1)
 	seen := map[string]int64{} // the last version that was told
 	for _, id := range ids {
+		_, twice := seen[id]
 		w, err := v.server.waiting.Get(ctx, v.principal.ID, id)
-		if err != nil {
+		if err != nil || twice {
 			continue
 		}
 		heard = append(heard, id)
@@ -104,7 +106,7 @@ func (v *visitor) followTasks(ctx context.Context, session *mcp.Session, seen ma
 	for len(seen) > 0 {
 		for id, version := range seen {
 			w, err := v.server.waiting.Get(ctx, v.principal.ID, id)
-			if err != nil && ctx.Err() == nil || err == nil && w.Ended() {
+			if fault.Is(err, fault.NotFound) || err == nil && w.Ended() {
 				delete(seen, id)
 			}
 			if err != nil || w.Version == version {

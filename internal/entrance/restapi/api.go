@@ -19,6 +19,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/inbound"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/record"
+	"github.com/toolfit/toolfit/internal/gateway/waiting"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
@@ -29,6 +30,7 @@ type Parts struct {
 	Sources
 	Caller   *call.Caller
 	Store    *store.Store
+	Waiting  *waiting.Calls
 	Records  *record.Log // its last records may not be in Store yet; nil: there are none
 	Keys     *access.Keys
 	Events   *Events

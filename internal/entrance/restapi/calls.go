@@ -1,7 +1,6 @@
 package restapi
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Call is a recorded call as the API shows it.
+// Call is a call as the API shows it: its record, or before that what is known of a waiting one.
 type Call struct {
 	ID         string    `json:"id"`
 	At         time.Time `json:"at"`
@@ -25,7 +24,7 @@ type Call struct {
 	Server     string    `json:"server"`
 	Tool       string    `json:"tool"`
 	Upstream   string    `json:"upstream"`
-	Outcome    string    `json:"outcome"`
+	Outcome    string    `json:"outcome,omitempty"` // "" until there is a record
 	Code       string    `json:"code,omitempty"`
 	Message    string    `json:"message,omitempty"`
 	Level      string    `json:"level"`
@@ -41,6 +40,8 @@ type Call struct {
 
 	Repairs   json.RawMessage  `json:"repairs,omitempty"`   // what was changed in the arguments
 	Arguments *store.Arguments `json:"arguments,omitempty"` // before and after that; nil when nothing was
+
+	Waits
 }
 
 // showCall shows a record without its arguments, which may be long.
@@ -90,6 +91,9 @@ func (a *API) ListCalls(ctx context.Context, who access.Principal, q url.Values,
 	if err != nil {
 		return CallPage{}, err
 	}
+	if f.waiting {
+		return a.listWaiting(ctx, f)
+	}
 	a.flush(ctx)
 	if look == 0 || f.Server == "" && f.Tool == "" && f.Outcome == "" {
 		return a.pageOf(ctx, f)
@@ -109,10 +113,11 @@ func (a *API) ListCalls(ctx context.Context, who access.Principal, q url.Values,
 
 func (a *API) pageOf(ctx context.Context, f callFilter) (CallPage, error) {
 	out := CallPage{Calls: []Call{}}
-	if f.limit > maxPage {
-		return out, fault.New(fault.BadRequest, "limit must be a whole number from 1 to %d, got %d", maxPage, f.limit)
+	limit, err := f.page()
+	if err != nil {
+		return out, err
 	}
-	f.Limit = cmp.Or(f.limit, defaultPage)
+	f.Limit = limit
 	rows, err := a.Store.Calls(ctx, f.CallFilter)
 	if err != nil {
 		return out, err
@@ -126,20 +131,28 @@ func (a *API) pageOf(ctx context.Context, f callFilter) (CallPage, error) {
 	return out, nil
 }
 
-// ReadCall returns the record of a call. Callers read only their own.
-func (a *API) ReadCall(ctx context.Context, who access.Principal, id string) (Call, error) {
+// readRecord returns the record of a call. Callers read only their own.
+func (a *API) readRecord(ctx context.Context, who access.Principal, id string) (Call, error) {
 	c, err := a.Store.Call(ctx, id)
 	if fault.Is(err, fault.NotFound) { // it may have ended just now
 		a.flush(ctx)
 		c, err = a.Store.Call(ctx, id)
 	}
-	if err != nil {
-		return Call{}, err
+	if err == nil && !who.MayRead() && c.Principal != who.ID {
+		err = fault.New(fault.NotFound, "not the caller's")
 	}
-	if !who.MayRead() && c.Principal != who.ID {
-		return Call{}, fault.New(fault.NotFound, "there is no call %s", id)
+	if err != nil {
+		return Call{}, noCall(err, id)
 	}
 	return showWhole(c, who), nil
+}
+
+// noCall says in the same words of an unknown call and of another's that there is none.
+func noCall(err error, id string) error {
+	if fault.Is(err, fault.NotFound) {
+		return fault.New(fault.NotFound, "there is no call %s", id)
+	}
+	return err
 }
 
 // asFault turns a server's error into one of ours, with its code and message.

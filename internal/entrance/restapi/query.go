@@ -2,6 +2,7 @@ package restapi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -91,7 +92,16 @@ var outcomes = []string{"ok", "tool_error", "question", "error", "canceled"}
 // callFilter selects calls.
 type callFilter struct {
 	store.CallFilter
-	limit int // 0: not given
+	limit   int  // 0: not given
+	waiting bool // open calls that outlive their requests, rather than records
+}
+
+// page is how many calls a page has.
+func (f *callFilter) page() (int, error) {
+	if f.limit > maxPage {
+		return 0, fault.New(fault.BadRequest, "limit must be a whole number from 1 to %d, got %d", maxPage, f.limit)
+	}
+	return cmp.Or(f.limit, defaultPage), nil
 }
 
 // parseFilter reads the filters of a query. Callers see only their own calls.
@@ -110,6 +120,13 @@ func parseFilter(q url.Values, who access.Principal) (f callFilter, err error) {
 	}
 	if f.Outcome == "error" || f.Outcome == "tool_error" {
 		f.Level = "error" // all of them have it, and it is indexed
+	}
+	switch text := q.Get("waiting"); text {
+	case "", "false":
+	case "true":
+		f.waiting = true
+	default:
+		return f, fault.New(fault.BadRequest, "waiting must be true or false, got %.40q", text)
 	}
 	f.limit, err = number(q, "limit", 1, maxNumber)
 	if err != nil {

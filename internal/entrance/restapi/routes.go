@@ -45,7 +45,9 @@ func (a *API) routes() []route {
 		{"GET /search", 0, a.search},
 		{"GET /prompt", 0, a.prompt},
 		{"GET /calls", 0, a.calls},
-		{"GET /calls/{id}", 0, byID(a.ReadCall)},
+		{"GET /calls/{id}", 0, a.readCall},
+		{"POST /calls/{id}/cancel", 0, byID(a.CancelCall)},
+		{"POST /calls/{id}/answers", body, a.answerCall},
 		{"GET /results", 0, a.listResults},
 		{"GET /results/{ref}", 0, a.result},
 		{"POST /results/{ref}/try", body, a.tryRule},
@@ -142,7 +144,7 @@ func decides(done string, f func(context.Context, access.Principal, tool.ServerI
 }
 
 func (a *API) calls(q *request) (any, error) {
-	if accepts(q.Request, linesType) {
+	if accepts(q.Request, linesType) && q.query.Get("waiting") != "true" {
 		return stream(func(w http.ResponseWriter) { a.ExportCalls(w, q.Request, q.who) }), nil
 	}
 	return a.ListCalls(q.Context(), q.who, q.query, 0)

@@ -70,6 +70,7 @@ type Caller struct {
 	log      Recorder
 	opts     Options
 	warned   sync.Map // warnings already logged
+	slow     sync.Map // tools of which a call was detached
 	memories *memories
 	followed *lru[followed]           // by session
 	pages    *lru[map[string]written] // by session
@@ -217,7 +218,7 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 		ctx, rec.stop = context.WithCancelCause(ctx)
 		defer rec.stop(nil)
 	}
-	s, out, err := c.attempt(ctx, s, &req, rec) // what the caller sent → what the tool takes; one upstream request
+	out, err := c.attempt(ctx, &s, &req, rec) // what the caller sent → what the tool takes; one upstream request
 	rec.ended()
 	rec.sent(&s)
 	if err == nil && out.Kind != upstream.Complete {

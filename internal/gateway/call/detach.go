@@ -52,6 +52,7 @@ type detaching struct {
 	live   *waiting.Live           // nil while the call belongs to its request
 	over   bool                    // there is an outcome: it is too late to detach
 	task   *upstreamTask           // that the server made; nil: it made none
+	heard  *string                 // the last progress, if it was asked for on our own behalf; nil: it was not
 	stop   context.CancelCauseFunc // ends a call that is a task from the beginning; nil for others
 }
 
@@ -117,14 +118,35 @@ func (c *Caller) mayDetach(ctx context.Context, s *sent, req *Request, rec *reco
 		msg.Slow = rec
 		msg.SlowAfter = rec.left(after)
 	}
+	if _, slow := c.slow.Load(s.entry.Name); slow && !s.params.wantsProgress() {
+		rec.listens(msg)
+	}
 	return nil
+}
+
+// listens asks the server for progress on our own behalf: calls of the tool have taken long before, and
+// who collects this one wants to know how far it is.
+func (r *recording) listens(msg *upstream.Call) {
+	meta := msg.Params[msg.Meta.Start:msg.Meta.End]
+	if len(meta) == 0 {
+		meta = json.RawMessage("{}")
+	}
+	if meta[0] != '{' {
+		return
+	}
+	meta = mcp.With(mcp.Without(meta, "progressToken"), "progressToken", []byte("0"))
+	msg.Params = mcp.With(mcp.Without(msg.Params, "_meta"), "_meta", meta)
+	msg.Meta = mcp.FindMeta(msg.Params)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.heard = new(string)
 }
 
 // now detaches a call that is a task from the beginning.
 func (r *recording) now(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.detach(ctx, r.stop) || r.live == nil {
+	if !r.detach(ctx, r.stop) {
 		return fault.New(fault.StoreDown, "not called: no task could be made of it").WithHint("try again later, or call the tool without a task").Unsent()
 	}
 	return nil
@@ -172,9 +194,26 @@ func (r *recording) client() mcp.Peer {
 	return mcp.Deaf
 }
 
-// Notify passes on what the server says during the call.
+// Notify passes on what the server says during the call. Progress that the client has not asked for is
+// kept until the call is detached.
 func (r *recording) Notify(ctx context.Context, method string, params json.RawMessage) error {
+	if r.keepsProgress(method, params) {
+		return nil
+	}
 	return r.client().Notify(ctx, method, params)
+}
+
+func (r *recording) keepsProgress(method string, params json.RawMessage) bool {
+	if method != progressMethod {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.heard == nil || r.live != nil {
+		return false
+	}
+	*r.heard = progressText(params)
+	return true
 }
 
 // Ask puts a question of the server to the client.
@@ -196,6 +235,9 @@ func (r *recording) ended() {
 	r.over = true
 }
 
+// longestWait is how long a call may wait at least, however short results are kept.
+const longestWait = 24 * time.Hour
+
 // detach stores the state of the call and answers the request. The caller holds mu.
 func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) bool {
 	c := r.caller
@@ -209,8 +251,12 @@ func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) 
 	w := store.Waiting{
 		ID: r.call.ID, Owner: r.call.Principal, Profile: r.call.Profile, Server: e.Server, Tool: e.Name,
 		State: store.Working, For: store.ForServer, Again: e.ReadOnly() || e.Idempotent(),
-		Created: now, Updated: now, Expires: now.Add(c.opts.Retain()), Body: body,
+		Created: now, Updated: now, Expires: now.Add(max(c.opts.Retain(), longestWait)), Body: body,
 	}
+	if r.heard != nil {
+		w.Message = *r.heard
+	}
+	c.slow.Store(e.Name, true)
 	live, err := c.opts.Waiting.Add(ctx, w, cancel)
 	if err != nil {
 		r.caller.opts.Logger.Warn("a call could not be detached", "call", r.call.ID, "tool", e.Name, "error", fault.As(err))
@@ -218,8 +264,8 @@ func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) 
 	}
 	h := Handle{Waiting: w, Shown: e.Shown, Structured: e.Definition.OutputSchema() != nil}
 	if !r.req.Front.Detached(r.req.Asked, h) {
-		live.End(ctx, store.Cancelled, func(*store.Waiting) {}) // nobody has the handle
-		return true
+		live.Undo(context.WithoutCancel(ctx))
+		return false
 	}
 	r.live = live
 	return true

@@ -556,9 +556,39 @@ func TestFetchResultCollectsADetachedCall(t *testing.T) {
 	if got := fetch(`{"ref":"c_nothing"}`); strings.Contains(got, "still") {
 		t.Error(got)
 	}
+	if got := fetch(`{"ref":"` + id + `","wait":0}`); !strings.Contains(got, "still running") {
+		t.Error(got)
+	}
 	close(release)
 	if got := fetch(`{"ref":"` + id + `","wait":"10"}`); got != "done" {
 		t.Error(got)
 	}
 	<-ended
+}
+
+func TestProgressOfASlowToolIsKept(t *testing.T) {
+	y := newYard(t, store.WaitingLimits{})
+	y.send = slowly(textResult("done"), nil)
+	y.do(t.Context(), "s__act", NoTask, `{"n":1}`) // the first time nobody knows that it is slow
+	y.send = func(ctx context.Context, c upstream.Call) (upstream.Outcome, error) {
+		if c.Meta.End == 0 || mcp.ProgressToken(c.Params[c.Meta.Start:c.Meta.End]).End == 0 {
+			t.Errorf("no progress is asked for: %s", c.Params)
+		}
+		c.Peer.Notify(ctx, "notifications/progress", json.RawMessage(`{"progressToken":0,"progress":1,"total":3}`))
+		c.Slow.Slow(func(error) {})
+		h := y.handles[1]
+		if h.Message != "1 of 3" {
+			t.Errorf("the handle says %q", h.Message)
+		}
+		c.Peer.Notify(ctx, "notifications/progress", json.RawMessage(`{"progressToken":0,"progress":2,"total":3,"message":"索引"}`))
+		w, err := y.calls.Get(ctx, "ann", h.ID)
+		if err != nil || w.Message != "2 of 3: 索引" {
+			t.Errorf("%q, %v", w.Message, err)
+		}
+		return textResult("done"), nil
+	}
+	y.do(t.Context(), "s__act", NoTask, `{"n":1}`)
+	if got := string(rawjson.Get(y.sent[1].Params, "arguments")); got != `{"n":1}` {
+		t.Errorf("arguments %s", got)
+	}
 }

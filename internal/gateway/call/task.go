@@ -156,7 +156,7 @@ func keepAlive(ctx context.Context, req *Request, n int, message string) {
 	if message != "" {
 		b = rawjson.AppendString(append(b, `,"message":`...), message)
 	}
-	req.Client.Notify(ctx, "notifications/progress", append(b, '}'))
+	req.Client.Notify(ctx, progressMethod, append(b, '}'))
 }
 
 // taskCall finds the session with the server that has the task.
@@ -294,7 +294,7 @@ func (c *Caller) Canceled(w store.Waiting) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		r, err := c.reopen(ctx, nil, w)
-		if r.rec == nil || r.Task.ID == "" && !r.Asks {
+		if r.rec == nil || r.Task.ID == "" && !r.Asks && w.Lease.After(c.opts.Now()) {
 			return // who works on it records it
 		}
 		if err == nil && r.Task.ID != "" {

@@ -121,10 +121,10 @@ func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
 		peer: peer, clock: clock, buf: buf, tasks: c.tasks(s), refuses: c.Task == RefusesTask,
 		asTask: c.Task == NeedsTask || c.Task == MayTask && c.TaskSupport,
 	})
-	if err != nil && ctx.Err() == nil && timed.Err() != nil {
+	if err != nil && ctx.Err() == nil && context.Cause(timed) == context.DeadlineExceeded {
 		return Outcome{}, s.late(cmp.Or(c.Tool, method), clock.allowed()).WithHint("raise timeout of %s, or timeouts for this tool", c.Server)
 	}
-	return out, p.failure(ctx, err)
+	return out, p.failure(timed, err) // a detached call may have been canceled
 }
 
 // late is the error for a request that took too long.

@@ -79,6 +79,14 @@ func (l *Live) End(ctx context.Context, state store.WaitState, change func(*stor
 	return false, err
 }
 
+// Undo takes back that a call waits: nobody has heard of it, and its work goes on.
+func (l *Live) Undo(ctx context.Context) {
+	l.mu.Lock()
+	l.cancel = nil
+	l.mu.Unlock()
+	l.End(ctx, store.Cancelled, func(w *store.Waiting) { w.Expires = l.calls.opts.Now() })
+}
+
 // Park lets the call wait in the store alone: nobody works on it until it is answered. If the change
 // leaves no question open, we go on soon.
 func (l *Live) Park(ctx context.Context, change func(*store.Waiting)) error {

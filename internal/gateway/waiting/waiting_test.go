@@ -71,6 +71,18 @@ func TestACanceledCallEndsItsWork(t *testing.T) {
 	}
 }
 
+func TestACallThatWasNotDetachedGoesOn(t *testing.T) {
+	r := newReplica(t, openStore(t), nil)
+	w := r.add(t, "c_1")
+	w.Undo(t.Context())
+	if w.ctx.Err() != nil || r.Len() != 0 {
+		t.Error("its work was ended")
+	}
+	if _, err := r.Get(t.Context(), "ann", "c_1"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("it is there: %v", err)
+	}
+}
+
 // Whoever loses the race must know it: a call is not both completed and canceled.
 func TestCancelAndEndRace(t *testing.T) {
 	r := newReplica(t, openStore(t), nil)
@@ -219,7 +231,7 @@ func TestCloseWaitsForTheWorkAndLeavesTheCallsToOthers(t *testing.T) {
 	st := openStore(t)
 	began := make(chan struct{})
 	var ended atomic.Bool
-	a := newReplica(t, st, func(ctx context.Context, l *Live) {
+	a := newReplicaFor(t, st, time.Hour, func(ctx context.Context, l *Live) {
 		if l.ID == "c_later" {
 			l.After(time.Hour)
 			return
@@ -229,7 +241,6 @@ func TestCloseWaitsForTheWorkAndLeavesTheCallsToOthers(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		ended.Store(l.Left())
 	})
-	a.opts.Lease = time.Hour
 	a.add(t, "c_step").After(0)
 	a.add(t, "c_later").After(0)
 	request := a.add(t, "c_request")
@@ -249,7 +260,7 @@ func TestCloseWaitsForTheWorkAndLeavesTheCallsToOthers(t *testing.T) {
 		t.Errorf("a call was added: %v", err)
 	}
 	b := newReplica(t, st, func(ctx context.Context, l *Live) { l.End(ctx, store.Completed, answer("b")) })
-	within(t, lease, "the next replica has taken all", func() bool { return b.wentOn() == 3 })
+	within(t, time.Minute, "the next replica has taken all", func() bool { return b.wentOn() == 3 })
 	for _, id := range []string{"c_step", "c_later", "c_request"} {
 		if w, err := b.Wait(t.Context(), "ann", id, time.Second); err != nil || string(w.Answer) != "b" {
 			t.Errorf("%s: %+v, %v", id, w, err)

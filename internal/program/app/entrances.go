@@ -130,6 +130,9 @@ func (a *App) registerMetrics() {
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "toolfit_mcp_sessions", Help: "Open MCP sessions."},
 			func() float64 { return float64(a.sessions.Len()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "toolfit_waiting_calls", Help: "Open calls that outlive their requests and that this gateway works on.",
+		}, func() float64 { return float64(a.Waiting.Len()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "toolfit_records_dropped_total", Help: "Call records lost because the store was out for too long.",
 		}, func() float64 { return float64(a.Records.Dropped()) }),

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"sync"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -30,6 +31,7 @@ type gateway struct {
 	Waiting *waiting.Calls      // calls that outlive their requests
 	Env     *gatewayenv.Gateway // the gateway as an environment
 
+	carries  sync.Once // of carryOn
 	sessions *mcp.Sessions
 	front    *mcpserver.Server
 	meaning  *meaning.Model

@@ -24,6 +24,7 @@ import (
 
 // Handler serves everything on the one port.
 func (a *App) Handler() http.Handler {
+	a.carryOn()
 	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{MaxBody: a.started.Limits.Body, Logger: a.log})
 	agents := a.limited(a.mcpHandler(front, access.Principal.MayCall, a.front.Entry))
 	mux := http.NewServeMux()
@@ -51,14 +52,20 @@ func (a *App) Handler() http.Handler {
 // API is the REST API for callers that admit accepts.
 func (a *App) API(admit func(*http.Request) (access.Principal, error)) *restapi.API {
 	return restapi.New(restapi.Parts{
-		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Records: a.Records, Keys: a.Keys, Events: a.events, Tests: a,
-		Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Logger: a.log,
+		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Waiting: a.Waiting, Records: a.Records, Keys: a.Keys, Events: a.events,
+		Tests: a, Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Logger: a.log,
 	})
 }
 
 // sources are what the REST API and its events read.
 func (a *App) sources() restapi.Sources {
 	return restapi.Sources{Catalog: a.Catalog, Pool: a.Pool, Registry: a, Rules: a, Agents: a, Config: a.Config}
+}
+
+// carryOn goes on with waiting calls, from now on: a command that only looks something up must not take
+// over those of a gateway that has gone.
+func (a *App) carryOn() {
+	a.carries.Do(func() { a.work.Go(func() { a.Waiting.Run(a.background) }) })
 }
 
 // mayEnter admits to the environment who may call tools or read records.
@@ -181,7 +188,7 @@ func (a *App) CheckListen(addr string) error {
 func (a *App) console(api *restapi.API) http.Handler {
 	return console.New(console.Parts{
 		Activity: api, Servers: api, ServerChanges: api, Approvals: api, Tools: api, ToolCaller: api, Calls: api, CallFeed: api,
-		Results: api, Rules: api, Suggestions: api, Prompts: api, Sessions: api, SessionChanges: api, Runs: api, RunReports: api,
+		CallChanges: api, Results: api, Rules: api, Suggestions: api, Prompts: api, Sessions: api, SessionChanges: api, Runs: api, RunReports: api,
 		Keys: api, Recall: a.recalls.Load, API: api,
 		Chat: a.runner, Environment: a.Env,
 		Admit: a.admitPerson, Check: a.check, Keyed: a.Keys.Any, Link: a.links.use, Limit: a.limited,
@@ -217,6 +224,7 @@ func (a *App) serveStdio(
 	if err != nil {
 		return err
 	}
+	a.carryOn()
 	entry := enter(who, view.Profile)
 	entry.Owner = stdioOwner
 	return mcp.ServeStdio(ctx, in, out, a.sessions, entry, &mcp.StdioOptions{

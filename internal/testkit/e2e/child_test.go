@@ -23,6 +23,11 @@ func child(kind string) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+	case "gateway":
+		if err := gatewayChild(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	default:
 		serveRaw(kind, os.Stdin, os.Stdout)
 	}

@@ -35,7 +35,7 @@ func nodeScript(t *testing.T, node testparts.Node, script string) string {
 // nodeClient runs a script of testdata with the installed packages around it and returns what it prints.
 func nodeClient(t *testing.T, node testparts.Node, script string, args ...string) map[string]any {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), nodePatience())
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node.Program(), append([]string{nodeScript(t, node, script)}, args...)...)
 	var stderr strings.Builder

@@ -148,7 +148,8 @@ func TestConformance(t *testing.T) {
 
 // conform runs the requirements of one revision. Every check must pass but those that the
 // file names, and those must not. What is never scored counts here too, but for tasks, which
-// we do not carry, and headers, which a legacy server never asks for.
+// the official server does not make (see TestTaskConformance), and headers, which a legacy server
+// never asks for.
 func conform(t *testing.T, node testparts.Node, g *gateway, revision, failures string) {
 	out, results, err := suite(t, node, newSuite, nil, "server", "--url", g.url+"/mcp", "--requirements", revision)
 	expected := expectedFailures(t, failures)

@@ -36,6 +36,7 @@ func resultOf(message []byte) (string, error) {
 type httpClient struct {
 	http                  *http.Client
 	url, session, keyText string
+	id                    int // its requests have the next one; where clients share a session, each has its own
 }
 
 // dialRaw opens a session at the URL of an MCP endpoint. Key "" sends none.
@@ -46,7 +47,7 @@ func dialRaw(url, key string) (*httpClient, error) {
 }
 
 func (c *httpClient) request(method, params string) (string, error) {
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, method, params)
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, 1+c.id, method, params)
 	req, err := http.NewRequest(http.MethodPost, c.url, strings.NewReader(body))
 	if err != nil {
 		return "", err
