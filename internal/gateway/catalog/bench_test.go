@@ -24,7 +24,9 @@ func crowd(b *testing.B, servers, profiles int, settings string) *config.Config 
 	for i := range servers {
 		fmt.Fprintf(&yaml, "  server-%d: {url: 'http://127.0.0.1:1/%d'}\n", i, i)
 	}
-	yaml.WriteString("profiles:\n")
+	if profiles > 0 {
+		yaml.WriteString("profiles:\n")
+	}
 	for i := range profiles {
 		fmt.Fprintf(&yaml, "  p%d: {dropEmpty: false, %s}\n", i, settings)
 	}
@@ -122,5 +124,38 @@ func BenchmarkChange(b *testing.B) {
 			}
 			b.ReportMetric(float64((cpu()-before).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 		})
+	}
+}
+
+// BenchmarkFind measures the look-up of a call's tool among 10,000.
+func BenchmarkFind(b *testing.B) {
+	lister := fakeLister{func(id tool.ServerID) (upstream.Listing, error) { return tenTools(id, 1), nil }}
+	c, err := New(b.Context(), lister, fakeKeeper{}, &Options{Own: ownTools})
+	if err != nil {
+		b.Fatal(err)
+	}
+	cfg := crowd(b, 1000, 0, "")
+	c.Apply(cfg)
+	for _, s := range cfg.Servers[:1000] {
+		if err := c.read(b.Context(), s.ID); err != nil {
+			b.Fatal(err)
+		}
+	}
+	c.serve()
+	v, err := c.View("default")
+	if err != nil {
+		b.Fatal(err)
+	}
+	names := make([]string, 1000)
+	for i := range names {
+		names[i] = fmt.Sprintf("server-%d__tool_%d", i, i%10)
+	}
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		if _, err := v.Find(names[i%1000]); err != nil {
+			b.Fatal(err)
+		}
+		i++
 	}
 }

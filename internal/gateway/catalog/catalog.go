@@ -238,7 +238,9 @@ func (c *Catalog) rebuild() (changed []change) {
 		c.sources.kinds = append(slices.Clone(c.config.Known), c.kinds...)
 		c.joiner.servers = c.active()
 	}
+	c.joiner.foreign = c.joiner.foreign[:0]
 	for _, k := range c.joiner.servers {
+		c.joiner.foreign = append(c.joiner.foreign, k.foreign())
 		if fresh || k.source == nil || k.made != k.version {
 			k.source = k.newSource(c.sources.kinds, c.sources.own)
 			k.made = k.version

@@ -35,6 +35,7 @@ func (c *Catalog) newFrame(p config.Profile, own map[string]bool) *frame {
 // joiner joins parts to views. What it needs in between is used again for the next view.
 type joiner struct {
 	servers []*known
+	foreign []bool // those whose lists may not be served
 	claims  []*claim
 	names   int // how many names they claim in all
 	choices []choice
@@ -49,7 +50,7 @@ func (j *joiner) join(f *frame, before *View) *View {
 	j.claims = j.claims[:0]
 	j.names = 0
 	for i, k := range j.servers {
-		if k.foreign() {
+		if j.foreign[i] {
 			continue
 		}
 		var was *part
