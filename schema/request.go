@@ -15,6 +15,13 @@ var requests = map[Dialect]request{
 	DeepSeekStrict:  {all: true},
 }
 
+// CountsTools reports whether the provider limits the strict tools of one request together, so that
+// how one tool is written may depend on the others.
+func (d Dialect) CountsTools() bool {
+	_, counted := requests[d]
+	return counted
+}
+
 // Loosen returns the indexes of results that must be planned again in the plain dialect,
 // because the strict ones together exceed the provider's limits. The most expensive tools go
 // first.

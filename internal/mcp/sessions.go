@@ -18,9 +18,10 @@ type Sessions struct {
 	opts SessionsOptions
 	room *share.Room // by owner
 
-	mu   sync.RWMutex
-	byID map[string]*Session
-	all  map[*Session]struct{}
+	mu       sync.RWMutex
+	byID     map[string]*Session
+	all      map[*Session]struct{}
+	searched map[string]time.Time // when no room was found for an owner
 }
 
 // SessionsOptions change the limits of a Sessions.
@@ -34,7 +35,7 @@ type SessionsOptions struct {
 
 // NewSessions makes an empty set; nil options are the defaults.
 func NewSessions(opts *SessionsOptions) *Sessions {
-	s := &Sessions{byID: map[string]*Session{}, all: map[*Session]struct{}{}}
+	s := &Sessions{byID: map[string]*Session{}, all: map[*Session]struct{}{}, searched: map[string]time.Time{}}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -62,9 +63,7 @@ func (s *Sessions) add(sess *Session, named bool) error {
 	}
 	err := s.room.Take(sess.Owner)
 	if err != nil {
-		s.Sweep()
-		s.makeRoom(sess.Owner)
-		err = s.room.Take(sess.Owner)
+		err = s.makeRoom(sess.Owner, err)
 	}
 	switch {
 	case errors.Is(err, share.ErrShare):
@@ -81,29 +80,70 @@ func (s *Sessions) add(sess *Session, named bool) error {
 	return nil
 }
 
-// makeRoom ends the longest idle session of an owner who holds more than half of all, so that nobody can lock others out.
-func (s *Sessions) makeRoom(comes string) {
-	held := map[string]int{}
-	var oldest *Session
-	var since time.Time
+// searchAgain is how long a search for room that found none holds for an owner: refusals must be cheap.
+const searchAgain = 100 * time.Millisecond
+
+// makeRoom takes a place for an owner for whom there was none, by ending a session that is idle.
+func (s *Sessions) makeRoom(owner string, full error) error {
+	now := s.opts.Now()
 	s.mu.RLock()
-	full := len(s.all) >= s.opts.Max
+	last, searched := s.searched[owner]
+	s.mu.RUnlock()
+	if searched && now.Sub(last) < searchAgain {
+		return full
+	}
+	s.Sweep()
+	err := s.room.Take(owner)
+	if err == nil {
+		return nil
+	}
+	if idlest := s.idlest(owner); idlest != nil {
+		s.remove(idlest)
+		err = s.room.Take(owner)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.searched) > 1000 {
+		clear(s.searched)
+	}
+	delete(s.searched, owner)
+	if err != nil {
+		s.searched[owner] = now
+	}
+	return err
+}
+
+// idlest is the longest idle session of the owner; if it has none and all places are taken, of one who holds more than half of all,
+// so that nobody can lock others out. Nil: there is none.
+func (s *Sessions) idlest(owner string) *Session {
+	var own, other *Session
+	var ownSince, otherSince time.Time
+	held := map[string]int{}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
 	for sess := range s.all {
 		held[sess.Owner]++
 	}
 	for sess := range s.all {
-		if sess.Owner == comes || sess.ID == "" || 2*held[sess.Owner] <= len(s.all) {
+		mine := sess.Owner == owner
+		if sess.ID == "" || !mine && 2*held[sess.Owner] <= len(s.all) {
 			continue
 		}
-		if at, idle := sess.idle(); idle && (oldest == nil || at.Before(since)) {
-			oldest = sess
-			since = at
+		at, idle := sess.idle()
+		switch {
+		case !idle:
+		case mine && (own == nil || at.Before(ownSince)):
+			own = sess
+			ownSince = at
+		case !mine && (other == nil || at.Before(otherSince)):
+			other = sess
+			otherSince = at
 		}
 	}
-	s.mu.RUnlock()
-	if full && oldest != nil {
-		s.remove(oldest)
+	if own == nil && len(s.all) >= s.opts.Max {
+		return other
 	}
+	return own
 }
 
 // get finds an owner's session. Another owner's session looks like none.

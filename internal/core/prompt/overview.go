@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 )
@@ -12,46 +13,48 @@ import (
 // maxKinds limits the topics listed for a server.
 const maxKinds = 6
 
-// Overview names the servers and what their tools are about, on one line within the budget: "files
-// (directory, file), github (issue, pull request)". It depends only on the tools.
-func Overview(tools []Tool, budget int, count func([]byte) int) string {
-	byServer := map[string][]Tool{}
-	for _, t := range tools {
-		byServer[t.Server] = append(byServer[t.Server], t)
-	}
-	servers := slices.Sorted(maps.Keys(byServer))
-	kinds := make([][]string, len(servers))
-	for i, s := range servers {
-		kinds[i] = kindsOf(s, byServer[s])
-	}
-	for most := maxKinds; most >= 0; most-- {
-		if text := overview(servers, kinds, most); count([]byte(text)) <= budget {
-			return text
-		}
-	}
-	for n := len(servers) - 1; n > 0; n-- {
-		text := fmt.Sprintf("%s and %d more", overview(servers[:n], kinds, 0), len(servers)-n)
-		if count([]byte(text)) <= budget {
-			return text
-		}
-	}
-	return fmt.Sprintf("%d servers", len(servers))
+// Server is a server in an overview.
+type Server struct {
+	Name   string
+	Topics []string // as Topics returns them
 }
 
-func overview(servers []string, kinds [][]string, most int) string {
+// Overview names the servers and what their tools are about, on one line within the budget: "files
+// (directory, file), github (issue, pull request)".
+func Overview(list []Server, budget int, count func([]byte) int) string {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(a, b Server) int { return strings.Compare(a.Name, b.Name) })
+	fits := func(text string) bool { return count([]byte(text)) <= budget }
+	if names := overview(list, 0); fits(names) {
+		for most := maxKinds; most > 0; most-- {
+			if text := overview(list, most); fits(text) {
+				return text
+			}
+		}
+		return names
+	}
+	some := func(n int) string { return fmt.Sprintf("%s and %d more", overview(list[:n], 0), len(list)-n) }
+	// A name always costs more than a digit less of the number.
+	if n := sort.Search(len(list), func(n int) bool { return n > 0 && !fits(some(n)) }) - 1; n > 0 {
+		return some(n)
+	}
+	return fmt.Sprintf("%d servers", len(list))
+}
+
+func overview(servers []Server, most int) string {
 	parts := make([]string, len(servers))
 	for i, s := range servers {
-		parts[i] = oneLine(s)
-		if list := kinds[i][:min(most, len(kinds[i]))]; len(list) > 0 {
+		parts[i] = oneLine(s.Name)
+		if list := s.Topics[:min(most, len(s.Topics))]; len(list) > 0 {
 			parts[i] += " (" + strings.Join(slices.Sorted(slices.Values(list)), ", ") + ")"
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
-// kindsOf lists the topics of a server's tools, most common first: their tags, or the nouns in
-// their names.
-func kindsOf(server string, tools []Tool) []string {
+// Topics lists the topics of a server's tools, most common first: their tags, or the nouns in
+// their names. They depend only on the tools.
+func Topics(server string, tools []Tool) []string {
 	times := map[string]int{}
 	for _, t := range tools {
 		for _, tag := range t.Tags {

@@ -13,18 +13,29 @@ func TestOverview(t *testing.T) {
 	want := "files (file), github (issue, issues, pull, request), shop (carts, orders)"
 	for range 10 {
 		slices.Reverse(tools)
-		if got := Overview(tools, 300, size); got != want {
+		if got := Overview(serversOf(tools), 300, size); got != want {
 			t.Fatalf("got %s\nwant %s", got, want)
 		}
 	}
 	for _, budget := range []int{300, 40, 10, 3, 0} {
-		if text := Overview(many(300), budget, size); budget > 3 && size([]byte(text)) > budget {
+		if text := Overview(serversOf(many(300)), budget, size); budget > 3 && size([]byte(text)) > budget {
 			t.Errorf("%d tokens: %s", budget, text)
 		}
 	}
 	if got := Overview(nil, 300, size); got != "" {
 		t.Errorf("no tools: %q", got)
 	}
+}
+
+func serversOf(tools []Tool) (list []Server) {
+	byServer := map[string][]Tool{}
+	for _, t := range tools {
+		byServer[t.Server] = append(byServer[t.Server], t)
+	}
+	for name, its := range byServer {
+		list = append(list, Server{name, Topics(name, its)})
+	}
+	return list
 }
 
 func TestAutoChangesItsMindOnlyForAReason(t *testing.T) {

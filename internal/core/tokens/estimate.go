@@ -80,7 +80,10 @@ func byteCost(b byte) int {
 }
 
 // Estimate estimates the tokens of a text: JSON, prose or Chinese.
-func Estimate[T string | []byte](text T) int {
+func Estimate[T string | []byte](text T) int { return int((Hundredths(text) + 50) / 100) }
+
+// Hundredths is Estimate in hundredths of a token. Texts that do not end in a letter can be added up.
+func Hundredths[T string | []byte](text T) uint64 {
 	sum := uint64(0)
 	if len(text) >= 4096 {
 		var done int
@@ -93,7 +96,7 @@ func Estimate[T string | []byte](text T) int {
 		state = s
 		sum += uint64(s >> 4)
 	}
-	return int((sum + 50) / 100)
+	return sum
 }
 
 // sample is how many bytes Sampled reads in each of four places.

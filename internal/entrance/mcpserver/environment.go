@@ -55,12 +55,7 @@ func (v *visitor) listTools(ctx context.Context, req *mcp.Request, era mcp.Era) 
 	if err != nil {
 		return nil, err
 	}
-	return v.list(ctx, req, func(view *catalog.View) []byte {
-		if may != nil {
-			return view.ToolsFor(era, may)
-		}
-		return view.Lists(era).Tools
-	})
+	return v.list(ctx, req, era, catalog.ToolKind, may)
 }
 
 // refusal is an error as the result of a tool. Tools of the environment protocol have a form of their own for it.

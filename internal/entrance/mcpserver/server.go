@@ -165,11 +165,11 @@ func (v *visitor) serve(ctx context.Context, req *mcp.Request) (json.RawMessage,
 	case "tools/list":
 		return v.listTools(ctx, req, era)
 	case "prompts/list":
-		return v.list(ctx, req, func(view *catalog.View) []byte { return view.Lists(era).Prompts })
+		return v.list(ctx, req, era, catalog.PromptKind, nil)
 	case "resources/list":
-		return v.list(ctx, req, func(view *catalog.View) []byte { return view.Lists(era).Resources })
+		return v.list(ctx, req, era, catalog.ResourceKind, nil)
 	case "resources/templates/list":
-		return v.list(ctx, req, func(view *catalog.View) []byte { return view.Lists(era).Templates })
+		return v.list(ctx, req, era, catalog.TemplateKind, nil)
 	}
 	if strings.HasPrefix(req.Method, "tasks/") && v.server.waiting != nil && v.principal.MayCall() {
 		return v.task(ctx, req, era)
@@ -233,16 +233,20 @@ func (v *visitor) session(ctx context.Context, req *mcp.Request) (json.RawMessag
 	return nil, mcp.Errorf(mcp.CodeMethodNotFound, "unknown method %s", req.Method)
 }
 
-// list answers from the rendered view. It is one page: cursors are never handed out.
-func (v *visitor) list(ctx context.Context, req *mcp.Request, pick func(*catalog.View) []byte) (json.RawMessage, error) {
-	if cursor, ok := rawjson.String(rawjson.Get(req.Params, "cursor")); ok && cursor != "" {
-		return nil, mcp.Errorf(mcp.CodeInvalidParams, "unknown cursor")
-	}
+// list answers with a list, or a page of a long one; of the tools, only with those that may holds for, unless it is nil.
+func (v *visitor) list(
+	ctx context.Context, req *mcp.Request, era mcp.Era, kind catalog.Kind, may func(*catalog.Entry) bool,
+) (json.RawMessage, error) {
 	view, err := v.shown(v.server.tools.Listed(ctx, v.profile))
 	if err != nil {
 		return nil, rpcError(err)
 	}
-	return pick(view), nil
+	cursor, _ := rawjson.String(rawjson.Get(req.Params, "cursor"))
+	page, err := view.Page(era, kind, cursor, may)
+	if err != nil {
+		return nil, mcp.Errorf(mcp.CodeInvalidParams, "%v", err)
+	}
+	return page, nil
 }
 
 func (v *visitor) call(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error) {

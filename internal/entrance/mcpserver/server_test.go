@@ -52,9 +52,7 @@ func serve(t *testing.T, do func(call.Request) (*call.Result, error), method, pa
 			if profile != "ops" {
 				return nil, fault.New(fault.NotFound, "there is no profile %s", profile)
 			}
-			v := &catalog.View{}
-			v.List = []byte(`{"tools":[ {"name":"a","x":1.0} ]}`)
-			return v, nil
+			return &catalog.View{}, nil
 		},
 		ready: func() { ready = true },
 	}
@@ -71,10 +69,10 @@ func serve(t *testing.T, do func(call.Request) (*call.Result, error), method, pa
 	return string(raw), err
 }
 
-func TestListIsTheRenderedOneByteForByte(t *testing.T) {
+func TestAListIsTheOneOfTheView(t *testing.T) {
 	for _, params := range []string{"", `{}`, `{"cursor":""}`, `{"cursor":null}`, `{"_meta":{}}`} {
 		got, err := serve(t, nil, "tools/list", params)
-		if err != nil || got != `{"tools":[ {"name":"a","x":1.0} ]}` {
+		if err != nil || got != `{"tools":[]}` {
 			t.Errorf("params %s: %s, %v", params, got, err)
 		}
 	}

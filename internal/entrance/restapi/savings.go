@@ -197,7 +197,7 @@ func (a *API) definition(by store.SavingKey, key string) int64 {
 	switch by {
 	case store.ByProfile:
 		if v, err := a.Catalog.View(key); err == nil {
-			return int64(tokens.Estimate(v.List))
+			return int64(tokens.Estimate(v.List()))
 		}
 	case store.ByTool:
 		for _, p := range a.Config().Profiles {

@@ -1,6 +1,7 @@
 package restapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -30,49 +31,89 @@ type FittedList struct {
 	Dialect  schema.Dialect    `json:"dialect"`
 	Tools    []json.RawMessage `json:"tools"`              // ready for the request to the model
 	SetAside []schema.Fitted   `json:"setAside,omitempty"` // what the dialect cannot carry, and why
+	Next     string            `json:"next_cursor,omitempty"`
 }
 
-// fitTools returns the tools that match the query, in a dialect.
-func fitTools(v *catalog.View, d schema.Dialect, query string) (any, error) {
+// ToolList is the tools of a profile.
+type ToolList struct {
+	Tools    []Tool             `json:"tools"`
+	NotShown []catalog.NotShown `json:"notShown,omitempty"`
+	Next     string             `json:"next_cursor,omitempty"` // the cursor of the next page; "" on the last
+}
+
+// maxTools is how many tools a page has at most, and without a limit.
+const maxTools = 1000
+
+// somePage returns a page of the tools that have all the words, and the cursor of the next. All that fit on one page are in the order
+// of the profile; pages are in the order of names, so that a tool that comes or goes moves no other to another page.
+func somePage(v *catalog.View, q url.Values) (tools []*catalog.Entry, next string, err error) {
+	limit, err := number(q, "limit", 1, maxTools)
+	if err != nil {
+		return nil, "", err
+	}
+	limit = cmp.Or(limit, maxTools)
+	words := strings.Fields(strings.ToLower(q.Get("q")))
+	cursor := q.Get("cursor")
+	if cursor == "" {
+		tools, more := firstOf(v.Entries, words, limit)
+		if !more {
+			return tools, "", nil
+		}
+	}
+	tools, more := firstOf(v.After(cursor), words, limit)
+	if more {
+		next = tools[limit-1].Key()
+	}
+	return tools, next, nil
+}
+
+// firstOf are the first tools that have all the words, and whether there are more.
+func firstOf(list []*catalog.Entry, words []string, most int) (tools []*catalog.Entry, more bool) {
+	for _, e := range list {
+		if !matches(e, words) {
+			continue
+		}
+		if len(tools) == most {
+			return tools, true
+		}
+		tools = append(tools, e)
+	}
+	return tools, false
+}
+
+// matches tells whether a tool is listed, and has all words in its name or
+// description. Some of our tools are for agents only.
+func matches(e *catalog.Entry, words []string) bool {
+	if e.Own && !e.Listed() {
+		return false
+	}
+	if len(words) == 0 {
+		return true
+	}
+	text := strings.ToLower(e.Shown + " " + e.Description())
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+}
+
+// fitTools returns a page of tools in a dialect.
+func fitTools(v *catalog.View, d schema.Dialect, q url.Values) (any, error) {
 	fitting, err := v.For(d)
 	if err != nil {
 		return nil, err
 	}
-	list := FittedList{Dialect: d, Tools: []json.RawMessage{}}
-	for i, t := range fitting.Tools {
-		switch {
-		case !matches(v.Entries[i], query):
+	tools, next, err := somePage(v, q)
+	if err != nil {
+		return nil, err
+	}
+	list := FittedList{Dialect: d, Tools: []json.RawMessage{}, Next: next}
+	for _, e := range tools {
+		switch t := fitting.Tool(e.Shown); {
 		case t.Error != nil:
-			list.SetAside = append(list.SetAside, t)
+			list.SetAside = append(list.SetAside, *t)
 		default:
 			list.Tools = append(list.Tools, t.Tool)
 		}
 	}
 	return list, nil
-}
-
-// ListTools returns the tools whose name or description has all the words.
-func ListTools(v *catalog.View, query string) []Tool {
-	tools := []Tool{}
-	for _, e := range v.Entries {
-		if matches(e, query) {
-			tools = append(tools, oneTool(e))
-		}
-	}
-	return tools
-}
-
-// matches tells whether a tool is listed, and has all words of the query in its name or
-// description. Some of our tools are for agents only.
-func matches(e *catalog.Entry, query string) bool {
-	if e.Own && !e.Listed() {
-		return false
-	}
-	if query == "" {
-		return true
-	}
-	text := strings.ToLower(e.Shown + " " + e.Description())
-	return !slices.ContainsFunc(strings.Fields(strings.ToLower(query)), func(w string) bool { return !strings.Contains(text, w) })
 }
 
 func oneTool(e *catalog.Entry) Tool {
@@ -110,11 +151,18 @@ func (a *API) tools(r *request) (any, error) {
 		return nil, err
 	}
 	if q.Has("for") {
-		return fitTools(v, schema.Dialect(q.Get("for")), q.Get("q"))
+		return fitTools(v, schema.Dialect(q.Get("for")), q)
 	}
-	answer := map[string]any{"tools": ListTools(v, q.Get("q"))}
-	if hidden := v.NotShown(); len(hidden) > 0 && q.Has("notShown") && r.who.MayRead() {
-		answer["notShown"] = hidden
+	tools, next, err := somePage(v, q)
+	if err != nil {
+		return nil, err
+	}
+	answer := ToolList{Tools: []Tool{}, Next: next}
+	for _, e := range tools {
+		answer.Tools = append(answer.Tools, oneTool(e))
+	}
+	if q.Has("notShown") && r.who.MayRead() {
+		answer.NotShown = v.NotShown()
 	}
 	return answer, nil
 }

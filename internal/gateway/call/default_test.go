@@ -161,5 +161,5 @@ func (w *world) list() json.RawMessage {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return view.List
+	return view.List()
 }

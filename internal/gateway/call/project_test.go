@@ -256,7 +256,7 @@ func (w *world) advertised(name string) *jsonschema.Schema {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	for tools := rawjson.Array(rawjson.Get(view.List, "tools")); tools.Next(); {
+	for tools := rawjson.Array(rawjson.Get(view.List(), "tools")); tools.Next(); {
 		output := rawjson.Get(tools.Value, "outputSchema")
 		if s, _ := rawjson.String(rawjson.Get(tools.Value, "name")); s != name || output == nil {
 			continue

@@ -75,22 +75,33 @@ func (c *Caller) Prompt(ctx context.Context, req PromptRequest) (*prompt.Page, e
 			return nil, err
 		}
 	}
+	recent := c.recent(view, req.Session)
+	write := func() (*prompt.Page, error) { return writePrompt(view, req.Variant, before, recent) }
+	var page *prompt.Page
+	if len(before.plan) == 0 && len(before.examples) == 0 && len(recent) == 0 { // the same for everybody
+		page, err = view.Written(req.key(), write)
+	} else {
+		page, err = write()
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.sent(req, written{page.Plan, before.examples})
+	return page, nil
+}
+
+// writePrompt writes the tools after what the session was sent before, with those that it called last in full.
+func writePrompt(view *catalog.View, v Variant, before written, recent []string) (*prompt.Page, error) {
 	list := view.PromptTools()
 	for i := range list {
 		if list[i].Example == nil {
 			list[i].Example = before.examples[list[i].Name]
 		}
 	}
-	v := req.Variant
-	page, err := prompt.Render(list, &prompt.Options{
-		Format: v.Format, Budget: v.Budget, Count: tokens.Estimate[[]byte], Pinned: view.Pinned(), Recent: c.recent(view, req.Session),
+	return prompt.Render(list, &prompt.Options{
+		Format: v.Format, Budget: v.Budget, Count: tokens.Estimate[[]byte], Pinned: view.Pinned(), Recent: recent,
 		Previous: before.plan, Language: v.Language, Dialect: v.Dialect, Groups: v.Groups,
 	})
-	if err != nil {
-		return nil, err
-	}
-	c.sent(req, written{page.Plan, before.examples})
-	return page, nil
 }
 
 // key tells the texts of one session apart.

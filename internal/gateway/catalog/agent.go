@@ -12,7 +12,7 @@ import (
 // addForAgents adds fetch_result, unlisted, to a profile with agents: their results are limited even if no rule cuts them.
 func (v *View) addForAgents(cfg *config.Config, p config.Profile, fetch json.RawMessage) {
 	uses := func(a config.Agent) bool { return a.Profile == p.Name && a.Capabilities.ToolCalling }
-	if v.byShown[textOf(fetch, "name")] != nil || v.Results.Keep == "none" || !slices.ContainsFunc(cfg.Agents, uses) {
+	if v.own[textOf(fetch, "name")] != nil || v.Results.Keep == "none" || !slices.ContainsFunc(cfg.Agents, uses) {
 		return
 	}
 	if e := v.addOwn(p, fetch); e != nil {

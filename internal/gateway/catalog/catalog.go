@@ -54,11 +54,22 @@ type Catalog struct {
 
 	writing sync.Mutex // one change at a time is stored and then served; taken before mu
 
-	mu       sync.Mutex
-	config   *config.Config
-	plans    *schema.Cache  // of the tools' schemas; outlives the views
-	rules    *project.Rules // of the configuration
-	servers  map[tool.ServerID]*known
+	mu      sync.Mutex
+	config  *config.Config
+	plans   *schema.Cache  // of the tools' schemas; outlives the views
+	rules   *project.Rules // of the configuration
+	servers map[tool.ServerID]*known
+	framed  bool
+	frames  []*frame // of the configuration's profiles; only if framed
+	joiner  joiner
+	sources struct { // what the servers' sources are made with
+		kinds []*fit.Known
+		own   map[string]bool
+	}
+	pending  []*known               // listed, or not, since the views were made
+	since    time.Time              // when the first of pending was
+	latest   time.Time              // when the last of pending was
+	listing  int                    // how many servers are being listed by Run
 	due      map[tool.ServerID]bool // to be listed as soon as possible
 	wake     chan struct{}
 	watchers sync.WaitGroup
@@ -80,7 +91,9 @@ type known struct {
 	offer     upstream.Listing // its last list; without Notes after a restart
 	held      map[pin]hold     // the items of offer that are held
 	privateTo string           // digest of the credentials that a private offer belongs to
-	like      *fit.Server      // the known server that it was recognized as; nil: none
+	version   int              // of what callers see of it
+	source    *source          // of the version made; nil: not made yet
+	made      int
 	taken     map[string]taken // by the tool's name
 	listedAt  time.Time
 	checkedAt time.Time
@@ -173,6 +186,8 @@ func (c *Catalog) Apply(cfg *config.Config) {
 		c.plans = schema.NewCache(&schema.Options{MaxInput: int(cfg.Limits.Schema)})
 	}
 	c.config = cfg
+	c.framed = false
+	c.frames = nil
 	if rules, wrong := project.Compile(cfg.Results); len(wrong) == 0 {
 		c.rules = rules
 	} else {
@@ -211,25 +226,41 @@ func (c *Catalog) active() []*known {
 // change is a list that has changed.
 type change struct{ profile, kind string }
 
-// rebuild renders the views again and returns the lists that changed. The caller holds mu.
+// rebuild makes the views again and returns the lists that changed. The caller holds mu.
 func (c *Catalog) rebuild() (changed []change) {
 	old := *c.views.Load()
 	views := make(map[string]*View, len(c.config.Profiles))
-	servers := servable(c.active())
-	kinds := append(slices.Clone(c.config.Known), c.kinds...)
-	for _, s := range servers {
-		s.recognize(kinds)
+	fresh := !c.framed
+	if fresh {
+		c.framed = true
+		own := c.opts.Own.names()
+		for _, p := range c.config.Profiles {
+			c.frames = append(c.frames, c.newFrame(p, own))
+		}
+		c.sources.own = own
+		c.sources.kinds = append(slices.Clone(c.config.Known), c.kinds...)
+		c.joiner.servers = c.active()
 	}
-	made := shared{c.plans, c.rules, &c.opts.Own, c.opts.Own.names(), old}
-	for _, p := range c.config.Profiles {
-		v := buildView(c.config, p, servers, made)
-		v.addEras(p, servers, c.opts.Self)
-		views[p.Name] = v
-		if before := old[p.Name]; before != nil {
+	c.joiner.foreign = c.joiner.foreign[:0]
+	for _, k := range c.joiner.servers {
+		c.joiner.foreign = append(c.joiner.foreign, k.foreign())
+		if fresh || k.source == nil || k.made != k.version {
+			k.source = k.newSource(c.sources.kinds, c.sources.own)
+			k.made = k.version
+		}
+	}
+	for _, f := range c.frames {
+		v := c.joiner.join(f, old[f.Name])
+		views[f.Name] = v
+		if before := old[f.Name]; before != nil {
 			changed = append(changed, before.changes(v)...)
 		}
 	}
 	c.views.Store(&views)
+	for _, k := range c.pending {
+		k.triedOnce() // after the views are there, because waiters read them next
+	}
+	c.pending = nil
 	return changed
 }
 

@@ -165,13 +165,13 @@ func TestListIsTheEntriesAndTheSameEachTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		v := w.view(t)
-		if !bytes.Equal(v.List, w.view(t).List) {
+		if !bytes.Equal(v.List(), w.view(t).List()) {
 			t.Fatal("two lists of the same servers differ")
 		}
 		var list struct {
 			Tools []struct{ Name, Description string }
 		}
-		if err := json.Unmarshal(v.List, &list); err != nil || len(list.Tools) != len(v.Entries) {
+		if err := json.Unmarshal(v.List(), &list); err != nil || len(list.Tools) != len(v.Entries) {
 			t.Fatalf("%d tools for %d entries, %v", len(list.Tools), len(v.Entries), err)
 		}
 		for i, e := range v.Entries {
@@ -323,8 +323,8 @@ func TestRefreshThatItsCallerLeftSaysNothingAboutTheServer(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	view, _ := c.View("p")
-	if s := c.Servers()[0]; s.Reason != "" || !s.CheckedAt.IsZero() || string(view.List) != `{"tools":[]}` {
-		t.Errorf("the server is blamed: %+v, list %s", s, view.List)
+	if s := c.Servers()[0]; s.Reason != "" || !s.CheckedAt.IsZero() || string(view.List()) != `{"tools":[]}` {
+		t.Errorf("the server is blamed: %+v, list %s", s, view.List())
 	}
 }
 
@@ -443,12 +443,12 @@ func TestListNamesTheServersThatAreMissing(t *testing.T) {
 	told, down = 0, true
 	c.Refresh(t.Context(), "s")
 	v, _ := c.View("p")
-	want := strings.TrimSuffix(string(whole.List), "}") + `,"_meta":{"toolfit/unavailable":{"s":"server s is down"}}}`
-	if string(v.List) != want || !json.Valid(v.List) {
-		t.Errorf("got  %s\nwant %s", v.List, want)
+	want := strings.TrimSuffix(string(whole.List()), "}") + `,"_meta":{"toolfit/unavailable":{"s":"server s is down"}}}`
+	if string(v.List()) != want || !json.Valid(v.List()) {
+		t.Errorf("got  %s\nwant %s", v.List(), want)
 	}
-	if other, _ := c.View("other"); strings.Contains(string(other.List), "unavailable") {
-		t.Errorf("a profile without the server hears of it: %s", other.List)
+	if other, _ := c.View("other"); strings.Contains(string(other.List()), "unavailable") {
+		t.Errorf("a profile without the server hears of it: %s", other.List())
 	}
 	if _, err := v.Find("s__gone"); err == nil || strings.Contains(fault.As(err).Hint, "down") {
 		t.Errorf("the last good list is known, but: %v", err)
@@ -478,7 +478,7 @@ func TestOldAnswerDoesNotReplaceANewerOne(t *testing.T) {
 	close(slow)
 	<-done
 	if v, _ := c.View("p"); len(v.Entries) != 1 || v.Entries[0].Definition.Name != "new" {
-		t.Errorf("listed: %s", v.List)
+		t.Errorf("listed: %s", v.List())
 	}
 }
 
@@ -616,7 +616,7 @@ func TestWhatWasLeftOutOfAListingIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if aside, _ := rawjson.String(rawjson.Get(v.List, "_meta", "toolfit/setAside", "s")); !strings.Contains(aside, "was left out") || strings.Contains(aside, "why") {
+	if aside, _ := rawjson.String(rawjson.Get(v.List(), "_meta", "toolfit/setAside", "s")); !strings.Contains(aside, "was left out") || strings.Contains(aside, "why") {
 		t.Errorf("the list says %q", aside)
 	}
 }

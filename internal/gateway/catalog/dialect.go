@@ -18,6 +18,7 @@ type Fitting struct {
 
 	once    sync.Once
 	byShown map[string]*schema.Fitted
+	fitters sync.Map // *Entry → *fit.Tool, for arguments in the dialect
 }
 
 // For returns the tools in a dialect. The result is cached.
@@ -33,7 +34,16 @@ func (v *View) For(d schema.Dialect) (*Fitting, error) {
 
 // One returns one tool in a known dialect, as if it were the only one.
 func (v *View) One(e *Entry, d schema.Dialect) schema.Fitted {
-	return v.plans.Fit([]schema.Tool{{Name: e.Shown, Description: e.Description(), InputSchema: e.InputSchema()}}, d)[0]
+	return v.fitAll([]*Entry{e}, d)[0]
+}
+
+// fitAll returns some tools in a known dialect, as if there were no others.
+func (v *View) fitAll(entries []*Entry, d schema.Dialect) []schema.Fitted {
+	tools := make([]schema.Tool, len(entries))
+	for i, e := range entries {
+		tools[i] = schema.Tool{Name: e.Shown, Description: e.Description(), InputSchema: e.InputSchema()}
+	}
+	return v.plans.Fit(tools, d)
 }
 
 // CheckDialect refuses names that no dialect has.
@@ -50,12 +60,8 @@ func CheckDialect(d schema.Dialect) error {
 }
 
 func (f *Fitting) fill(v *View, d schema.Dialect) {
-	tools := make([]schema.Tool, len(v.Entries))
-	for i, e := range v.Entries {
-		tools[i] = schema.Tool{Name: e.Shown, Description: e.Description(), InputSchema: e.InputSchema()}
-	}
-	f.Tools = v.plans.Fit(tools, d)
-	f.byShown = make(map[string]*schema.Fitted, len(tools))
+	f.Tools = v.fitAll(v.Entries, d)
+	f.byShown = make(map[string]*schema.Fitted, len(f.Tools))
 	for i := range f.Tools {
 		f.byShown[f.Tools[i].Name] = &f.Tools[i]
 	}
@@ -63,25 +69,6 @@ func (f *Fitting) fill(v *View, d schema.Dialect) {
 
 // Tool is the tool that the view shows under the name; nil without one.
 func (f *Fitting) Tool(shown string) *schema.Fitted { return f.byShown[shown] }
-
-// renderTools renders the list of tools, with input schemas in the profile's dialect if it has one.
-func (v *View) renderTools() []byte {
-	l := newList("tools")
-	fitting, err := v.For(v.Dialect)
-	if err != nil && v.Dialect != "" {
-		return l.bytes() // the configuration was checked: there is such a dialect
-	}
-	for i, e := range v.Entries {
-		switch {
-		case e.unlisted:
-		case v.Dialect == "":
-			l.add(v.promised(e, e.Raw()))
-		case fitting.Tools[i].Plan != nil:
-			l.add(v.promised(e, e.withSchema(fitting.Tools[i].Plan.Parameters)))
-		}
-	}
-	return l.bytes()
-}
 
 // withSchema is the definition as it is shown, with the schema of a dialect.
 func (e *Entry) withSchema(parameters json.RawMessage) []byte {
@@ -92,14 +79,6 @@ func (e *Entry) withSchema(parameters json.RawMessage) []byte {
 		}
 	}
 	return def.Shown(e.Shown, parameters)
-}
-
-// refuse notes why something is not shown.
-func (v *View) refuse(name, why string) {
-	if v.refused == nil {
-		v.refused = map[string]string{}
-	}
-	v.refused[name] = why
 }
 
 // setAside are the reasons why some tools are missing: a bad override, a dialect that cannot express them, or a server that lists too much.

@@ -45,11 +45,11 @@ func TestListOfAProfileWithADialect(t *testing.T) {
 		}
 		Meta map[string]map[string]string `json:"_meta"`
 	}
-	if err := json.Unmarshal(v.List, &list); err != nil {
+	if err := json.Unmarshal(v.List(), &list); err != nil {
 		t.Fatal(err)
 	}
 	if len(list.Tools) != 2 || list.Tools[0].Name != "s__a" || list.Tools[1].Name != "s__c" {
-		t.Fatalf("got %s", v.List)
+		t.Fatalf("got %s", v.List())
 	}
 	for _, tl := range list.Tools {
 		if bad := schema.Check(tl.InputSchema, schema.GeminiParams); len(bad) > 0 {
@@ -57,7 +57,7 @@ func TestListOfAProfileWithADialect(t *testing.T) {
 		}
 	}
 	if string(list.Tools[0].Kept) != "1.0" {
-		t.Errorf("a member that no rule changes was changed: %s", v.List)
+		t.Errorf("a member that no rule changes was changed: %s", v.List())
 	}
 	if why := list.Meta["toolfit/setAside"]["s__b"]; !strings.Contains(why, "external_ref") {
 		t.Errorf("nothing says why s__b is missing: %v", list.Meta)
@@ -68,8 +68,8 @@ func TestListOfAProfileWithADialect(t *testing.T) {
 }
 
 func TestListWithoutADialectIsWhatTheServersSaid(t *testing.T) {
-	if v := dialectView(t, ""); !strings.Contains(string(v.List), `{"$ref":"#/$defs/n"}`) || strings.Contains(string(v.List), "setAside") {
-		t.Errorf("got %s", v.List)
+	if v := dialectView(t, ""); !strings.Contains(string(v.List()), `{"$ref":"#/$defs/n"}`) || strings.Contains(string(v.List()), "setAside") {
+		t.Errorf("got %s", v.List())
 	}
 }
 

@@ -43,11 +43,10 @@ func (v *View) Environment(mayCall bool) *View {
 func (v *View) withEnvironment() *View {
 	all := &View{content: v.content}
 	all.Entries = slices.Clone(v.Entries)
-	all.byShown = maps.Clone(v.byShown)
-	all.byName = maps.Clone(v.byName)
+	all.own = maps.Clone(v.own)
+	all.ownNamed = maps.Clone(v.ownNamed)
 	all.environment = environment{}
 	all.addEnvironment(v.environment.of, v.environment.tools)
-	all.List = addNotes(all.renderTools(), v.environment.failed, all.setAside())
 	return all
 }
 
@@ -55,8 +54,7 @@ func (v *View) withEnvironment() *View {
 func (v *View) withoutServers() *View {
 	none := &View{content: content{
 		Profile: v.Profile, Dialect: v.Dialect, Output: "off", Results: v.Results, plans: v.plans, fit: v.fit,
-		byShown: map[string]*Entry{}, byName: map[tool.Name]*Entry{},
-		PromptList: render("prompts", nil), ResourceList: newList("resources").bytes(), TemplateList: newList("resourceTemplates").bytes(),
+		frame: v.frame, own: map[string]*Entry{}, ownNamed: map[tool.Name]*Entry{}, beside: &group{},
 	}}
 	none.eras.ttl, none.eras.self = keepFor, v.eras.self
 	var reads []json.RawMessage
@@ -66,7 +64,6 @@ func (v *View) withoutServers() *View {
 		}
 	}
 	none.addEnvironment(v.environment.of, reads)
-	none.List = none.renderTools()
 	return none
 }
 
@@ -88,47 +85,33 @@ func (v *View) addEnvironment(p config.Profile, tools []json.RawMessage) {
 
 func (v *View) addNamed(def tool.Definition, fits *fit.Tool, shown string, listed bool) {
 	e := &Entry{Shown: shown, Name: tool.Name(def.Name), Definition: def, Own: true, Environment: true}
-	e.fitters.own = fits
-	v.byShown[shown] = e
+	e.fits = fits
+	v.own[shown] = e
 	if listed {
 		v.Entries = append(v.Entries, e)
-		v.byName[e.Name] = e
+		v.ownNamed[e.Name] = e
 	}
 }
 
-// protocol are the tools of the environment protocol that a server may list under two names.
-type protocol struct {
-	names map[string]bool // with an underscore; nil: the server is not an environment
-	taken map[string]bool // those already listed under one of their names
-}
+// protocol are the tools of the environment protocol, named with an underscore, that a server may list under two names.
+type protocol map[string]bool
 
-// protocol detects whether the server is an environment: only those have the describe tool.
+// protocol detects whether the server is an environment: only those have the describe tool. Nil: it is not.
 func (k *known) protocol(names map[string]bool) protocol {
 	const describes = "get_description"
 	for _, def := range k.offer.Tools {
 		if def.Name == envPrefix+describes || def.Name == envSlash+describes {
-			return protocol{names, map[string]bool{}}
+			return names
 		}
 	}
-	return protocol{}
+	return nil
 }
 
 // twin is the name with a slash of a tool of the protocol; "" for any other tool.
 func (p protocol) twin(raw string) string {
 	rest, ok := strings.CutPrefix(strings.Replace(raw, envSlash, envPrefix, 1), envPrefix)
-	if !ok || !p.names[envPrefix+rest] {
+	if !ok || !p[envPrefix+rest] {
 		return ""
 	}
 	return envSlash + rest
-}
-
-// first tells whether the tool is not listed yet, under its other name.
-func (p protocol) first(raw string) bool {
-	name := p.twin(raw)
-	if name == "" {
-		return true
-	}
-	first := !p.taken[name]
-	p.taken[name] = true
-	return first
 }

@@ -57,12 +57,15 @@ func TestTheViewOfAnEnvironmentHasAllOfItsProfile(t *testing.T) {
 		}
 	}
 	for _, era := range []mcp.Era{mcp.Legacy, mcp.Modern} {
-		a, b := v.Lists(era), e.Lists(era)
-		if string(a.Prompts) != string(b.Prompts) || string(a.Resources) != string(b.Resources) || string(a.Templates) != string(b.Templates) {
-			t.Errorf("%s: the lists beside the tools differ", era)
+		for _, kind := range []Kind{PromptKind, ResourceKind, TemplateKind} {
+			if page(v, era, kind) != page(e, era, kind) {
+				t.Errorf("%s: the lists of each %s differ", era, kind)
+			}
 		}
-		if strings.Contains(string(a.Tools), `"env_write"`) || !strings.Contains(string(b.Tools), `"env_write"`) || !strings.Contains(string(b.Tools), `"env/write"`) {
-			t.Errorf("%s: %s\n%s", era, a.Tools, b.Tools)
+		a := page(v, era, ToolKind)
+		b := page(e, era, ToolKind)
+		if strings.Contains(a, `"env_write"`) || !strings.Contains(b, `"env_write"`) || !strings.Contains(b, `"env/write"`) {
+			t.Errorf("%s: %s\n%s", era, a, b)
 		}
 	}
 }
@@ -83,8 +86,11 @@ func TestWhoMayOnlyReadHasNoToolThatChangesAnything(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	l := v.Lists(mcp.Modern)
-	if all := string(l.Tools) + string(l.Prompts) + string(l.Resources) + string(l.Templates); strings.Contains(all, "echo") || strings.Contains(all, "a://") {
+	all := ""
+	for _, kind := range []Kind{ToolKind, PromptKind, ResourceKind, TemplateKind} {
+		all += page(v, mcp.Modern, kind)
+	}
+	if strings.Contains(all, "echo") || strings.Contains(all, "a://") {
 		t.Errorf("%s", all)
 	}
 	if _, err := v.Owner("a://b"); err == nil {

@@ -47,17 +47,17 @@ func TestListsInTheWordsOfEachEra(t *testing.T) {
 	legacy := `{"tools":[` + head + `"x-mcp-header":"A","type":"string"}}},"outputSchema":{"type":"array"}` + task + `,` + next + `"type":"string"}}}` + task + `]}`
 	modern := `{"resultType":"complete","tools":[` + head + `"type":"string"}}},"outputSchema":{"type":"array"}},` +
 		next + `"x-mcp-header":"A","type":"string"}}},"outputSchema":{"type":"array"}}],"ttlMs":5000,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"us"}}}`
-	if got := string(v.Lists(mcp.Legacy).Tools); got != legacy {
+	if got := page(v, mcp.Legacy, ToolKind); got != legacy {
 		t.Errorf("legacy:\ngot  %s\nwant %s", got, legacy)
 	}
-	if got := string(v.Lists(mcp.Modern).Tools); got != modern {
+	if got := page(v, mcp.Modern, ToolKind); got != modern {
 		t.Errorf("modern:\ngot  %s\nwant %s", got, modern)
 	}
 	want := `{"resultType":"complete","resources":[{"uri":"old"},{"uri":"new"}],"ttlMs":5000,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"us"}}}`
-	if got := string(v.Lists(mcp.Modern).Resources); got != want {
+	if got := page(v, mcp.Modern, ResourceKind); got != want {
 		t.Errorf("got %s", got)
 	}
-	if string(v.Lists(mcp.Legacy).Resources) != string(v.ResourceList) {
+	if got := page(v, mcp.Legacy, ResourceKind); !strings.HasPrefix(got, `{"resources":[`) || strings.Contains(got, "ttlMs") {
 		t.Error("a legacy list of resources was changed")
 	}
 }
@@ -78,10 +78,10 @@ func TestNoToolNeedsATaskInTheListForLegacyClients(t *testing.T) {
 	}
 	const want = `{"tools":[{"name":"s__t","execution":{"x":1.0,"taskSupport":"optional"},"inputSchema":{"type":"object"}},` +
 		`{"name":"s__odd","execution":"required","inputSchema":{"type":"object"}}]}`
-	if got := string(v.Lists(mcp.Legacy).Tools); got != want {
+	if got := page(v, mcp.Legacy, ToolKind); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got := string(v.Lists(mcp.Modern).Tools); strings.Contains(got, "execution") || !strings.Contains(got, "s__t") {
+	if got := page(v, mcp.Modern, ToolKind); strings.Contains(got, "execution") || !strings.Contains(got, "s__t") {
 		t.Errorf("modern: %s", got)
 	}
 	if e, err := v.Find("s__t"); err != nil || e.Definition.TaskSupport() != "required" || !e.Definition.NeedsTask() {
@@ -97,7 +97,7 @@ func TestOnlyModernToolsHaveTheirArgumentsRepeated(t *testing.T) {
 			t.Errorf("%s: %v, %v", shown, v.Mirror(e), err)
 		}
 	}
-	if !strings.Contains(string(v.Lists(mcp.Modern).Tools), `"ttlMs":60000`) {
+	if !strings.Contains(page(v, mcp.Modern, ToolKind), `"ttlMs":60000`) {
 		t.Error("without a word of the servers a list holds for a minute")
 	}
 }
@@ -180,4 +180,13 @@ func TestListIsReadAgainWhenItsServerSaysThatItGrowsOld(t *testing.T) {
 			}
 		})
 	}
+}
+
+// page is the first page of a list.
+func page(v *View, era mcp.Era, kind Kind) string {
+	raw, err := v.Page(era, kind, "", nil)
+	if err != nil {
+		return err.Error()
+	}
+	return string(raw)
 }

@@ -2,79 +2,18 @@ package catalog
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
-	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
-	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/schema"
 )
 
-// fitters fit arguments to a tool: as the tool itself takes them, and for each dialect in use.
-type fitters struct {
-	own       *fit.Tool
-	byDialect sync.Map // schema.Dialect → *fit.Tool
-	output    *fit.Tool
-	taken     *fit.Taken
-}
-
-// recognized is a known server: one about which more is known than its schemas say.
-type recognized struct {
-	id   tool.ServerID
-	like *fit.Server
-}
-
-// recognize finds the known server that has these tools.
-func (k *known) recognize(kinds []*fit.Known) {
-	names := make([]string, len(k.offer.Tools))
-	for i, def := range k.offer.Tools {
-		names[i] = def.Name
-	}
-	k.like = fit.Recognize(kinds, names)
-}
-
-// addTool adds a tool as the profile's callers see it. If its override cannot be applied it is left
-// out: what it binds or hides must not leak.
-func (v *View) addTool(cfg *config.Config, e *Entry, s *known) {
-	e.fitters.taken = s.takenBy(e.Definition)
-	opts := v.fit
-	opts.Name = e.Definition.Name
-	opts.Known = s.like.Tool(e.Definition.Name)
-	opts.Taken = e.fitters.taken
-	own, err := fit.Compile(e.Definition.InputSchema(), &opts)
-	if e.Override = cfg.OverrideFor(v.Profile, e.Name); err == nil && e.Override != nil {
-		if e.Override.Hidden {
-			v.leaveOut(e.Server, e.Definition.Name, Hidden)
-			return
-		}
-		e.Detach = cmp.Or(e.Override.Detach, e.Detach)
-		if e.changed, err = e.Override.Apply(e.Definition, own.Schema()); err == nil {
-			opts.Override = e.changed
-			own, err = own.With(&opts)
-		}
-	}
-	if err != nil {
-		v.refuse(string(e.Name), err.Error())
-		v.leaveOut(e.Server, e.Definition.Name, BadOverride)
-		return
-	}
-	e.fitters.own = own
-	if v.paging {
-		e.paged, e.Paged = withPaging(e.InputSchema())
-	}
-	if output := e.Definition.OutputSchema(); output != nil {
-		e.fitters.output, _ = fit.Compile(output, nil) // never fails without options
-	}
-	v.Entries = append(v.Entries, e)
-}
-
 // Changed tells whether callers see a different definition than the server's.
 func (e *Entry) Changed() bool {
-	return e.Paged || e.changed != nil || !same(e.fitters.own.Schema(), e.Definition.InputSchema())
+	return e.Paged || e.changed != nil || !same(e.fits.Schema(), e.Definition.InputSchema())
 }
 
 // Raw is the definition as the profile's callers see it, whatever the dialect.
@@ -86,8 +25,8 @@ func (e *Entry) Raw() []byte {
 		if def, err := tool.ParseDefinition(e.changed.Definition); err == nil {
 			return def.Renamed(e.Shown)
 		}
-	case e.fitters.own != nil && e.Changed():
-		return e.Definition.Shown(e.Shown, e.fitters.own.Schema())
+	case e.fits != nil && e.Changed():
+		return e.Definition.Shown(e.Shown, e.fits.Schema())
 	}
 	return e.Definition.Renamed(e.Shown)
 }
@@ -100,7 +39,7 @@ func (e *Entry) InputSchema() json.RawMessage {
 	if e.changed != nil {
 		return e.changed.InputSchema()
 	}
-	return e.fitters.own.Schema()
+	return e.fits.Schema()
 }
 
 // Description is what the profile's callers read about the tool.
@@ -126,27 +65,29 @@ func (v *View) Fit(ctx context.Context, e *Entry, d schema.Dialect, args json.Ra
 
 func (v *View) fitter(e *Entry, d schema.Dialect) (*fit.Tool, error) {
 	if d == "" {
-		return e.fitters.own, nil
-	}
-	if t, ok := e.fitters.byDialect.Load(d); ok {
-		return t.(*fit.Tool), nil
+		return e.fits, nil
 	}
 	fitting, err := v.For(d)
 	if err != nil {
 		return nil, err
 	}
-	t := e.fitters.own
+	if t, ok := fitting.fitters.Load(e); ok {
+		return t.(*fit.Tool), nil
+	}
+	t := e.fits
 	if shown := fitting.Tool(e.Shown); shown != nil && shown.Plan != nil {
 		opts := v.fit
-		opts.Known = v.like(e)
 		opts.Override = e.changed
-		opts.Taken = e.fitters.taken
 		opts.Back = shown.Plan
+		if e.of != nil {
+			opts.Known = e.of.from.like.Tool(e.Definition.Name)
+			opts.Taken = e.of.taken
+		}
 		if t, err = t.With(&opts); err != nil {
 			return nil, err
 		}
 	}
-	e.fitters.byDialect.Store(d, t)
+	fitting.fitters.Store(e, t)
 	return t, nil
 }
 
@@ -175,24 +116,14 @@ type taken struct {
 func (v *View) Light() bool { return v.fit.Validation == fit.Light }
 
 // Took notes that the tool has accepted the arguments.
-func (e *Entry) Took(ctx context.Context, args json.RawMessage) { e.fitters.own.Took(ctx, args) }
-
-// like is what is known about a tool apart from its schema.
-func (v *View) like(e *Entry) *fit.KnownTool {
-	for _, s := range v.recognized {
-		if s.id == e.Server {
-			return s.like.Tool(e.Definition.Name)
-		}
-	}
-	return nil
-}
+func (e *Entry) Took(ctx context.Context, args json.RawMessage) { e.fits.Took(ctx, args) }
 
 // CheckOutput checks a structured result against the tool's output schema, if it has one.
 func (e *Entry) CheckOutput(ctx context.Context, structured json.RawMessage) error {
-	if e.fitters.output == nil {
+	if e.of == nil || e.of.output == nil {
 		return nil
 	}
-	return e.fitters.output.Check(ctx, structured)
+	return e.of.output.Check(ctx, structured)
 }
 
 // Route finds the tool for a name from another version of a known server, and its arguments.
@@ -205,7 +136,7 @@ func (v *View) Route(shown string, args json.RawMessage) (*Entry, json.RawMessag
 		if !ok {
 			continue
 		}
-		e := v.byName[tool.Canonical(s.id, to)]
+		e := v.Named(tool.Canonical(s.id, to))
 		switch {
 		case e == nil:
 		case prefixed:
@@ -219,6 +150,3 @@ func (v *View) Route(shown string, args json.RawMessage) (*Entry, json.RawMessag
 	}
 	return found, fitted, found != nil
 }
-
-// Named returns the profile's tool with the canonical name.
-func (v *View) Named(name tool.Name) *Entry { return v.byName[name] }

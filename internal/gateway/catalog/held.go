@@ -206,6 +206,7 @@ func (c *Catalog) decide(ctx context.Context, by string, id tool.ServerID, verdi
 	}
 	c.mu.Lock()
 	k.held = settled(k.offer, k.held, decisions)
+	k.version++
 	c.lister.Recognize(id, k.trusted())
 	profiles := c.rebuild()
 	c.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -93,7 +94,7 @@ func TestWithAllTheFirstListIsHeldToo(t *testing.T) {
 		t.Errorf("%d are held", got)
 	}
 	v, _ := cat.View("p")
-	if v.Instructions != "" || len(v.Entries) != 0 || len(v.Prompts) != 0 || string(v.ResourceList) != `{"resources":[]}` || string(v.TemplateList) != `{"resourceTemplates":[]}` {
-		t.Errorf("shown: %q %s %s %s %s", v.Instructions, v.List, v.PromptList, v.ResourceList, v.TemplateList)
+	if v.Instructions != "" || len(v.Entries) != 0 || len(v.Prompts) != 0 || page(v, mcp.Legacy, ResourceKind) != `{"resources":[]}` || page(v, mcp.Legacy, TemplateKind) != `{"resourceTemplates":[]}` {
+		t.Errorf("shown: %q %s %s %s %s", v.Instructions, v.List(), page(v, mcp.Legacy, PromptKind), page(v, mcp.Legacy, ResourceKind), page(v, mcp.Legacy, TemplateKind))
 	}
 }

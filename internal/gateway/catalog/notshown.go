@@ -1,10 +1,6 @@
 package catalog
 
-import (
-	"github.com/toolfit/toolfit/internal/base/tool"
-	"github.com/toolfit/toolfit/internal/state/access"
-	"github.com/toolfit/toolfit/internal/state/config"
-)
+import "github.com/toolfit/toolfit/internal/base/tool"
 
 // Reason is why a profile does not show a tool that a server lists.
 type Reason string
@@ -26,31 +22,11 @@ type NotShown struct {
 }
 
 // NotShown are the tools of the servers that the profile does not show, in their order.
-func (v *View) NotShown() []NotShown { return v.notShown }
-
-func (v *View) leaveOut(server tool.ServerID, name string, why Reason) {
-	v.notShown = append(v.notShown, NotShown{server, name, why})
-}
-
-// addTools adds a server's tools that the profile may see.
-func (v *View) addTools(cfg *config.Config, p config.Profile, s *known, ownNames map[string]bool) {
-	id := s.cfg.ID
-	seen := s.protocol(ownNames)
-	detach := config.ResolveDetach(s.cfg.Detach, p.Detach, cfg.Detach)
-	for _, def := range s.offer.Tools {
-		name := tool.Canonical(id, def.Name)
-		h, held := s.held[pin{ToolKind, def.Name}]
-		switch {
-		case !access.Sees(p, id, name):
-			v.leaveOut(id, def.Name, NotInProfile)
-		case h.out:
-			v.leaveOut(id, def.Name, KeptOut)
-		case held:
-			v.leaveOut(id, def.Name, NotApproved)
-		case !seen.first(def.Name):
-			v.leaveOut(id, def.Name, SecondName)
-		default:
-			v.addTool(cfg, &Entry{Name: name, Server: id, Definition: def, twin: seen.twin(def.Name), Detach: detach, Tasks: def.TaskSupport()}, s)
+func (v *View) NotShown() (list []NotShown) {
+	for _, p := range v.parts {
+		if p != nil {
+			list = append(list, p.notShown...)
 		}
 	}
+	return list
 }

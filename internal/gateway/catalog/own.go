@@ -3,7 +3,6 @@ package catalog
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
@@ -38,25 +37,12 @@ func (v *View) addOwn(p config.Profile, raw json.RawMessage) *Entry {
 		return nil // tests parse every definition
 	}
 	e := &Entry{Shown: def.Name, Name: tool.Name(def.Name), Definition: def, Own: true}
-	e.fitters.own, err = fit.Compile(def.InputSchema(), nil)
+	e.fits, err = fit.Compile(def.InputSchema(), nil)
 	if err != nil {
 		return nil
 	}
 	v.Entries = append(v.Entries, e)
-	v.byShown[e.Shown] = e
-	v.byName[e.Name] = e
+	v.own[e.Shown] = e
+	v.ownNamed[e.Name] = e
 	return e
-}
-
-// addTests adds the tools for browser tests if the profile wants them.
-func (v *View) addTests(p config.Profile, tools []json.RawMessage) {
-	if !p.Tests {
-		return
-	}
-	for _, e := range v.Entries {
-		e.Browser = !e.Own && strings.HasPrefix(e.Definition.Name, "browser_")
-	}
-	for _, def := range tools {
-		v.addOwn(p, def)
-	}
 }

@@ -39,41 +39,29 @@ func resultsOf(cfg *config.Config, p config.Profile, rules *project.Rules) Resul
 }
 
 // cuts tells whether results of the view's tools may be cut, so that there is something to fetch.
-func (v *View) cuts() bool {
-	if v.Results.Keep == "none" {
+func (v *View) cuts(tools int) bool {
+	switch how := v.Results.How; {
+	case v.Results.Keep == "none":
 		return false
-	}
-	if v.Results.How.Budget > 0 || v.Results.How.Filled || v.paging {
+	case how.Budget > 0, how.Filled, v.paging, how.TextBudget > 0 && tools > 0:
 		return true
 	}
-	if v.Results.How.TextBudget > 0 && len(v.Entries) > 0 {
-		return true
-	}
-	for _, e := range v.Entries {
-		if rules, _ := v.Results.Rules.MayApply(e.Name, v.Profile); len(rules) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.parts, func(p *part) bool { return p != nil && p.cuts })
 }
 
 // addFetch adds fetch_result if there may be something to fetch or to collect. Without it, nothing is cut or detached by default.
-func (v *View) addFetch(p config.Profile, fetch json.RawMessage) {
-	cuts := v.cuts()
+func (v *View) addFetch(p config.Profile, fetch json.RawMessage, tools int) bool {
+	cuts := v.cuts(tools)
 	added := (cuts || v.detaches()) && v.addOwn(p, fetch) != nil
 	if !cuts || !added {
 		v.Results.How.TextBudget = 0
 	}
-	for _, e := range v.Entries {
-		if !added && e.Detach == config.DetachAuto {
-			e.Detach = config.DetachOff
-		}
-	}
+	return added
 }
 
 // detaches tells whether calls of the view's tools may detach, so that there is something to collect.
 func (v *View) detaches() bool {
-	return slices.ContainsFunc(v.Entries, func(e *Entry) bool { return e.Detach != config.DetachOff })
+	return slices.ContainsFunc(v.parts, func(p *part) bool { return p != nil && p.detaches })
 }
 
 // promised is a definition with the output schema of what is sent: a cut result may not match the server's schema.

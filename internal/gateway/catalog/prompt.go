@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/prompt"
@@ -28,9 +29,38 @@ func (v *View) addPrompt(p config.Profile) {
 	if err != nil {
 		return // a test reads every definition
 	}
-	e := &Entry{Shown: def.Name, Name: tool.Name(def.Name), Definition: def, Own: true}
-	v.Prompts = append(v.Prompts, e)
-	v.byPrompt[e.Shown] = e
+	v.ownPrompt = &Entry{Shown: def.Name, Name: tool.Name(def.Name), Definition: def, Own: true}
+	v.Prompts = append(v.Prompts, v.ownPrompt)
+}
+
+// maxWritten limits how many texts a view keeps.
+const maxWritten = 4
+
+// written are the texts of a view's tools that were written last, by how they were.
+type written struct {
+	mu    sync.Mutex
+	pages map[string]*prompt.Page
+}
+
+// Written is the text of the tools that was written under the key before, or that write writes now.
+func (v *View) Written(key string, write func() (*prompt.Page, error)) (*prompt.Page, error) {
+	v.written.mu.Lock()
+	page := v.written.pages[key]
+	v.written.mu.Unlock()
+	if page != nil {
+		return page, nil
+	}
+	page, err := write()
+	if err != nil {
+		return nil, err
+	}
+	v.written.mu.Lock()
+	defer v.written.mu.Unlock()
+	if v.written.pages == nil || len(v.written.pages) >= maxWritten {
+		v.written.pages = map[string]*prompt.Page{}
+	}
+	v.written.pages[key] = page
+	return page, nil
 }
 
 // PromptTools are the view's tools for a prompt, in list order: all that can be called by name.

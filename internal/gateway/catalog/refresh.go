@@ -15,6 +15,33 @@ import (
 
 // Refresh lists the server now and serves the result. On an error the last good list stays and the reason is stored.
 func (c *Catalog) Refresh(ctx context.Context, id tool.ServerID) error {
+	err := c.read(ctx, id)
+	c.serve()
+	return err
+}
+
+// serve makes views of what was listed since the last ones were made.
+func (c *Catalog) serve() {
+	c.mu.Lock()
+	var changed []change
+	if len(c.pending) > 0 && c.config != nil {
+		changed = c.rebuild()
+	}
+	c.mu.Unlock()
+	c.announce(changed)
+}
+
+// toServe notes that there is something to serve about a server. The caller holds mu.
+func (c *Catalog) toServe(k *known) {
+	c.latest = time.Now()
+	if len(c.pending) == 0 {
+		c.since = c.latest
+	}
+	c.pending = append(c.pending, k)
+}
+
+// read lists the server now, for serve.
+func (c *Catalog) read(ctx context.Context, id tool.ServerID) error {
 	c.mu.Lock()
 	k := c.servers[id]
 	if k == nil {
@@ -42,10 +69,7 @@ func (c *Catalog) checkFailed(ctx context.Context, k *known, err error) error {
 	k.checkedAt = now
 	k.failures++
 	k.retryAt = now.Add(min(15*time.Second<<min(k.failures, 6), 10*time.Minute))
-	if c.config != nil {
-		c.rebuild() // the lists name the missing servers; the tools stay the same
-	}
-	k.triedOnce()
+	c.toServe(k) // the lists name the missing servers
 	id := k.cfg.ID
 	c.mu.Unlock()
 	if saveErr := c.keeper.SaveCheck(ctx, id, now, reason); saveErr != nil && ctx.Err() == nil {
@@ -54,7 +78,7 @@ func (c *Catalog) checkFailed(ctx context.Context, k *known, err error) error {
 	return err
 }
 
-// listed stores a new list and then serves it. A list requested before the one being served is stale and dropped.
+// listed stores a new list, for serve. A list requested before the one being served is stale and dropped.
 func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn int) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -77,6 +101,7 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 		k.held = other.held
 		k.privateTo = other.privateTo
 		k.listedAt = other.listedAt
+		k.version++
 	}
 	l.Hosts = k.keptHosts(l.Hosts)
 	held, news := c.pin(k, l)
@@ -104,16 +129,15 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	k.held = held
 	k.privateTo = privateTo
 	k.answered = turn
+	k.version++
 	c.lister.Recognize(id, k.trusted())
 	k.listedAt = now
 	k.checkedAt = now
 	k.reason = ""
 	k.failures = 0
 	k.retryAt = time.Time{}
-	changed := c.rebuild()
-	k.triedOnce() // last, because waiters read the views next
+	c.toServe(k)
 	c.mu.Unlock()
-	c.announce(changed)
 	return nil
 }
 
@@ -121,7 +145,7 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 func (c *Catalog) notStored(k *known, err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	k.triedOnce()
+	c.toServe(k)
 	return fmt.Errorf("store tools of %s: %w", k.cfg.ID, err)
 }
 

@@ -1,67 +1,36 @@
 package catalog
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
-	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
-	"github.com/toolfit/toolfit/internal/state/access"
-	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // ownedTemplate is a family of resources and the server that owns it.
 type ownedTemplate struct {
 	text   string
 	server tool.ServerID
+	raw    json.RawMessage
 }
 
 // addResources adds a server's resources. URIs stay unchanged, so the first server that lists one owns it.
-func (v *View) addResources(p config.Profile, s *known, resources, templates *list) {
-	id := s.cfg.ID
-	for _, raw := range s.offer.Resources {
-		uri := textOf(raw, "uri")
-		raw = s.approved(pin{ResourceKind, uri}, raw)
-		if raw == nil {
-			v.withheld = append(v.withheld, uri)
-			continue
-		}
-		if _, taken := v.owners[uri]; !taken && access.Sees(p, id, tool.Canonical(id, uri)) {
-			v.owners[uri] = id
-			resources.add(raw)
+func (g *group) addResources(b *beside) {
+	for _, r := range b.resources {
+		if _, taken := g.owners[r.uri]; !taken {
+			g.owners[r.uri] = b.server
+			g.resources = append(g.resources, r)
 		}
 	}
-	for _, raw := range s.offer.Templates {
-		text := textOf(raw, "uriTemplate")
-		raw = s.approved(pin{TemplateKind, text}, raw)
-		if raw == nil {
-			v.withheld = append(v.withheld, text)
-			continue
-		}
-		if access.Sees(p, id, tool.Canonical(id, text)) {
-			v.templates = append(v.templates, ownedTemplate{text, id})
-			templates.add(raw)
-		}
+	for _, t := range b.templates {
+		g.templates = append(g.templates, ownedTemplate{t.uri, b.server, t.raw})
 	}
-	if rawjson.Get(s.offer.Capabilities, "resources") != nil && access.Sees(p, id, tool.Canonical(id, "")) {
-		v.readable = append(v.readable, id)
+	g.withheld = append(g.withheld, b.withheld...)
+	if b.readable {
+		g.readable = append(g.readable, b.server)
 	}
-}
-
-// addInstructions joins the servers' instructions.
-func (v *View) addInstructions(p config.Profile, s *known) {
-	text := strings.TrimSpace(s.offer.Instructions)
-	if h, held := s.held[pin{kind: InstructionsKind}]; held {
-		text, _ = rawjson.String(h.was)
-	}
-	if text == "" || !access.Sees(p, s.cfg.ID, tool.Canonical(s.cfg.ID, "")) {
-		return
-	}
-	if v.Instructions != "" {
-		v.Instructions += "\n\n"
-	}
-	v.Instructions += "# " + string(s.cfg.ID) + "\n" + text
 }
 
 // prompts are a server's prompts as its callers see them.
@@ -80,7 +49,10 @@ func (k *known) prompts() (list []tool.Definition) {
 
 // FindPrompt returns the prompt that the profile shows under the name.
 func (v *View) FindPrompt(shown string) (*Entry, error) {
-	if e := v.byPrompt[shown]; e != nil {
+	if v.ownPrompt != nil && v.ownPrompt.Shown == shown {
+		return v.ownPrompt, nil
+	}
+	if e := v.beside.byPrompt[shown]; e != nil {
 		return e, nil
 	}
 	return nil, fault.New(fault.NotFound, "unknown prompt: %s", shown)
@@ -88,11 +60,11 @@ func (v *View) FindPrompt(shown string) (*Entry, error) {
 
 // Owner finds the server of a resource: the one that lists it, else the best matching template's, else the only one with resources.
 func (v *View) Owner(uri string) (tool.ServerID, error) {
-	if id, ok := v.owners[uri]; ok {
+	if id, ok := v.beside.owners[uri]; ok {
 		return id, nil
 	}
 	best := ownedTemplate{}
-	for _, t := range v.templates {
+	for _, t := range v.beside.templates {
 		if (t.text == uri || fits(t.text, uri)) && len(t.text) > len(best.text) {
 			best = t
 		}
@@ -100,9 +72,9 @@ func (v *View) Owner(uri string) (tool.ServerID, error) {
 	switch {
 	case best.server != "":
 		return best.server, nil
-	case slices.ContainsFunc(v.withheld, func(held string) bool { return held == uri || fits(held, uri) }):
-	case len(v.readable) == 1:
-		return v.readable[0], nil
+	case slices.ContainsFunc(v.beside.withheld, func(held string) bool { return held == uri || fits(held, uri) }):
+	case len(v.beside.readable) == 1:
+		return v.beside.readable[0], nil
 	}
 	return "", fault.New(fault.NotFound, "unknown resource: %s", uri)
 }

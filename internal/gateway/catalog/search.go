@@ -19,7 +19,6 @@ type offer struct {
 	mode   prompt.Mode
 	auto   bool // the mode follows the size of the list
 	search bool // the search tools exist, listed or not
-	about  map[tool.ServerID]string
 }
 
 // overviewBudget is the token limit of the overview.
@@ -28,9 +27,6 @@ const overviewBudget = 300
 // chooseOffer decides what the list shows. In auto mode the search tools always work: a client may have seen the other list.
 func (v *View) chooseOffer(p config.Profile, own *OwnTools, before *View) {
 	o := &v.offer
-	for _, e := range v.Entries {
-		e.pinned = matches(p.Search.Pinned, string(e.Name))
-	}
 	o.mode = prompt.List
 	o.auto = p.Search.Mode == "auto"
 	o.search = o.auto || p.Search.Mode == "on"
@@ -43,10 +39,12 @@ func (v *View) chooseOffer(p config.Profile, own *OwnTools, before *View) {
 		if before != nil && before.offer.auto {
 			was = before.offer.mode
 		}
-		o.mode = prompt.Auto(tokens.Estimate(v.renderTools()), p.Search.Context, was)
+		o.mode = prompt.Auto(v.listCost(), p.Search.Context, was)
 	}
-	for _, e := range v.Entries {
-		e.unlisted = o.mode == prompt.Search && !e.Own && !e.pinned
+	for i, part := range v.parts {
+		if part != nil {
+			v.parts[i] = part.listed(o.mode == prompt.Search).withTopics()
+		}
 	}
 	if own.Search == nil {
 		return
@@ -58,6 +56,29 @@ func (v *View) chooseOffer(p config.Profile, own *OwnTools, before *View) {
 	}
 }
 
+// listCost is how many tokens the list of all tools costs, in a view that is being made.
+func (v *View) listCost() int {
+	if v.Dialect != "" { // which tools are strict depends on the others
+		all := &View{content: v.content}
+		for _, e := range v.together(0) {
+			one := *e
+			one.unlisted = false
+			all.Entries = append(all.Entries, &one)
+		}
+		return tokens.Estimate(joined("tools", all.items(ToolKind)))
+	}
+	sum := tokens.Hundredths(joined("tools", v.itemsOf(v.Entries)))
+	for _, p := range v.parts {
+		if p != nil {
+			sum += p.tokens(v)
+		}
+	}
+	if len(v.Entries) == 0 && sum > tokens.Hundredths(joined("tools", nil)) {
+		sum -= tokens.Hundredths(",")
+	}
+	return int((sum + 50) / 100)
+}
+
 func matches(globs []string, name string) bool {
 	return slices.ContainsFunc(globs, func(glob string) bool { return tool.Match(glob, name) })
 }
@@ -67,13 +88,13 @@ func (v *View) Searches() bool { return v.offer.search }
 
 // Overview names the servers and what their tools are about, on one line.
 func (v *View) Overview() string {
-	var list []prompt.Tool
-	for _, e := range v.Entries {
-		if !e.Own {
-			list = append(list, prompt.Tool{Name: e.Shown, Server: string(e.Server), Tags: tags(e)})
+	var servers []prompt.Server
+	for _, p := range v.parts {
+		if p != nil && len(p.kept) > 0 {
+			servers = append(servers, prompt.Server{Name: string(p.from.id), Topics: p.about()})
 		}
 	}
-	return prompt.Overview(list, overviewBudget, tokens.Estimate[[]byte])
+	return prompt.Overview(servers, overviewBudget, tokens.Estimate[[]byte])
 }
 
 // Finder searches the tools of a view. It is immutable.
@@ -104,7 +125,7 @@ func (v *View) Finder() *Finder {
 			if e.Own {
 				continue
 			}
-			d := v.doc(e)
+			d := doc(e)
 			text := strings.ToValidUTF8(d.Name+": "+d.Description, "")
 			docs = append(docs, d)
 			f.Entries = append(f.Entries, e)
@@ -117,9 +138,9 @@ func (v *View) Finder() *Finder {
 }
 
 // doc is the searchable text of a tool.
-func (v *View) doc(e *Entry) search.Doc {
+func doc(e *Entry) search.Doc {
 	d := search.Doc{
-		ID: string(e.Name), Name: e.Definition.Name, Server: string(e.Server), ServerDescription: v.offer.about[e.Server],
+		ID: string(e.Name), Name: e.Definition.Name, Server: string(e.Server), ServerDescription: e.of.from.about,
 		Description: e.Description(), Tags: tags(e), Schema: e.InputSchema(),
 	}
 	if path, ok := rawjson.String(rawjson.Get(e.Definition.Raw, "_meta", "toolfit/operation", "path")); ok {

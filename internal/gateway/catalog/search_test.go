@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/search"
+	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
@@ -55,7 +57,7 @@ func viewOf(t testing.TB, c *Catalog) *View {
 // listed are the names in the list.
 func listed(t interface{ Fatal(...any) }, v *View) (names []string) {
 	var list struct{ Tools []struct{ Name string } }
-	if err := json.Unmarshal(v.List, &list); err != nil {
+	if err := json.Unmarshal(v.List(), &list); err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range list.Tools {
@@ -179,8 +181,8 @@ func TestPromptIsOfferedWithASearchOrOnRequest(t *testing.T) {
 	} {
 		cat, _ := shelves(t, 2, config.Profile{Search: c.search})
 		v := viewOf(t, cat)
-		if _, err := v.FindPrompt("tools"); (err == nil) != c.want || strings.Contains(string(v.PromptList), `"tools"`+`,"title"`) != c.want {
-			t.Errorf("%s: %v, %s", name, err, v.PromptList)
+		if _, err := v.FindPrompt("tools"); (err == nil) != c.want || strings.Contains(page(v, mcp.Legacy, PromptKind), `"tools"`+`,"title"`) != c.want {
+			t.Errorf("%s: %v, %s", name, err, page(v, mcp.Legacy, PromptKind))
 		}
 	}
 }
@@ -226,8 +228,8 @@ func TestUnknownToolNamesTheNearest(t *testing.T) {
 func TestTwoThousandToolsGiveAShortList(t *testing.T) {
 	c, _ := shelves(t, 2000, config.Profile{Search: config.Search{Mode: "auto"}})
 	v := viewOf(t, c)
-	if len(v.List) > 5000 || !regexp.MustCompile(`box \(item\)`).Match(v.List) {
-		t.Errorf("%d bytes: %.300s", len(v.List), v.List)
+	if len(v.List()) > 5000 || !regexp.MustCompile(`box \(item\)`).Match(v.List()) {
+		t.Errorf("%d bytes: %.300s", len(v.List()), v.List())
 	}
 	if hits := v.Finder().Index.Search(search.Query{Text: "read item 1234", Limit: 1}); len(hits) != 1 || v.Finder().Entries[hits[0].Index].Shown != "box__read_item_1234" {
 		t.Errorf("got %v", hits)
@@ -239,7 +241,7 @@ func BenchmarkFinderOf2000(b *testing.B) {
 	v := viewOf(b, c)
 	b.ReportAllocs()
 	for b.Loop() {
-		v.offer = offer{about: v.offer.about}
+		v.finderOnce = sync.Once{}
 		v.Finder()
 	}
 }

@@ -11,6 +11,13 @@ import (
 // pause is the minimum time between two listings of a server that reports changes.
 const pause = 500 * time.Millisecond
 
+// What is listed is served once no other server is being listed, after quiet without any news, and after atMost at the latest:
+// views of many servers take some time to make.
+const (
+	quiet  = 50 * time.Millisecond
+	atMost = 500 * time.Millisecond
+)
+
 // parallel limits how many servers are listed at once: each may be a process that starts.
 const parallel = 4
 
@@ -65,16 +72,54 @@ func (c *Catalog) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-c.wake:
+		case <-c.serveTime():
+			c.serveIfDue()
 		case <-tick.C:
 		}
 	}
 }
 
+// serveTime tells when to look whether it is time to serve what was listed; nil: there is nothing.
+func (c *Catalog) serveTime() <-chan time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.pending) == 0 {
+		return nil
+	}
+	return time.After(time.Until(c.serveAt()))
+}
+
+// serveAt is when to serve what was listed, unless there is news until then. The caller holds mu.
+func (c *Catalog) serveAt() time.Time {
+	at := c.latest.Add(quiet)
+	if latest := c.since.Add(atMost); latest.Before(at) {
+		return latest
+	}
+	return at
+}
+
+func (c *Catalog) serveIfDue() {
+	c.mu.Lock()
+	due := len(c.pending) > 0 && !time.Now().Before(c.serveAt())
+	c.mu.Unlock()
+	if due {
+		c.serve()
+	}
+}
+
 func (c *Catalog) refresh(ctx context.Context, id tool.ServerID, k *known) {
-	err := c.Refresh(ctx, id)
+	err := c.read(ctx, id)
 	c.mu.Lock()
 	k.listing = false
+	c.listing--
+	last := c.listing == 0
+	first := len(c.pending) == 1
 	c.mu.Unlock()
+	if last {
+		c.serve()
+	} else if first {
+		c.poke()
+	}
 	if err == nil || ctx.Err() != nil {
 		return
 	}
@@ -101,6 +146,7 @@ func (c *Catalog) takeDue() map[tool.ServerID]*known {
 		}
 		delete(c.due, k.cfg.ID)
 		k.listing = true
+		c.listing++
 		due[k.cfg.ID] = k
 	}
 	return due

@@ -1,10 +1,12 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -51,6 +53,8 @@ type hooks struct {
 	updated func(params json.RawMessage) // a resource that somebody subscribed to has changed
 	refuse  bool                         // refuse messages that are not UTF-8
 	home    mcp.Peer                     // the one caller that the session belongs to; nil: it is shared
+	owner   string                       // who that is; "": it is shared
+	asks    *questions                   // of all servers; nil: not counted
 }
 
 // passOn gives a notification that belongs to a call, or to nobody in particular, to the call's caller.
@@ -76,22 +80,60 @@ func cancelParams(id int64, reason string) json.RawMessage {
 	return append(rawjson.AppendString(b, reason), '}')
 }
 
-// maxAsks limits the open questions of one server.
-const maxAsks = 16
+// How many questions of servers may be open, to all callers and to one.
+const (
+	maxAsks      = 1000
+	maxAsksOfOne = 100
+)
 
-// questions are the server's own requests that are being answered, at most maxAsks.
-type questions chan struct{}
+// questions counts the servers' own requests that are being answered.
+type questions struct {
+	mu   sync.Mutex
+	open int
+	of   map[string]int // by caller
+}
 
-// answer answers one in the background, since a person may be asked. Run starts the work, send sends.
-func (q questions) answer(h hooks, to asked, session context.Context, m mcp.Message, run func(func()), send func([]byte)) {
-	select {
-	case q <- struct{}{}:
-	default:
+// take counts a question to the caller, unless there are too many. A nil q does not count.
+func (q *questions) take(caller string) bool {
+	if q == nil {
+		return true
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.open >= maxAsks || q.of[caller] >= maxAsksOfOne {
+		return false
+	}
+	if q.of == nil {
+		q.of = map[string]int{}
+	}
+	q.open++
+	q.of[caller]++
+	return true
+}
+
+// leave ends what take began.
+func (q *questions) leave(caller string) {
+	if q == nil {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.open--
+	q.of[caller]--
+	if q.of[caller] == 0 {
+		delete(q.of, caller)
+	}
+}
+
+// answer answers a server's own request in the background, since a person may be asked. Run starts the work, send sends.
+func (h hooks) answer(to asked, session context.Context, m mcp.Message, run func(func()), send func([]byte)) {
+	caller := cmp.Or(to.out.caller, h.owner, "server "+string(h.server)) // the server's own pings use up nobody's
+	if !h.asks.take(caller) {
 		run(func() { send(mcp.AppendError(nil, m.ID, mcp.Errorf(mcp.CodeInternal, "too many open questions"))) })
 		return
 	}
 	run(func() {
-		defer func() { <-q }()
+		defer h.asks.leave(caller)
 		ctx, cancel := context.WithCancel(to.ctx)
 		defer cancel()
 		defer context.AfterFunc(session, cancel)()

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 )
 
@@ -18,5 +19,26 @@ func TestClientsOfEqualAbilitiesAreAlike(t *testing.T) {
 		if got := askable(json.RawMessage(c.in)); string(got) != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
 		}
+	}
+}
+
+func TestQuestionsAreCountedByCaller(t *testing.T) {
+	var q questions
+	for i := range maxAsksOfOne {
+		if !q.take("greedy") {
+			t.Fatalf("question %d was refused", i)
+		}
+	}
+	if q.take("greedy") || !q.take("modest") {
+		t.Error("one caller's questions count for another")
+	}
+	q.leave("greedy")
+	if !q.take("greedy") {
+		t.Error("an answered question still counts")
+	}
+	for i := 0; q.take(fmt.Sprint(i / 10)); i++ {
+	}
+	if q.open != maxAsks || q.take("late") {
+		t.Errorf("%d questions are open", q.open)
 	}
 }

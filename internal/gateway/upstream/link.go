@@ -23,7 +23,6 @@ type link struct {
 	ctx     context.Context // ends with the link
 	cancel  context.CancelFunc
 	done    <-chan struct{} // of ctx
-	asks    questions
 
 	mu      sync.Mutex
 	last    int64
@@ -60,7 +59,7 @@ type answer struct {
 func newLink(server tool.ServerID, h hooks, garbage func([]byte)) *link {
 	l := &link{
 		server: server, hooks: h, garbage: garbage,
-		out: make(chan queued, 64), asks: make(questions, maxAsks), pending: map[int64]*waiter{},
+		out: make(chan queued, 64), pending: map[int64]*waiter{},
 	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.done = l.ctx.Done()

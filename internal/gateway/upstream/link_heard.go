@@ -39,5 +39,5 @@ func (l *link) asked(m mcp.Message) {
 			to = asked{w.ctx, w.out}
 		}
 	}
-	l.asks.answer(l.hooks, to, l.ctx, m, func(work func()) { go work() }, l.say)
+	l.hooks.answer(to, l.ctx, m, func(work func()) { go work() }, l.say)
 }

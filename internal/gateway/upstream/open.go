@@ -155,6 +155,8 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 		updated: func(params json.RawMessage) { s.pool.opts.Updated(s.cfg.ID, params) },
 		refuse:  s.cfg.UTF8 == "refuse",
 		home:    seat.home,
+		owner:   seat.owner,
+		asks:    &s.pool.asks,
 	}
 	switch {
 	case s.cfg.Builtin != "":

@@ -35,6 +35,7 @@ type Pool struct {
 	http *http.Transport // for servers without a proxy of their own
 
 	level atomic.Value // string: the log level for servers
+	asks  questions
 
 	self  json.RawMessage // our clientInfo, for requests without a client's
 	quiet time.Duration   // the constant, except in tests

@@ -34,8 +34,6 @@ type remote struct {
 	protocol    atomic.Pointer[http.Header] // the protocol's headers of every request; replaced, never modified
 	last        atomic.Pointer[carried]     // the headers of the last request
 
-	asks questions
-
 	ids  *atomic.Int64   // the newest id
 	ctx  context.Context // ends with the session
 	end  context.CancelFunc
@@ -61,7 +59,7 @@ func newRemote(cfg config.Server, credentials httpapi.Credentials, rt http.Round
 	}
 	r := &remote{
 		server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, credentials: credentials,
-		asks: make(questions, maxAsks), ids: new(atomic.Int64),
+		ids: new(atomic.Int64),
 	}
 	r.protocol.Store(&http.Header{
 		"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "User-Agent": {"toolfit"},

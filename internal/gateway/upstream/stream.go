@@ -150,7 +150,7 @@ func (r *remote) asked(to asked, m mcp.Message) {
 	m.ID = bytes.Clone(m.ID)
 	m.Params = bytes.Clone(m.Params)
 	run := func(work func()) { r.background(work) }
-	r.asks.answer(r.hooks, to, r.ctx, m, run, r.deliver)
+	r.hooks.answer(to, r.ctx, m, run, r.deliver)
 }
 
 // listen holds the session's own stream open. The channel is closed at the server's first answer.

@@ -159,7 +159,7 @@ func TestAgentsGetFetchResultWhereNoRuleCuts(t *testing.T) {
 		if _, err := v.Find("fetch_result"); (err == nil) != want {
 			t.Errorf("%s: %v", profile, err)
 		}
-		if strings.Contains(string(v.List), "fetch_result") {
+		if strings.Contains(string(v.List()), "fetch_result") {
 			t.Errorf("%s: the list of MCP clients has it too", profile)
 		}
 	}

@@ -61,7 +61,7 @@ func (a *App) startServers(ctx context.Context) (err error) {
 		Logger:       a.log,
 	})
 	// In the background: a server that does not answer must not delay whoever ends sessions.
-	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Ended: func(s *mcp.Session) {
+	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Max: a.started.Limits.Sessions, Ended: func(s *mcp.Session) {
 		a.trace.ClientLeft(s)
 		a.Caller.EndSession(s.ID)
 		a.work.Go(func() { a.front.SessionEnded(a.background, s) })

@@ -88,7 +88,15 @@ func seen(t *testing.T, a *App) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v.Instructions + string(v.List) + string(v.PromptList) + string(v.ResourceList) + string(v.TemplateList)
+	all := v.Instructions
+	for _, kind := range []catalog.Kind{catalog.ToolKind, catalog.PromptKind, catalog.ResourceKind, catalog.TemplateKind} {
+		raw, err := v.Page(mcp.Legacy, kind, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(raw)
+	}
+	return all
 }
 
 // TestAllThatReachesAModelIsPinned holds, with a real server and a real store, that nothing

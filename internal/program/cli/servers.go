@@ -93,6 +93,7 @@ func (g *gateway) notShown(ctx context.Context, q url.Values, servers []restapi.
 	}
 	q = maps.Clone(q)
 	q.Set("notShown", "true")
+	q.Set("limit", "1")
 	if err := g.do(ctx, request{path: "/tools", query: q}, &answer); err != nil {
 		return "", err
 	}

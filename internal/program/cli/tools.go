@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 
@@ -53,11 +54,19 @@ func (c *command) tools() *cobra.Command {
 
 // tools lists the tools of a profile, and waits for servers that have never listed theirs.
 func (g *gateway) tools(ctx context.Context, q url.Values) ([]restapi.Tool, error) {
-	var answer struct {
-		Tools []restapi.Tool `json:"tools"`
+	var tools []restapi.Tool
+	q = maps.Clone(q)
+	for {
+		var answer restapi.ToolList
+		if err := g.do(ctx, request{path: "/tools", query: q}, &answer); err != nil {
+			return nil, err
+		}
+		tools = append(tools, answer.Tools...)
+		if answer.Next == "" {
+			return tools, nil
+		}
+		q.Set("cursor", answer.Next)
 	}
-	err := g.do(ctx, request{path: "/tools", query: q}, &answer)
-	return answer.Tools, err
 }
 
 // sayNotShown says why the list of tools is shorter than what the servers offer.

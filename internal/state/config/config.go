@@ -156,6 +156,7 @@ type Limits struct {
 	Body      int64 // bytes of one HTTP request
 	Message   int64 // bytes of one message or result from an upstream
 	Processes int   // upstream processes at a time
+	Sessions  int   // MCP sessions and listening clients at a time
 	Schema    int64 // bytes of a tool's schema that is converted to a dialect
 }
 
@@ -186,7 +187,7 @@ func defaults(path string) *Config {
 		StoredResults: Retention{Retain: 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},
 		Records:       Records{Retain: 30 * 24 * time.Hour, MaxSize: 2 << 30},
 		Sessions:      Retention{Retain: 365 * 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},
-		Limits:        Limits{Body: 4 << 20, Message: 16 << 20, Processes: 64, Schema: 256 << 10},
+		Limits:        Limits{Body: 4 << 20, Message: 16 << 20, Processes: 64, Sessions: 10_000, Schema: 256 << 10},
 	}
 }
 

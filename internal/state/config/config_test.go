@@ -143,7 +143,7 @@ func wantWhole() *Config {
 		Overrides:     wantOverrides(), Approve: "changed", ResultStore: "none", Detach: Detach(90 * time.Second),
 		Records: Records{Durable: true, Retain: 7 * day, MaxSize: 512 << 20}, Sessions: Retention{Retain: 90 * day, MaxSize: 64 << 20,
 			PerKey: 8 << 20},
-		Limits:  Limits{Body: 1 << 20, Message: 2048, Processes: 8, Schema: 1 << 20},
+		Limits:  Limits{Body: 1 << 20, Message: 2048, Processes: 8, Sessions: 10_000, Schema: 1 << 20},
 		Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		Rate:    Rate{PerKey: 10, Burst: 30}, Embeddings: Embeddings{"http://127.0.0.1:9/v1", "small", "s3cret"},
 		Telemetry: Telemetry{Endpoint: "http://127.0.0.1:4318", Headers: map[string]string{"X-Key": "s3cret"}, Sample: new(0.25), Arguments: true},

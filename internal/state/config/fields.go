@@ -122,6 +122,7 @@ func (l *Limits) fields() []field {
 		{"body", parsedInto(&l.Body, parseSize)},
 		{"message", parsedInto(&l.Message, parseSize)},
 		{"processes", countInto(&l.Processes, 1, 100_000)},
+		{"sessions", countInto(&l.Sessions, 1, 1_000_000)},
 		{"schema", parsedInto(&l.Schema, parseSize)},
 	}
 }

@@ -1,0 +1,76 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// BenchmarkToolsOf20000 measures what people and services ask for about a profile with 20,000 tools.
+func BenchmarkToolsOf20000(b *testing.B) {
+	dir := b.TempDir()
+	var yaml strings.Builder
+	yaml.WriteString("mcpServers:\n")
+	st, err := store.Open(b.Context(), filepath.Join(dir, "toolfit.db"), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for s := range 40 {
+		id := tool.ServerID(fmt.Sprintf("s%d", s))
+		fmt.Fprintf(&yaml, "  %s: {command: does-not-exist}\n", id)
+		row := store.Server{ID: id, ListedAt: time.Now()}
+		for i := range 500 {
+			def := fmt.Sprintf(`{"name":"tool_%d","description":%q,"inputSchema":{"type":"object","properties":{"id":{"type":"string"},`+
+				`"limit":{"type":"integer"}}}}`, i, strings.Repeat("what it does ", 15))
+			row.Tools = append(row.Tools, store.Tool{Name: fmt.Sprintf("tool_%d", i), Definition: []byte(def)})
+		}
+		if err := st.SaveTools(b.Context(), row); err != nil {
+			b.Fatal(err)
+		}
+	}
+	st.Close()
+	cfg, err := config.Parse(filepath.Join(dir, "toolfit.yaml"), []byte(yaml.String()), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	a, err := New(b.Context(), cfg, &Options{LocalSecret: access.NewLocalSecret()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer a.Close()
+	ask := func(path string, cookies []*http.Cookie) *httptest.ResponseRecorder {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Host = "localhost"
+		r.RemoteAddr = "127.0.0.1:1"
+		for _, c := range cookies {
+			r.AddCookie(c)
+		}
+		a.Handler().ServeHTTP(w, r)
+		return w
+	}
+	cookies := ask(a.SignInLink(), nil).Result().Cookies()
+	for _, path := range []string{
+		"/api/v1/tools", "/api/v1/tools?q=tool_499", "/api/v1/tools?for=openai", "/api/v1/tools?limit=50", "/api/v1/prompt", "/api/v1/prompt?budget=4000",
+		"/api/v1/prompt?format=sig", "/api/v1/prompt?format=json", "/api/v1/search?q=what+it+does", "/tools", "/tools?page=300", "/tools?q=limit", "/prompt", "/prompt/text?budget=4000",
+	} {
+		b.Run(strings.TrimPrefix(path, "/"), func(b *testing.B) {
+			for b.Loop() {
+				w := ask(path, cookies)
+				if w.Code != http.StatusOK {
+					b.Fatalf("%d: %.200s", w.Code, w.Body)
+				}
+				b.ReportMetric(float64(w.Body.Len()), "bytes")
+			}
+		})
+	}
+}
