@@ -145,9 +145,9 @@ func (p *play) step(c *Catalog) {
 		c.Refresh(ctx, id)
 		p.fails[id] = false
 	case 2:
-		c.Approve(ctx, id)
+		c.Approve(ctx, "ann", id)
 	case 3:
-		c.KeepOut(ctx, id, "read", "t")
+		c.KeepOut(ctx, "ann", id, "read", "t")
 	default:
 		p.lists[id] = p.listing(id)
 		c.Refresh(ctx, id)
