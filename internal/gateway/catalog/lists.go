@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
-	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/schema"
 )
@@ -289,34 +288,4 @@ func notes(missing, aside map[string]string) json.RawMessage {
 	}
 	meta, _ := json.Marshal(notes) // strings only
 	return meta
-}
-
-// inEra writes tools as an era has them. Legacy clients cannot handle mirrored arguments and output schemas that are not objects,
-// and no tool needs a task for them: we follow it. Modern ones know no execution.
-func (v *View) inEra(era mcp.Era, items []item) {
-	if era != mcp.Modern && !v.eras.modern && !v.eras.tasks {
-		return
-	}
-	for i := range items {
-		e := items[i].e
-		if e == nil {
-			continue
-		}
-		modern := e.of != nil && e.of.from.modern
-		def := json.RawMessage(items[i].raw)
-		if era == mcp.Modern {
-			def = mcp.Without(def, "execution")
-		} else if e.of != nil && e.of.tasks == "required" {
-			def = taskOptional(def)
-		}
-		if era != mcp.Modern && modern {
-			if out := rawjson.Get(def, "outputSchema"); out != nil && string(rawjson.Get(out, "type")) != `"object"` {
-				def = mcp.Without(def, "outputSchema")
-			}
-		}
-		if modern != (era == mcp.Modern) {
-			def = withoutMirror(def)
-		}
-		items[i].raw = def
-	}
 }

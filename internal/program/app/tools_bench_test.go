@@ -47,6 +47,7 @@ func BenchmarkToolsOf20000(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer a.Close()
+	handler := a.Handler()
 	ask := func(path string, cookies []*http.Cookie) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(http.MethodGet, path, nil)
@@ -55,7 +56,7 @@ func BenchmarkToolsOf20000(b *testing.B) {
 		for _, c := range cookies {
 			r.AddCookie(c)
 		}
-		a.Handler().ServeHTTP(w, r)
+		handler.ServeHTTP(w, r)
 		return w
 	}
 	cookies := ask(a.SignInLink(), nil).Result().Cookies()
