@@ -56,7 +56,7 @@ func (f *Front) Serve(w http.ResponseWriter, r *http.Request, e Entry) {
 		f.get(w, r, e)
 	case r.Method == http.MethodDelete && !modern:
 		if s := f.session(w, r, e); s != nil {
-			f.sessions.remove(s)
+			f.sessions.endForGood(s)
 			w.WriteHeader(http.StatusNoContent)
 		}
 	default:
@@ -153,7 +153,7 @@ func (f *Front) initialize(w http.ResponseWriter, r *http.Request, e Entry, m Me
 		refuseID(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
-	w.Header().Set(sessionHeader, s.ID)
+	w.Header().Set(sessionHeader, s.token)
 	out := f.reply(w, r, opened{id: m.ID, session: s})
 	out.finish(e.Info().initializeResult(s.Version), nil, false)
 }
@@ -165,8 +165,8 @@ func (f *Front) session(w http.ResponseWriter, r *http.Request, e Entry) *Sessio
 		refuse(w, http.StatusBadRequest, Errorf(CodeInvalidRequest, "header %s is missing: send initialize first", sessionHeader))
 		return nil
 	}
-	s := f.sessions.get(id, e.Owner)
-	if s == nil || s.Group != e.Group {
+	s := f.sessions.get(id, e.Owner, e.Group)
+	if s == nil {
 		refuseUnknown(w)
 		return nil
 	}

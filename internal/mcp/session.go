@@ -23,6 +23,8 @@ type Session struct {
 	Capabilities json.RawMessage // the client's
 	Info         json.RawMessage // the client's own description; nil if there is none
 
+	token string // names it in headers; equal to ID where sessions are not sealed
+
 	used atomic.Int64 // last use, Unix nanoseconds
 
 	level atomic.Int32 // minimum level of log messages for the client, plus one; 0: not set

@@ -18,6 +18,7 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/waiting"
 	"github.com/toolfit/toolfit/internal/integration/gatewayenv"
 	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
@@ -50,7 +51,7 @@ func (a *App) startServers(ctx context.Context) (err error) {
 		Logger:       a.log,
 	})
 	// In the background: a server that does not answer must not delay whoever ends sessions.
-	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Ended: func(s *mcp.Session) {
+	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Cipher: access.NewCipher("session", a.sealKey), Ended: func(s *mcp.Session) {
 		a.Caller.EndSession(s.ID)
 		a.work.Go(func() { a.front.SessionEnded(a.background, s) })
 	}})
