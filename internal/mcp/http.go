@@ -25,6 +25,8 @@ type FrontOptions struct {
 	MaxBody int64         // limit of one POST in bytes; 0: 4 MiB
 	Stalled time.Duration // a client that reads nothing from its stream for this long counts as disconnected; 0: 10 s
 	Logger  *slog.Logger  // nil: discard
+	// Replicas are the other gateways that serve the same sessions; their options have this one's name. nil: there are none.
+	Replicas Replicas
 }
 
 // NewFront makes a front whose sessions live in the given set.
@@ -57,6 +59,7 @@ func (f *Front) Serve(w http.ResponseWriter, r *http.Request, e Entry) {
 	case r.Method == http.MethodDelete && !modern:
 		if s := f.session(w, r, e); s != nil {
 			f.sessions.endForGood(s)
+			f.tell(r, e, "", nil)
 			w.WriteHeader(http.StatusNoContent)
 		}
 	default:
@@ -120,11 +123,17 @@ func (f *Front) message(w http.ResponseWriter, r *http.Request, e Entry, s *Sess
 	ctx := context.WithoutCancel(r.Context())
 	switch {
 	case m.IsResponse():
+		if asker, _, _ := askedBy(m.ID); f.passTo(w, r, e, asker, &m) {
+			return
+		}
 		s.answered(m)
 		w.WriteHeader(http.StatusAccepted)
 	case m.IsNotification():
-		e.take(ctx, s, m)
+		if !e.take(ctx, s, m) {
+			f.tell(r, e, "", &m)
+		}
 		w.WriteHeader(http.StatusAccepted)
+	case f.passRequest(w, r, e, s, &m):
 	default:
 		out := f.reply(w, r, opened{id: m.ID, session: s})
 		ctx, err := out.open(ctx)

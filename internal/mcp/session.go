@@ -23,7 +23,8 @@ type Session struct {
 	Capabilities json.RawMessage // the client's
 	Info         json.RawMessage // the client's own description; nil if there is none
 
-	token string // names it in headers; equal to ID where sessions are not sealed
+	token   string // names it in headers; equal to ID where sessions are not sealed
+	replica string // ours, in the ids of questions and events; "": there is only one
 
 	used atomic.Int64 // last use, Unix nanoseconds
 
@@ -94,14 +95,16 @@ func outcome(ctx context.Context, err error) (withdrawn bool, told error) {
 	return false, err
 }
 
-// canceled ends the request that a notifications/cancelled names.
-func (s *Session) canceled(params json.RawMessage) {
+// canceled ends the request that a notifications/cancelled names; false: it is not open here.
+func (s *Session) canceled(params json.RawMessage) bool {
 	id := rawjson.Get(params, "requestId")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if o := s.open[string(id)]; o != nil {
+	o := s.open[string(id)]
+	if o != nil {
 		o.withdraw(nil)
 	}
+	return o != nil
 }
 
 // ask sends a question and waits for the client's answer. A client without the capability is not asked: it might never answer.
@@ -123,7 +126,7 @@ func (s *Session) ask(ctx context.Context, method string, params json.RawMessage
 		delete(s.asks, id)
 		s.mu.Unlock()
 	}()
-	if err := send(AppendRequest(nil, id, method, params)); err != nil {
+	if err := send(appendRequest(nil, s.askID(id), method, params)); err != nil {
 		return nil, err
 	}
 	select {
@@ -141,8 +144,8 @@ func (s *Session) ask(ctx context.Context, method string, params json.RawMessage
 
 // answered hands the client's answer to whoever asked. Answers to nothing are dropped.
 func (s *Session) answered(m Message) {
-	id, err := strconv.ParseInt(string(m.ID), 10, 64)
-	if err != nil {
+	replica, id, ok := askedBy(m.ID)
+	if !ok || replica != s.replica {
 		return
 	}
 	s.mu.Lock()
@@ -174,7 +177,7 @@ func (s *Session) stream() *outbox {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lastStream++
-	o := &outbox{id: strconv.Itoa(s.lastStream)}
+	o := &outbox{id: streamID(s.replica, strconv.Itoa(s.lastStream))}
 	if len(s.streams) == maxStreams {
 		s.streams = append(s.streams[:0], s.streams[1:]...)
 	}
@@ -191,7 +194,7 @@ func (s *Session) forget(o *outbox) {
 
 // find returns the stream with the id; nil when there is none.
 func (s *Session) find(id string) *outbox {
-	if id == newsStream {
+	if id == s.news.id {
 		return &s.news
 	}
 	s.mu.Lock()

@@ -32,6 +32,9 @@ type SessionsOptions struct {
 	Now  func() time.Time // nil: time.Now
 	// Cipher seals sessions into their tokens; the same for all replicas. nil: a session is known to this process only.
 	Cipher cipher.AEAD
+	// Replica names this process in the ids of questions and events, where several serve the same sessions; it has
+	// no punctuation. "": only one does.
+	Replica string
 	// Ended is told of each session that has ended; nil: nobody is.
 	Ended func(*Session)
 }
@@ -60,6 +63,10 @@ func (s *Sessions) add(sess *Session, named bool) error {
 	if named && sess.token == "" {
 		sess.ID = rand.Text()
 		sess.token = s.tokenFor(sess)
+	}
+	if named {
+		sess.replica = s.opts.Replica
+		sess.news.id = streamID(sess.replica, newsStream)
 	}
 	sess.used.Store(s.opts.Now().UnixNano())
 	err := s.room.Take(sess.Owner)
@@ -210,6 +217,17 @@ func (s *Sessions) Drain() {
 	defer s.mu.RUnlock()
 	for sess := range s.all {
 		sess.news.drain()
+	}
+}
+
+// HangUp ends the sessions' own streams. Their clients come back for them, perhaps to another replica.
+func (s *Sessions) HangUp() {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for sess := range s.all {
+		if sess.listening == nil {
+			sess.news.hangUp()
+		}
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *Sessions) reopen(token, owner, group string) *Session {
 	}
 	sess := &Session{
 		ID: was.ID, Owner: was.Owner, Group: was.Group, Version: was.Version, Capabilities: was.Capabilities, Info: was.Info,
-		done: make(chan struct{}), news: outbox{id: newsStream}, token: token,
+		done: make(chan struct{}), token: token,
 	}
 	if s.add(sess, true) != nil {
 		return nil

@@ -20,15 +20,28 @@ func (f *Front) get(w http.ResponseWriter, r *http.Request, e Entry) {
 	if s == nil {
 		return
 	}
-	from := &s.news
-	next := s.news.unsent()
-	if last := r.Header.Get("Last-Event-ID"); last != "" {
-		id, n, ok := parseEventID(last)
-		if from = s.find(id); !ok || from == nil {
-			refuse(w, http.StatusNotFound, Errorf(CodeInvalidRequest, "event %q is not known: its stream has ended", last))
-			return
-		}
-		next = n + 1
+	last := r.Header.Get("Last-Event-ID")
+	stream, n, valid := parseEventID(last)
+	replica, own := streamOf(stream)
+	var passed bool
+	if last == "" || own {
+		passed = f.passHome(w, r, e, s, nil)
+	} else {
+		passed = f.passTo(w, r, e, replica, nil)
+	}
+	if passed {
+		return
+	}
+	from := s.find(stream)
+	switch {
+	case last == "" || own && valid && from == nil: // one of a replica that has gone is begun anew
+		from = &s.news
+		n = s.news.unsent()
+	case from == nil || !valid:
+		refuse(w, http.StatusNotFound, Errorf(CodeInvalidRequest, "event %q is not known: its stream has ended", last))
+		return
+	default:
+		n = from.after(n)
 	}
 	streamHeader(w.Header())
 	w.WriteHeader(http.StatusOK)
@@ -36,7 +49,7 @@ func (f *Front) get(w http.ResponseWriter, r *http.Request, e Entry) {
 	if out.send(nil) != nil {
 		return
 	}
-	f.follow(out, r, s, from, next)
+	f.follow(out, r, s, from, n)
 }
 
 // follow writes the events of a stream from number next on.
