@@ -24,10 +24,13 @@ type edge struct {
 // newEdge makes the edge of a configuration. If the rate is unchanged, the limiter of before, which
 // may be nil, is kept.
 func (a *App) newEdge(cfg *config.Config, before *edge) *edge {
-	door := access.NewDoor(access.DoorOptions{
+	opts := access.DoorOptions{
 		Keys: a.Keys, Secret: a.opts.LocalSecret, Hosts: cfg.Hosts, PublicURL: cfg.PublicURL, Origins: cfg.Origins, Proxies: cfg.Proxies,
-	})
-	e := &edge{proxies: cfg.Proxies, rate: cfg.Rate, door: door}
+	}
+	if a.replicas != nil {
+		opts.Passed = a.replicas.Admitted
+	}
+	e := &edge{proxies: cfg.Proxies, rate: cfg.Rate, door: access.NewDoor(opts)}
 	switch {
 	case before != nil && before.rate == cfg.Rate:
 		e.limiter = before.limiter
@@ -121,7 +124,7 @@ func (a *App) limitedIn(h http.Handler, refuse refuser) http.Handler {
 // answers with an error and returns false.
 func (a *App) charge(w http.ResponseWriter, r *http.Request, messages, counted int, refuse refuser) bool {
 	e := a.edge.Load()
-	if e.limiter == nil {
+	if e.limiter == nil || access.IsPassedOn(r) { // another replica has counted it
 		return true
 	}
 	who, err := e.door.Admit(r)

@@ -14,6 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/meaning"
+	"github.com/toolfit/toolfit/internal/gateway/replicas"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/gateway/waiting"
 	"github.com/toolfit/toolfit/internal/integration/gatewayenv"
@@ -31,6 +32,7 @@ type gateway struct {
 	Waiting *waiting.Calls      // calls that outlive their requests
 	Env     *gatewayenv.Gateway // the gateway as an environment
 
+	replicas *replicas.Replicas // nil: there is only one
 	sessions *mcp.Sessions
 	front    *mcpserver.Server
 	meaning  *meaning.Model
@@ -50,11 +52,9 @@ func (a *App) startServers(ctx context.Context) (err error) {
 		Redact:       a.secrets.redact,
 		Logger:       a.log,
 	})
-	// In the background: a server that does not answer must not delay whoever ends sessions.
-	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Cipher: access.NewCipher("session", a.sealKey), Ended: func(s *mcp.Session) {
-		a.Caller.EndSession(s.ID)
-		a.work.Go(func() { a.front.SessionEnded(a.background, s) })
-	}})
+	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{
+		Cipher: access.NewCipher("session", a.sealKey), Replica: a.replicaID(), Ended: a.sessionEnded,
+	})
 	envTools, err := gatewayenv.Definitions()
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func (a *App) startCalls() error {
 	a.lab = a.newLab()
 	a.front = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{
 		Version: a.opts.Version, Key: a.sealKey, May: a.Env.May, Logger: a.log,
-		Waiting: a.Waiting, Tasks: a.Store.WaitingCalls,
+		Waiting: a.Waiting, Tasks: a.Store.WaitingCalls, Replica: a.replicaID(),
 	})
 	return nil
 }
@@ -111,6 +111,9 @@ func (g *gateway) close() {
 	g.front.Close()
 	g.Pool.Close()
 	g.meaning.Close()
+	if g.replicas != nil {
+		g.replicas.Close()
+	}
 }
 
 // jq runs the jq programs of models in a process of their own; nil if there is no program to start.

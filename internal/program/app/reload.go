@@ -47,10 +47,12 @@ func keepFixed(next, started *config.Config) (differ []string) {
 	keep("store", next.Store == started.Store)
 	keep("basePath", next.BasePath == started.BasePath)
 	keep("records.durable", next.Records.Durable == started.Records.Durable)
+	keep("replica", next.Replica == started.Replica)
 	keep("limits", next.Limits == started.Limits)
 	next.Listen = started.Listen
 	next.Store = started.Store
 	next.BasePath = started.BasePath
+	next.Replica = started.Replica
 	next.Limits = started.Limits
 	next.Records.Durable = started.Records.Durable
 	return differ

@@ -24,7 +24,7 @@ import (
 
 // Handler serves everything on the one port.
 func (a *App) Handler() http.Handler {
-	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{MaxBody: a.started.Limits.Body, Logger: a.log})
+	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{MaxBody: a.started.Limits.Body, Replicas: a.others(), Logger: a.log})
 	agents := a.limited(a.mcpHandler(front, access.Principal.MayCall, a.front.Entry))
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", agents)
@@ -83,6 +83,7 @@ func (a *App) mcpHandler(
 		}
 		entry := enter(who, view.Profile)
 		entry.Charge = a.chargeBatch
+		entry.Passed = access.IsPassedOn(r)
 		if inbound.FromOwner(r) && who == access.Owner() {
 			entry.Owner = stdioOwner
 		}
@@ -149,6 +150,7 @@ func (a *App) Serve(ctx context.Context, l, socket net.Listener) error {
 	case <-ctx.Done():
 	}
 	a.draining.Store(true)
+	a.leave()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	err := srv.Shutdown(drain)
