@@ -23,7 +23,7 @@ func (f *Front) postBatch(w http.ResponseWriter, r *http.Request, e Entry, body 
 		refuse(w, http.StatusBadRequest, Errorf(CodeInvalidRequest, "revision %s has no batches: send one message at a time", ModernVersion))
 		return
 	}
-	s := f.session(w, r, e)
+	s := f.session(w, r, e, body)
 	if s == nil {
 		return
 	}
@@ -80,9 +80,7 @@ func (f *Front) serveBatch(r *http.Request, e Entry, s *Session, messages []Mess
 	for i, m := range messages {
 		switch {
 		case m.IsResponse():
-			if asker, _, _ := askedBy(m.ID); asker != s.replica {
-				f.tell(r, e, asker, &m)
-			}
+			f.tellAsker(r, e, &m)
 			s.answered(m)
 		case m.IsNotification():
 			if !e.take(ctx, s, m) {

@@ -57,7 +57,7 @@ func (f *Front) Serve(w http.ResponseWriter, r *http.Request, e Entry) {
 	case r.Method == http.MethodGet && !modern:
 		f.get(w, r, e)
 	case r.Method == http.MethodDelete && !modern:
-		if s := f.session(w, r, e); s != nil {
+		if s := f.session(w, r, e, nil); s != nil {
 			f.sessions.endForGood(s)
 			f.tell(r, e, "", nil)
 			w.WriteHeader(http.StatusNoContent)
@@ -110,7 +110,7 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request, e Entry) {
 		f.initialize(w, r, e, m)
 		return
 	}
-	s := f.session(w, r, e)
+	s := f.session(w, r, e, body)
 	if s == nil {
 		return
 	}
@@ -123,7 +123,7 @@ func (f *Front) message(w http.ResponseWriter, r *http.Request, e Entry, s *Sess
 	ctx := context.WithoutCancel(r.Context())
 	switch {
 	case m.IsResponse():
-		if asker, _, _ := askedBy(m.ID); f.passTo(w, r, e, asker, &m) {
+		if f.passAnswer(w, r, e, &m) {
 			return
 		}
 		s.answered(m)
@@ -167,19 +167,22 @@ func (f *Front) initialize(w http.ResponseWriter, r *http.Request, e Entry, m Me
 	out.finish(e.Info().initializeResult(s.Version), nil, false)
 }
 
-// session finds the request's session, or answers the request and returns nil.
-func (f *Front) session(w http.ResponseWriter, r *http.Request, e Entry) *Session {
+// session finds the session of a request with its body, or answers the request and returns nil.
+func (f *Front) session(w http.ResponseWriter, r *http.Request, e Entry, body []byte) *Session {
 	id := r.Header.Get(sessionHeader)
 	if id == "" {
 		refuse(w, http.StatusBadRequest, Errorf(CodeInvalidRequest, "header %s is missing: send initialize first", sessionHeader))
 		return nil
 	}
 	s := f.sessions.get(id, e.Owner, e.Group)
-	if s == nil {
-		refuseUnknown(w)
-		return nil
+	if s != nil {
+		return s
 	}
-	return s
+	replica, _, only := strings.Cut(id, ".") // only that one knows it
+	if !only || !f.passTo(w, r, e, replica, body) {
+		refuseUnknown(w)
+	}
+	return nil
 }
 
 func refuseUnknown(w http.ResponseWriter) {

@@ -25,35 +25,52 @@ type Replicas interface {
 // passes tells whether a request may be passed on. What another replica has passed on stays here.
 func (f *Front) passes(e Entry) bool { return f.opts.Replicas != nil && !e.Passed }
 
-// passTo passes a request on to its replica; false: it is to be served here. Without a message it has no body.
-func (f *Front) passTo(w http.ResponseWriter, r *http.Request, e Entry, replica string, m *Message) bool {
+// passTo passes a request with its body on to its replica; false: it is to be served here.
+func (f *Front) passTo(w http.ResponseWriter, r *http.Request, e Entry, replica string, body []byte) bool {
 	if replica == "" || replica == f.sessions.opts.Replica || !f.passes(e) {
 		return false
 	}
-	return f.opts.Replicas.Forward(w, r, m.encode(), replica)
+	return f.opts.Replicas.Forward(w, r, body, replica)
 }
 
 // passHome passes a request on to the session's home; false: that is here.
-func (f *Front) passHome(w http.ResponseWriter, r *http.Request, e Entry, s *Session, m *Message) bool {
+func (f *Front) passHome(w http.ResponseWriter, r *http.Request, e Entry, s *Session, body []byte) bool {
 	if !f.passes(e) {
 		return false
 	}
 	home := f.opts.Replicas.Home(r.Context(), s.ID, "")
-	if f.passTo(w, r, e, home, m) {
+	if f.passTo(w, r, e, home, body) {
 		return true
 	}
 	if home == f.sessions.opts.Replica {
 		return false
 	}
 	home = f.opts.Replicas.Home(r.Context(), s.ID, home) // it did not answer: now it is here, or where another was quicker to say so
-	return f.passTo(w, r, e, home, m)
+	return f.passTo(w, r, e, home, body)
+}
+
+// passAnswer passes the answer to a question on to the replica that asked; false: that is here.
+func (f *Front) passAnswer(w http.ResponseWriter, r *http.Request, e Entry, m *Message) bool {
+	if !f.passes(e) {
+		return false
+	}
+	asker, _, _ := askedBy(m.ID)
+	return f.passTo(w, r, e, asker, m.encode())
+}
+
+// tellAsker is passAnswer for an answer within a batch.
+func (f *Front) tellAsker(r *http.Request, e Entry, m *Message) {
+	asker, _, _ := askedBy(m.ID)
+	if asker != "" && asker != f.sessions.opts.Replica {
+		f.tell(r, e, asker, m)
+	}
 }
 
 // passRequest passes on a request that concerns what a session has besides its token; false: it is to be served here.
 func (f *Front) passRequest(w http.ResponseWriter, r *http.Request, e Entry, s *Session, m *Message) bool {
 	switch m.Method {
 	case "resources/subscribe", "resources/unsubscribe":
-		return f.passHome(w, r, e, s, m)
+		return f.passes(e) && f.passHome(w, r, e, s, m.encode())
 	case "logging/setLevel":
 		f.tell(r, e, "", m) // each replica tells its own servers, and leaves out what the client does not want
 	}
@@ -70,7 +87,7 @@ func (f *Front) passOn(out *reply, e Entry, m Message) func(replica string) bool
 		}
 		out.finished = true // from here on nobody else may write
 		out.mu.Unlock()
-		passed := f.passTo(out.w.ResponseWriter, out.asked, e, replica, &m)
+		passed := f.passTo(out.w.ResponseWriter, out.asked, e, replica, m.encode())
 		out.mu.Lock()
 		defer out.mu.Unlock()
 		out.finished = passed
@@ -92,7 +109,10 @@ func askedBy(id json.RawMessage) (replica string, n int64, ok bool) {
 		replica, text, _ = strings.Cut(s, "-")
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	return replica, n, err == nil
+	if err != nil {
+		return "", 0, false
+	}
+	return replica, n, true
 }
 
 // askID is the id of a question; it names the replica where there are others.

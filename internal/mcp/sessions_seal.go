@@ -17,7 +17,7 @@ type sealedSession struct {
 }
 
 // maxToken is the length of the longest token: proxies limit headers. A session whose client says more
-// about itself is known to one gateway only.
+// about itself is known to one gateway only, which its token names where there are others.
 const maxToken = 1400
 
 // tokenFor makes the token of a session.
@@ -30,7 +30,7 @@ func (s *Sessions) tokenFor(sess *Session) string {
 	})
 	token := base64.RawURLEncoding.EncodeToString(s.opts.Cipher.Seal(nil, nil, plain, nil))
 	if len(token) > maxToken {
-		return sess.ID
+		return streamID(s.opts.Replica, sess.ID)
 	}
 	return token
 }

@@ -16,7 +16,7 @@ func (f *Front) get(w http.ResponseWriter, r *http.Request, e Entry) {
 		refuse(w, http.StatusNotAcceptable, Errorf(CodeInvalidRequest, "Accept must allow %s", streamType))
 		return
 	}
-	s := f.session(w, r, e)
+	s := f.session(w, r, e, nil)
 	if s == nil {
 		return
 	}

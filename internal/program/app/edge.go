@@ -114,7 +114,7 @@ func (a *App) limited(h http.Handler) http.Handler { return a.limitedIn(h, refus
 // limitedIn is limited with another form of the error.
 func (a *App) limitedIn(h http.Handler, refuse refuser) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if a.charge(w, r, 1, 0, refuse) {
+		if access.IsPassedOn(r) || a.charge(w, r, 1, 0, refuse) { // what was passed on is counted already
 			h.ServeHTTP(w, r)
 		}
 	})
@@ -124,7 +124,7 @@ func (a *App) limitedIn(h http.Handler, refuse refuser) http.Handler {
 // answers with an error and returns false.
 func (a *App) charge(w http.ResponseWriter, r *http.Request, messages, counted int, refuse refuser) bool {
 	e := a.edge.Load()
-	if e.limiter == nil || access.IsPassedOn(r) { // another replica has counted it
+	if e.limiter == nil {
 		return true
 	}
 	who, err := e.door.Admit(r)

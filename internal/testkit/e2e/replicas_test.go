@@ -400,6 +400,18 @@ func TestWhatIsAtOneReplicaIsReachedThroughAnother(t *testing.T) {
 				}
 			}
 		})
+		t.Run("a client that says too much about itself for its token", func(t *testing.T) {
+			long := &httpClient{http: plainHTTP, url: a + "/mcp"}
+			if _, err := long.request("initialize", strings.Replace(asking, "raw", strings.Repeat("长", 1000), 1)); err != nil {
+				t.Fatal(err)
+			}
+			for _, g := range all {
+				long.url = g.url + "/mcp"
+				if text, err := long.request("tools/call", `{"name":"plain","arguments":{}}`); err != nil || !strings.Contains(text, "plain") {
+					t.Errorf("%s, %v", text, err)
+				}
+			}
+		})
 		t.Run("a pass that nobody gave", func(t *testing.T) {
 			resp := client.streamed(t, a, "POST", call, "Toolfit-Pass", "AAAA")
 			if said, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusUnauthorized {
