@@ -80,11 +80,11 @@ func (f *Front) serveBatch(r *http.Request, e Entry, s *Session, messages []Mess
 	for i, m := range messages {
 		switch {
 		case m.IsResponse():
-			f.tellAsker(r, e, &m)
+			f.tellAsker(r, &m)
 			s.answered(m)
 		case m.IsNotification():
 			if !e.take(ctx, s, m) {
-				f.tell(r, e, "", &m)
+				f.tell(r, "", &m)
 			}
 		default:
 			serve := e.start(ctx, f.opts.Logger, &opened{id: m.ID, session: s}, m.request(s, Deaf))

@@ -516,7 +516,7 @@ func TestAnEarlyAnswerDoesNotWaitForAClientThatReadsNothing(t *testing.T) {
 	c := <-calls
 	began := time.Now()
 	large := json.RawMessage(`"` + strings.Repeat("a", 32<<20) + `"`)
-	c.req.early.(*reply).w.stalled = -time.Duration(len(large)>>16)*time.Second + 50*time.Millisecond // what is long may take longer
+	c.req.early.(*reply).w.front.opts.Stalled = -time.Duration(len(large)>>16)*time.Second + 50*time.Millisecond // what is long may take longer
 	if !c.req.AnswerNow(large) || time.Since(began) > patience/2 {
 		t.Errorf("it took %s", time.Since(began))
 	}

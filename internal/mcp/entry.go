@@ -16,7 +16,6 @@ type Entry struct {
 	Group   string      // the sessions that Broadcast reaches together
 	Info    func() Info // what initialize answers
 	Handler Handler
-	Passed  bool // another replica has passed the request on: it is served here
 	// Charge counts the messages of a batch against the rate limit; false: too many, and it has answered. May be nil.
 	Charge func(w http.ResponseWriter, r *http.Request, messages int) bool
 }

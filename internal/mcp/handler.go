@@ -34,8 +34,7 @@ type Request struct {
 
 	sessions *Sessions // where a modern request can listen
 	entry    Entry
-	early    answerer                  // answers it while its handler runs; nil where that is not possible
-	pass     func(replica string) bool // passes it on; nil where that is not possible
+	early    answerer // answers it while its handler runs; nil where that is not possible
 }
 
 // answerer can answer a request before its handler returns.
@@ -54,7 +53,10 @@ func (r *Request) AnswerNow(result json.RawMessage) bool {
 
 // PassOn passes the request on to another replica, whose answer becomes its own; what the handler returns is then
 // dropped. False changes nothing: the replica is not there, or the request was passed on to us.
-func (r *Request) PassOn(replica string) bool { return r.pass != nil && r.pass(replica) }
+func (r *Request) PassOn(replica string) bool {
+	out, ok := r.early.(*reply)
+	return ok && out.passOn(replica, Message{ID: r.ID, Method: r.Method, Params: r.Params})
+}
 
 // sent tells the handler that its result has been written or dropped.
 func (r *Request) sent() {

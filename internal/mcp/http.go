@@ -25,7 +25,7 @@ type FrontOptions struct {
 	MaxBody int64         // limit of one POST in bytes; 0: 4 MiB
 	Stalled time.Duration // a client that reads nothing from its stream for this long counts as disconnected; 0: 10 s
 	Logger  *slog.Logger  // nil: discard
-	// Replicas are the other gateways that serve the same sessions; their options have this one's name. nil: there are none.
+	// Replicas are the other gateways that serve the same sessions, whose options name this one. nil: there are none.
 	Replicas Replicas
 }
 
@@ -39,6 +39,13 @@ func NewFront(sessions *Sessions, opts *FrontOptions) *Front {
 	f.opts.Stalled = cmp.Or(f.opts.Stalled, 10*time.Second)
 	f.opts.Logger = cmp.Or(f.opts.Logger, slog.New(slog.DiscardHandler))
 	return f
+}
+
+// Alone is the front for what another replica has passed on: it passes nothing on.
+func (f *Front) Alone() *Front {
+	alone := *f
+	alone.opts.Replicas = nil
+	return &alone
 }
 
 const (
@@ -59,7 +66,7 @@ func (f *Front) Serve(w http.ResponseWriter, r *http.Request, e Entry) {
 	case r.Method == http.MethodDelete && !modern:
 		if s := f.session(w, r, e, nil); s != nil {
 			f.sessions.endForGood(s)
-			f.tell(r, e, "", nil)
+			f.tell(r, "", nil)
 			w.WriteHeader(http.StatusNoContent)
 		}
 	default:
@@ -123,17 +130,17 @@ func (f *Front) message(w http.ResponseWriter, r *http.Request, e Entry, s *Sess
 	ctx := context.WithoutCancel(r.Context())
 	switch {
 	case m.IsResponse():
-		if f.passAnswer(w, r, e, &m) {
+		if f.passAnswer(w, r, &m) {
 			return
 		}
 		s.answered(m)
 		w.WriteHeader(http.StatusAccepted)
 	case m.IsNotification():
 		if !e.take(ctx, s, m) {
-			f.tell(r, e, "", &m)
+			f.tell(r, "", &m)
 		}
 		w.WriteHeader(http.StatusAccepted)
-	case f.passRequest(w, r, e, s, &m):
+	case f.passRequest(w, r, s, &m):
 	default:
 		out := f.reply(w, r, opened{id: m.ID, session: s})
 		ctx, err := out.open(ctx)
@@ -179,7 +186,7 @@ func (f *Front) session(w http.ResponseWriter, r *http.Request, e Entry, body []
 		return s
 	}
 	replica, _, only := strings.Cut(id, ".") // only that one knows it
-	if !only || !f.passTo(w, r, e, replica, body) {
+	if !only || !f.passTo(w, r, replica, body) {
 		refuseUnknown(w)
 	}
 	return nil

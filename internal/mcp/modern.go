@@ -56,9 +56,6 @@ func (f *Front) postModern(w http.ResponseWriter, r *http.Request, e Entry, m Me
 	out := f.reply(w, r, opened{id: m.ID})
 	out.meta = meta
 	req := &Request{ID: m.ID, Method: m.Method, Params: m.Params, Meta: meta, Client: out, sessions: f.sessions, entry: e, early: out}
-	if f.passes(e) {
-		req.pass = f.passOn(out, e, m)
-	}
 	defer req.sent()
 	result, err := e.answer(r.Context(), f.opts.Logger, req)
 	out.finish(result, err, false)

@@ -22,82 +22,77 @@ type Replicas interface {
 	Tell(r *http.Request, body []byte, replica string)
 }
 
-// passes tells whether a request may be passed on. What another replica has passed on stays here.
-func (f *Front) passes(e Entry) bool { return f.opts.Replicas != nil && !e.Passed }
-
 // passTo passes a request with its body on to its replica; false: it is to be served here.
-func (f *Front) passTo(w http.ResponseWriter, r *http.Request, e Entry, replica string, body []byte) bool {
-	if replica == "" || replica == f.sessions.opts.Replica || !f.passes(e) {
+func (f *Front) passTo(w http.ResponseWriter, r *http.Request, replica string, body []byte) bool {
+	if replica == "" || replica == f.sessions.opts.Replica || f.opts.Replicas == nil {
 		return false
 	}
 	return f.opts.Replicas.Forward(w, r, body, replica)
 }
 
 // passHome passes a request on to the session's home; false: that is here.
-func (f *Front) passHome(w http.ResponseWriter, r *http.Request, e Entry, s *Session, body []byte) bool {
-	if !f.passes(e) {
+func (f *Front) passHome(w http.ResponseWriter, r *http.Request, s *Session, body []byte) bool {
+	if f.opts.Replicas == nil {
 		return false
 	}
 	home := f.opts.Replicas.Home(r.Context(), s.ID, "")
-	if f.passTo(w, r, e, home, body) {
+	if f.passTo(w, r, home, body) {
 		return true
 	}
 	if home == f.sessions.opts.Replica {
 		return false
 	}
 	home = f.opts.Replicas.Home(r.Context(), s.ID, home) // it did not answer: now it is here, or where another was quicker to say so
-	return f.passTo(w, r, e, home, body)
+	return f.passTo(w, r, home, body)
 }
 
 // passAnswer passes the answer to a question on to the replica that asked; false: that is here.
-func (f *Front) passAnswer(w http.ResponseWriter, r *http.Request, e Entry, m *Message) bool {
-	if !f.passes(e) {
+func (f *Front) passAnswer(w http.ResponseWriter, r *http.Request, m *Message) bool {
+	if f.opts.Replicas == nil {
 		return false
 	}
 	asker, _, _ := askedBy(m.ID)
-	return f.passTo(w, r, e, asker, m.encode())
+	return f.passTo(w, r, asker, m.encode())
 }
 
 // tellAsker is passAnswer for an answer within a batch.
-func (f *Front) tellAsker(r *http.Request, e Entry, m *Message) {
+func (f *Front) tellAsker(r *http.Request, m *Message) {
 	asker, _, _ := askedBy(m.ID)
 	if asker != "" && asker != f.sessions.opts.Replica {
-		f.tell(r, e, asker, m)
+		f.tell(r, asker, m)
 	}
 }
 
 // passRequest passes on a request that concerns what a session has besides its token; false: it is to be served here.
-func (f *Front) passRequest(w http.ResponseWriter, r *http.Request, e Entry, s *Session, m *Message) bool {
+func (f *Front) passRequest(w http.ResponseWriter, r *http.Request, s *Session, m *Message) bool {
 	switch m.Method {
 	case "resources/subscribe", "resources/unsubscribe":
-		return f.passes(e) && f.passHome(w, r, e, s, m.encode())
+		return f.opts.Replicas != nil && f.passHome(w, r, s, m.encode())
 	case "logging/setLevel":
-		f.tell(r, e, "", m) // each replica tells its own servers, and leaves out what the client does not want
+		f.tell(r, "", m) // each replica tells its own servers, and leaves out what the client does not want
 	}
 	return false
 }
 
-// passOn is how a request whose answer has not begun is passed on; it is then answered.
-func (f *Front) passOn(out *reply, e Entry, m Message) func(replica string) bool {
-	return func(replica string) bool {
-		out.mu.Lock()
-		if out.finished || out.streaming {
-			out.mu.Unlock()
-			return false
-		}
-		out.finished = true // from here on nobody else may write
-		out.mu.Unlock()
-		passed := f.passTo(out.w.ResponseWriter, out.asked, e, replica, m.encode())
-		out.mu.Lock()
-		defer out.mu.Unlock()
-		out.finished = passed
-		return passed
+// passOn lets another replica answer the request, if the answer has not begun.
+func (r *reply) passOn(replica string, m Message) bool {
+	r.mu.Lock()
+	if r.finished || r.streaming {
+		r.mu.Unlock()
+		return false
 	}
+	r.finished = true // from here on nobody else may write
+	r.mu.Unlock()
+	passed := r.w.front.passTo(r.w.ResponseWriter, r.asked, replica, m.encode())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.finished = passed
+	return passed
 }
 
 // tell tells another replica of a message, or with "" all.
-func (f *Front) tell(r *http.Request, e Entry, replica string, m *Message) {
-	if f.passes(e) {
+func (f *Front) tell(r *http.Request, replica string, m *Message) {
+	if f.opts.Replicas != nil {
 		f.opts.Replicas.Tell(r, m.encode(), replica)
 	}
 }

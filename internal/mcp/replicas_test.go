@@ -107,6 +107,9 @@ func sendTo(t *testing.T, o *others, passed bool, method, body string, header []
 	t.Helper()
 	sessions := mcp.NewSessions(&mcp.SessionsOptions{Replica: "me"})
 	front := mcp.NewFront(sessions, &mcp.FrontOptions{Replicas: o})
+	if passed {
+		front = front.Alone()
+	}
 	serve := func(ctx context.Context, method, body string, header ...string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(ctx, method, "/mcp", strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
@@ -115,7 +118,7 @@ func sendTo(t *testing.T, o *others, passed bool, method, body string, header []
 		}
 		w := httptest.NewRecorder()
 		front.Serve(w, r, mcp.Entry{
-			Owner: "ann", Passed: passed, Info: func() mcp.Info { return mcp.Info{} },
+			Owner: "ann", Info: func() mcp.Info { return mcp.Info{} },
 			Handler: mcp.HandlerFunc(func(context.Context, *mcp.Request) (json.RawMessage, error) { return json.RawMessage("{}"), nil }),
 		})
 		return w

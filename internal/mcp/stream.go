@@ -25,9 +25,9 @@ func (f *Front) get(w http.ResponseWriter, r *http.Request, e Entry) {
 	replica, own := streamOf(stream)
 	var passed bool
 	if last == "" || own {
-		passed = f.passHome(w, r, e, s, nil)
+		passed = f.passHome(w, r, s, nil)
 	} else {
-		passed = f.passTo(w, r, e, replica, nil)
+		passed = f.passTo(w, r, replica, nil)
 	}
 	if passed {
 		return
@@ -97,10 +97,10 @@ func streamHeader(h http.Header) {
 // eventWriter writes server-sent events. A client that stops reading counts as gone: it would hold up the call that writes.
 type eventWriter struct {
 	http.ResponseWriter
-	stalled time.Duration
+	front *Front
 }
 
-func (f *Front) events(w http.ResponseWriter) eventWriter { return eventWriter{w, f.opts.Stalled} }
+func (f *Front) events(w http.ResponseWriter) eventWriter { return eventWriter{w, f} }
 
 // event writes one message as an event. A nil message is an event with only an id; without an id the stream cannot be resumed.
 func (w eventWriter) event(id string, message []byte) error {
@@ -118,7 +118,7 @@ func (w eventWriter) event(id string, message []byte) error {
 
 // until is when a client that has not read a text of so many bytes counts as gone: 64 KB a second is enough.
 func (w eventWriter) until(size int) time.Time {
-	return time.Now().Add(w.stalled + time.Duration(size>>16)*time.Second)
+	return time.Now().Add(w.front.opts.Stalled + time.Duration(size>>16)*time.Second)
 }
 
 // send writes text and sends it off.

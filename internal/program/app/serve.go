@@ -68,6 +68,7 @@ func mayEnter(who access.Principal) bool { return who.MayCall() || who.MayRead()
 func (a *App) mcpHandler(
 	front *mcp.Front, may func(access.Principal) bool, enter func(who access.Principal, profile string) mcp.Entry,
 ) http.Handler {
+	alone := front.Alone()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.admit(r)
 		if err == nil && !may(who) {
@@ -83,9 +84,12 @@ func (a *App) mcpHandler(
 		}
 		entry := enter(who, view.Profile)
 		entry.Charge = a.chargeBatch
-		entry.Passed = access.IsPassedOn(r)
 		if inbound.FromOwner(r) && who == access.Owner() {
 			entry.Owner = stdioOwner
+		}
+		if access.IsPassedOn(r) {
+			alone.Serve(w, r, entry)
+			return
 		}
 		front.Serve(w, r, entry)
 	})
