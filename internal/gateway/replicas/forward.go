@@ -118,8 +118,11 @@ func (r *Replicas) Forward(w http.ResponseWriter, req *http.Request, body []byte
 		},
 		Transport: r.transport, FlushInterval: -1, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
-			if isDial(err) && req.Context().Err() == nil {
-				reached = false
+			if req.Context().Err() == nil {
+				r.opts.Logger.Warn("another gateway did not answer", "replica", to.ID, "url", to.URL, "error", err)
+				reached = !isDial(err)
+			}
+			if !reached {
 				return
 			}
 			http.Error(w, "the gateway that this request belongs to did not answer", http.StatusBadGateway)
