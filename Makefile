@@ -30,7 +30,7 @@ check:
 check-long: parts
 	$(GO) test -count=1 ./internal/state/store -run '^(TestSQLite|TestPostgres)$$' -long -v
 	$(GO) test -count=1 ./internal/entrance/restapi -run '^TestNoAnswerSpeaksOfGo$$' -long -v
-	$(GO) test -count=1 ./internal/testkit/e2e -run '^TestClientsCollectWhatTakesLong$$' -long -v
+	$(GO) test -count=1 ./internal/testkit/e2e -run '^TestClientsCollectWhatTakesLong$$' -long -parallel 3 -v
 
 # What the full tests need beside Go; see the script.
 parts:

@@ -67,7 +67,7 @@ func TestWaitingCallsStandOnTopAndAreCanceled(t *testing.T) {
 	}
 	w.asks(l, "哪个季度？")
 	_, body := p.ask("GET", "/calls/"+l.ID, nil)
-	for _, want := range []string{"waits for an answer", "Questions", "q1", "elicitation/create", "哪个季度？", "Cancel", `hx-get="/calls/` + l.ID + `/now"`} {
+	for _, want := range []string{"waits for an answer", "Questions", "q1", "elicitation/create", "哪个季度？", "Progress", "正在生成&lt;b&gt;", "Cancel", `hx-get="/calls/` + l.ID + `/now"`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page of a call lacks %s", want)
 		}

@@ -112,7 +112,8 @@ func (d *door) modern(ctx context.Context, who, caps, method, params string) (re
 }
 
 func (d *door) modernStream(ctx context.Context, who, caps, method, params string) (*http.Response, error) {
-	meta := fmt.Sprintf(`{"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":%s}`, mcp.ModernVersion, caps)
+	const prefix = "io.modelcontextprotocol/"
+	meta := fmt.Sprintf(`{"%sprotocolVersion":%q,"%sclientCapabilities":%s}`, prefix, mcp.ModernVersion, prefix, caps)
 	all := mcp.With(json.RawMessage(params), "_meta", json.RawMessage(meta))
 	header := map[string]string{"Mcp-Protocol-Version": mcp.ModernVersion, mcp.MethodHeader: method}
 	for _, key := range []string{"name", "uri", "taskId"} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -23,7 +24,8 @@ import (
 )
 
 // shop is a gateway with one server, whose calls are detached soon. Its tools wait for the test:
-// "slow" and "typed", which has an output schema, until they are released; "asks" for answers.
+// "slow" and "typed", which has an output schema, until they are released; "asks" for answers;
+// "races" ends when it would be detached.
 type shop struct {
 	*door
 	server *Server
@@ -44,7 +46,7 @@ type shopTools struct{}
 
 func (shopTools) List(context.Context, tool.ServerID) (upstream.Listing, error) {
 	l := upstream.Listing{Capabilities: json.RawMessage(`{"tools":{}}`)}
-	for _, name := range []string{"quick", "slow", "asks", "fails", "counts"} {
+	for _, name := range []string{"quick", "slow", "asks", "fails", "counts", "races"} {
 		l.Tools = append(l.Tools, tool.Definition{Name: name, Raw: json.RawMessage(`{"name":"` + name + `","inputSchema":{"type":"object"}}`)})
 	}
 	typed := `{"name":"typed","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}`
@@ -126,6 +128,8 @@ func (s *shop) serve(ctx context.Context, req *mcp.Request) (json.RawMessage, er
 			s.mu.Unlock()
 			return nil, ctx.Err()
 		}
+	case "races":
+		time.Sleep(detachAfter + time.Duration(rand.IntN(10_000)-4000)*time.Microsecond)
 	case "asks":
 		time.Sleep(2 * detachAfter)
 		var said []json.RawMessage

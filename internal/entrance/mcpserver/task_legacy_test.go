@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -38,7 +39,7 @@ func TestALegacyClientMakesATask(t *testing.T) {
 	failing := legacyTaskOf(t, ann, "fails")
 	unknown := legacyTaskOf(t, ann, "quick")
 	got, err := ann.request(t.Context(), "tasks/get", naming(id))
-	if err != nil || text(got, "taskId") != id || text(got, "status") != "working" || text(got, "pollInterval") == "" || text(got, "ttlMs") != "" {
+	if err != nil || text(got, "taskId") != id || text(got, "status") != "working" || text(got, "pollInterval") == "" {
 		t.Errorf("%s, %v", got, err)
 	}
 	time.AfterFunc(2*detachAfter, s.let)
@@ -51,7 +52,8 @@ func TestALegacyClientMakesATask(t *testing.T) {
 	}
 	_, err = ann.request(t.Context(), "tasks/result", naming(failing))
 	wantCode(t, err, -32099)
-	if got, err = ann.request(t.Context(), "tasks/get", naming(failing)); err != nil || text(got, "status") != "failed" || text(got, "statusMessage") != "broken" {
+	got, err = ann.request(t.Context(), "tasks/get", naming(failing))
+	if err != nil || text(got, "status") != "failed" || text(got, "statusMessage") != "broken" {
 		t.Errorf("%s, %v", got, err)
 	}
 	if got, err = ann.request(t.Context(), "tasks/result", naming(unknown)); err != nil || !strings.Contains(got, "done quick") {
@@ -59,7 +61,7 @@ func TestALegacyClientMakesATask(t *testing.T) {
 	}
 	soon(t, "the client hears of the end", func() bool {
 		all := strings.Join(ann.heard("notifications/tasks/status"), "\n")
-		return strings.Contains(all, `"taskId":"`+id+`","status":"completed"`) && strings.Contains(all, `"taskId":"`+failing+`","status":"failed"`)
+		return strings.Contains(all, id+`","status":"completed"`) && strings.Contains(all, failing+`","status":"failed"`)
 	})
 	if s.watched() != 0 {
 		t.Error("calls that have ended are watched")
@@ -108,7 +110,8 @@ func TestALegacyTaskAsksWhoWaitsForItsResult(t *testing.T) {
 	ann.answer = func(method string, params json.RawMessage) string {
 		mu.Lock()
 		defer mu.Unlock()
-		asked = append(asked, method+" "+text(string(params), "message")+" "+text(string(params), "_meta", "io.modelcontextprotocol/related-task", "taskId"))
+		of := text(string(params), "_meta", "io.modelcontextprotocol/related-task", "taskId")
+		asked = append(asked, method+" "+text(string(params), "message")+" "+of)
 		return fmt.Sprintf(`{"action":"accept","content":{"n":%d}}`, len(asked))
 	}
 	id := legacyTaskOf(t, ann, "asks")
@@ -142,6 +145,36 @@ func TestWhoWaitsForAResultMayLeave(t *testing.T) {
 	}
 }
 
+func TestATaskTellsItsProgress(t *testing.T) {
+	s := newShop(t)
+	defer s.let()
+	ann := s.open("ann", mcp.Latest, onlyAsked)
+	id := legacyTaskOf(t, ann, "counts")
+	soon(t, "its progress is known", func() bool {
+		got, err := ann.request(t.Context(), "tasks/get", naming(id))
+		return err == nil && text(got, "statusMessage") == "3 of 10"
+	})
+}
+
+// A request in a batch cannot be answered before the others: its call goes on with it.
+func TestACallInABatchIsNotDetached(t *testing.T) {
+	s := newShop(t)
+	ann := s.open("ann", "2025-03-26", nothing)
+	time.AfterFunc(3*detachAfter, s.let)
+	resp, err := s.post(t.Context(), "ann", "["+s.door.request("tools/call", calling("slow", ""))+"]", ann.header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(resp.Body)
+	if err != nil || !strings.Contains(string(got), "done slow") {
+		t.Errorf("%s, %v", got, err)
+	}
+	if all, err := s.store.WaitingCalls(t.Context(), store.WaitingFilter{}); err != nil || len(all) != 0 {
+		t.Errorf("%d calls wait, %v", len(all), err)
+	}
+}
+
 func TestATaskOutlivesItsSession(t *testing.T) {
 	s := newShop(t)
 	id := func() string {
@@ -170,7 +203,9 @@ func TestTasksAreListedInPages(t *testing.T) {
 	ann := s.open("ann", mcp.Latest, onlyAsked)
 	real := legacyTaskOf(t, ann, "slow")
 	for i := range 150 {
-		w := store.Waiting{ID: fmt.Sprintf("c_%03d", i), Owner: "ann", State: store.Completed, Created: time.Now().Add(-time.Hour), Expires: time.Now().Add(time.Hour)}
+		w := store.Waiting{ID: fmt.Sprintf("c_%03d", i), Owner: "ann", State: store.Completed}
+		w.Created = time.Now().Add(-time.Hour)
+		w.Expires = time.Now().Add(time.Hour)
 		if i%10 == 0 {
 			w.Owner = "bob"
 		}

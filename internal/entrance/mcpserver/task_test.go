@@ -1,11 +1,13 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -62,11 +64,12 @@ func getUntil(t *testing.T, s *shop, id, status string) (got string) {
 
 func TestASlowCallOfAModernClientBecomesATask(t *testing.T) {
 	s := newShop(t)
-	if got, err := s.modern(t.Context(), "ann", knowsTasks, "tools/call", calling("quick", "")); err != nil || text(got, "resultType") != "complete" {
+	got, err := s.modern(t.Context(), "ann", knowsTasks, "tools/call", calling("quick", ""))
+	if err != nil || text(got, "resultType") != "complete" {
 		t.Errorf("a quick call: %s, %v", got, err)
 	}
 	id := modernTask(t, s, "slow")
-	got := getUntil(t, s, id, "working")
+	got = getUntil(t, s, id, "working")
 	for _, member := range []string{"createdAt", "lastUpdatedAt", "ttlMs", "pollIntervalMs", "_meta"} {
 		if text(got, member) == "" {
 			t.Errorf("no %s in %s", member, got)
@@ -114,7 +117,8 @@ func TestAModernTaskAsks(t *testing.T) {
 	s := newShop(t)
 	id := modernTask(t, s, "asks")
 	got := getUntil(t, s, id, "input_required")
-	if text(got, "inputRequests", "q1", "method") != "elicitation/create" || !strings.Contains(text(got, "inputRequests", "q1", "params"), "name?") {
+	q := text(got, "inputRequests", "q1")
+	if text(q, "method") != "elicitation/create" || !strings.Contains(text(q, "params"), "name?") {
 		t.Fatalf("got %s", got)
 	}
 	update := func(responses string) error {
@@ -197,8 +201,9 @@ func TestAnothersTaskIsUnknown(t *testing.T) {
 		}
 	}
 	for name, do := range map[string]func(id string) error{
-		"modern get": modern("tasks/get", ""), "modern cancel": modern("tasks/cancel", ""), "modern update": modern("tasks/update", `,"inputResponses":{"q1":{}}`),
-		"legacy get": legacy("tasks/get"), "legacy cancel": legacy("tasks/cancel"), "legacy result": legacy("tasks/result"),
+		"modern get": modern("tasks/get", ""), "modern cancel": modern("tasks/cancel", ""),
+		"modern update": modern("tasks/update", `,"inputResponses":{"q1":{}}`),
+		"legacy get":    legacy("tasks/get"), "legacy cancel": legacy("tasks/cancel"), "legacy result": legacy("tasks/result"),
 	} {
 		known := wantCode(t, do(id), mcp.CodeInvalidParams)
 		unknown := wantCode(t, do("c_none"), mcp.CodeInvalidParams)
@@ -259,7 +264,8 @@ func TestAModernClientListensToItsTasks(t *testing.T) {
 			if len(last) == 0 {
 				defer s.let()
 			}
-			last[id] = text(string(m.Params), "status") + " " + text(string(m.Params), "result", "content") + text(string(m.Params), "error", "message")
+			p := string(m.Params)
+			last[id] = text(p, "status") + " " + text(p, "result", "content") + text(p, "error", "message")
 		default:
 			t.Errorf("heard %s %s", m.Method, m.Params)
 		}
@@ -303,12 +309,55 @@ func TestACallInAModernConversationBecomesATask(t *testing.T) {
 	}
 }
 
+// Whether a call ends or is detached first: its caller gets the result, one way or the other.
+func TestTheEndRacesWithDetaching(t *testing.T) {
+	s := newShop(t)
+	ann := s.open("ann", "2025-06-18", onlyAsked)
+	params := calling("races", "")
+	detached := 0
+	for name, do := range map[string]func(method, params string) (string, error){
+		"legacy": func(method, params string) (string, error) { return ann.request(t.Context(), method, params) },
+		"modern, with tasks": func(method, params string) (string, error) {
+			return s.modern(t.Context(), "ann", knowsTasks, method, params)
+		},
+		"modern, asked": func(method, params string) (string, error) {
+			return s.modern(t.Context(), "ann", onlyAsked, method, params)
+		},
+		"modern, deaf": func(method, params string) (string, error) {
+			return s.modern(t.Context(), "ann", nothing, method, params)
+		},
+	} {
+		var wg sync.WaitGroup
+		var mu sync.Mutex
+		for range 25 {
+			wg.Go(func() {
+				got, err := do("tools/call", params)
+				ref := cmp.Or(text(got, "taskId"), text(got, "_meta", "toolfit/waiting", "ref"))
+				if ref != "" {
+					mu.Lock()
+					detached++
+					mu.Unlock()
+					got, err = do("tools/call", fmt.Sprintf(`{"name":"fetch_result","arguments":{"ref":%q,"wait":"10s"}}`, ref))
+				}
+				if err != nil || !strings.Contains(got, "done races") {
+					t.Errorf("%s: %s, %v", name, got, err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	t.Logf("%d of 100 were detached", detached)
+	if got := strings.Fields(s.recorded("races")); len(got) != 100 || strings.Count(s.recorded("races"), "ok") != 100 {
+		t.Errorf("on record: %s", got)
+	}
+}
+
 func TestAClientWithoutTasksGetsAHandle(t *testing.T) {
 	s := newShop(t)
 	ann := s.open("ann", "2025-06-18", nothing)
 	got, err := ann.request(t.Context(), "tools/call", calling("slow", ""))
 	ref := text(got, "_meta", "toolfit/waiting", "ref")
-	if err != nil || text(got, "isError") != "" || !strings.Contains(got, `fetch_result {\"ref\":\"`+ref) || !strings.Contains(got, "Do not call") {
+	if err != nil || text(got, "isError") != "" || !strings.Contains(got, `fetch_result {\"ref\":\"`+ref) {
 		t.Fatalf("%s, %v", got, err)
 	}
 	got, err = ann.request(t.Context(), "tools/call", calling("typed", ""))
@@ -327,7 +376,7 @@ func TestAClientWithoutTasksGetsAHandle(t *testing.T) {
 	began := time.Now()
 	for _, wait := range []string{"", `,"wait":"0s"`, `,"wait":"100ms"`, `,"wait":"0.1"`} {
 		got := fetch(`{"ref":"` + ref + `"` + wait + `}`)
-		if text(got, "_meta", "toolfit/waiting", "state") != "working" || text(got, "isError") == "true" || !strings.Contains(got, "still running") {
+		if text(got, "_meta", "toolfit/waiting", "state") != "working" || !strings.Contains(got, "still running") {
 			t.Errorf("wait %s: %s", wait, got)
 		}
 	}

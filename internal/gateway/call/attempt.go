@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -10,58 +11,72 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// attempt fits the arguments and sends them. A call known not to have acted is retried, then replaced by its fallbacks, as configured.
-func (c *Caller) attempt(ctx context.Context, asked sent, req *Request, rec *recording) (sent, upstream.Outcome, error) {
-	s, out, first := c.retry(ctx, asked, req, rec)
-	if first == nil || asked.entry.Override == nil {
-		return s, out, first
+// attempt fits the arguments and sends them. A call known not to have acted is retried, then replaced by its fallbacks, as
+// configured: s is then what was sent instead.
+func (c *Caller) attempt(ctx context.Context, s *sent, req *Request, rec *recording) (upstream.Outcome, error) {
+	asked := s.args
+	out, first := c.retry(ctx, s, req, rec)
+	if first == nil || s.entry.Override == nil {
+		return out, first
 	}
+	return c.fallBack(ctx, s, asked, req, rec, first)
+}
+
+// fallBack sends what is configured instead of a call that has not acted.
+func (c *Caller) fallBack(
+	ctx context.Context, s *sent, asked json.RawMessage, req *Request, rec *recording, first error,
+) (upstream.Outcome, error) {
 	last := first
-	for _, alt := range asked.entry.Override.Fallback {
+	for _, alt := range s.entry.Override.Fallback {
 		if ctx.Err() != nil || !fault.NotActed(last) {
 			break
 		}
-		other, err := asked.fallback(alt)
+		other, err := s.fallback(alt, asked)
+		var out upstream.Outcome
 		if err == nil {
-			other, out, err = c.once(ctx, other, req, rec)
+			out, err = c.once(ctx, &other, req, rec)
 		}
 		if err == nil {
-			rec.note("instead of " + string(asked.entry.Name) + ": " + string(other.entry.Name))
-			return other, out, nil
+			rec.note("instead of " + string(s.entry.Name) + ": " + string(other.entry.Name))
+			*s = other
+			return out, nil
 		}
 		last = err
 		rec.warn("Fallback failed: " + fault.As(err).Message)
 	}
-	return s, upstream.Outcome{}, first
+	return upstream.Outcome{}, first
 }
 
-// fallback is the call with another tool, which the caller's profile must have, or with other arguments.
-func (s sent) fallback(alt config.Fallback) (sent, error) {
+// fallback is the call with another tool, which the caller's profile must have, or with other arguments than it was asked with.
+func (s *sent) fallback(alt config.Fallback, asked json.RawMessage) (sent, error) {
+	other := *s
+	other.args = asked
 	if alt.Tool != "" {
-		s.entry = s.view.Named(tool.Name(alt.Tool))
-		if s.entry == nil {
-			return s, fault.New(fault.UnknownTool, "unknown tool: %.100s", alt.Tool)
+		other.entry = s.view.Named(tool.Name(alt.Tool))
+		if other.entry == nil {
+			return other, fault.New(fault.UnknownTool, "unknown tool: %.100s", alt.Tool)
 		}
 	}
 	if alt.Args != nil {
-		s.args = alt.Args
+		other.args = alt.Args
 	}
-	return s, nil
+	return other, nil
 }
 
 // retryAfter is how long the first retry waits; each further one waits twice as long.
 const retryAfter = 100 * time.Millisecond
 
 // retry makes the call, and repeats it where that is safe and configured.
-func (c *Caller) retry(ctx context.Context, asked sent, req *Request, rec *recording) (sent, upstream.Outcome, error) {
+func (c *Caller) retry(ctx context.Context, s *sent, req *Request, rec *recording) (upstream.Outcome, error) {
+	asked := s.args
 	retries := 0
-	if asked.entry.Override != nil {
-		retries = asked.entry.Override.Retry
+	if s.entry.Override != nil {
+		retries = s.entry.Override.Retry
 	}
 	for n := 0; ; n++ {
-		s, out, err := c.once(ctx, asked, req, rec)
+		out, err := c.once(ctx, s, req, rec)
 		if err == nil || n == retries || !fault.NotActed(err) || fault.Is(err, fault.BadArguments) {
-			return s, out, err
+			return out, err
 		}
 		rec.note("made again: " + fault.As(err).Message)
 		timer := time.NewTimer(retryAfter << n)
@@ -69,28 +84,28 @@ func (c *Caller) retry(ctx context.Context, asked sent, req *Request, rec *recor
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return s, out, err
+			return out, err
 		}
+		s.args = asked
 	}
 }
 
 // once is at most one upstream request.
-func (c *Caller) once(ctx context.Context, s sent, req *Request, rec *recording) (sent, upstream.Outcome, error) {
-	var out upstream.Outcome
+func (c *Caller) once(ctx context.Context, s *sent, req *Request, rec *recording) (out upstream.Outcome, err error) {
 	if s.entry.Browser && !req.Found && c.opts.FindElements != nil {
 		args, answer, err := c.opts.FindElements(ctx, req, s.entry, s.args)
 		if err != nil || answer != nil {
 			out.Raw = answer
-			return s, out, err
+			return out, err
 		}
 		s.args = args
 	}
-	msg, err := c.fit(ctx, &s, req)
+	msg, err := c.fit(ctx, s, req)
 	if err != nil {
-		return s, out, err
+		return out, err
 	}
 	if c.log.Refuses() != nil && !s.entry.ReadOnly() {
-		return s, out, ErrUnrecordable
+		return out, ErrUnrecordable
 	}
 	switch {
 	case s.own(FetchResult):
@@ -98,10 +113,10 @@ func (c *Caller) once(ctx context.Context, s sent, req *Request, rec *recording)
 	case s.entry.Own:
 		out.Raw, err = c.opts.Own[s.entry.Shown](ctx, req, s.fitted.Args)
 	default:
-		if err := c.mayDetach(ctx, &s, req, rec, &msg); err != nil {
-			return s, out, err
+		if err := c.mayDetach(ctx, s, req, rec, &msg); err != nil {
+			return out, err
 		}
-		out, err = c.send(ctx, s.entry, msg)
+		return c.send(ctx, s.entry, msg)
 	}
-	return s, out, err
+	return out, err
 }

@@ -218,7 +218,7 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 		ctx, rec.stop = context.WithCancelCause(ctx)
 		defer rec.stop(nil)
 	}
-	s, out, err := c.attempt(ctx, s, &req, rec) // what the caller sent → what the tool takes; one upstream request
+	out, err := c.attempt(ctx, &s, &req, rec) // what the caller sent → what the tool takes; one upstream request
 	rec.ended()
 	rec.sent(&s)
 	if err == nil && out.Kind != upstream.Complete {

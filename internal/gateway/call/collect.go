@@ -19,10 +19,14 @@ func isHandle(ref string) bool { return strings.HasPrefix(ref, "c_") }
 // maxWait is how long fetch_result waits at most: clients give up after a minute.
 const maxWait = 50 * time.Second
 
-// parseWait reads a duration such as 30s; a bare number is in seconds.
-func parseWait(text string) (time.Duration, error) {
-	if text == "" {
+// parseWait reads a duration such as "30s"; a bare number is in seconds.
+func parseWait(raw json.RawMessage) (time.Duration, error) {
+	text, isText := rawjson.String(raw)
+	switch {
+	case rawjson.IsNull(raw) || isText && text == "":
 		return 0, nil
+	case !isText:
+		text = string(raw)
 	}
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil {
 		text = strconv.FormatFloat(min(max(seconds, -1), 1e6), 'f', -1, 64) + "s"
@@ -62,13 +66,26 @@ func (c *Caller) collect(ctx context.Context, req *Request, f fetching) (raw jso
 	}
 	res, err := Ended(&w)
 	asked := len(f.Fields) > 0 || f.JQ != "" || f.Offset > 0 || f.Limit > 0
-	if err != nil || !asked || res.Ref == "" {
-		if err != nil {
-			return nil, "", err
-		}
-		return res.Raw, "", nil
+	switch {
+	case fault.Is(err, fault.Canceled):
+		return wasCanceled(&w, f.Cancel), "", nil
+	case err != nil:
+		return nil, "", err
+	case asked && res.Ref != "":
+		return nil, res.Ref, nil
 	}
-	return nil, res.Ref, nil
+	return res.Raw, "", nil
+}
+
+// wasCanceled tells a model that a call was canceled; that is no error if it asked for it.
+func wasCanceled(w *store.Waiting, asked bool) json.RawMessage {
+	b := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), string(w.Tool)+" was canceled.")
+	b = append(b, `}],"_meta":{"toolfit/waiting":`...)
+	b = append(append(b, HandleMeta(w)...), '}')
+	if !asked {
+		b = append(b, `,"isError":true`...)
+	}
+	return append(b, '}')
 }
 
 // stillRunning tells a model that a call has not ended yet.

@@ -235,6 +235,9 @@ func (r *recording) ended() {
 	r.over = true
 }
 
+// longestWait is how long a call may wait at least, however short results are kept.
+const longestWait = 24 * time.Hour
+
 // detach stores the state of the call and answers the request. The caller holds mu.
 func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) bool {
 	c := r.caller
@@ -248,7 +251,7 @@ func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) 
 	w := store.Waiting{
 		ID: r.call.ID, Owner: r.call.Principal, Profile: r.call.Profile, Server: e.Server, Tool: e.Name,
 		State: store.Working, For: store.ForServer, Again: e.ReadOnly() || e.Idempotent(),
-		Created: now, Updated: now, Expires: now.Add(c.opts.Retain()), Body: body,
+		Created: now, Updated: now, Expires: now.Add(max(c.opts.Retain(), longestWait)), Body: body,
 	}
 	if r.heard != nil {
 		w.Message = *r.heard

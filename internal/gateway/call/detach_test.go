@@ -556,6 +556,9 @@ func TestFetchResultCollectsADetachedCall(t *testing.T) {
 	if got := fetch(`{"ref":"c_nothing"}`); strings.Contains(got, "still") {
 		t.Error(got)
 	}
+	if got := fetch(`{"ref":"` + id + `","wait":0}`); !strings.Contains(got, "still running") {
+		t.Error(got)
+	}
 	close(release)
 	if got := fetch(`{"ref":"` + id + `","wait":"10"}`); got != "done" {
 		t.Error(got)

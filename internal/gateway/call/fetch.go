@@ -23,13 +23,13 @@ const Fetched = "fetched: "
 
 // fetching are the arguments of fetch_result.
 type fetching struct {
-	Ref    string         `json:"ref"`
-	Fields project.Wanted `json:"fields"`
-	JQ     string         `json:"jq"`
-	Offset int            `json:"offset"`
-	Limit  int            `json:"limit"`
-	Wait   string         `json:"wait"`
-	Cancel bool           `json:"cancel"`
+	Ref    string          `json:"ref"`
+	Fields project.Wanted  `json:"fields"`
+	JQ     string          `json:"jq"`
+	Offset int             `json:"offset"`
+	Limit  int             `json:"limit"`
+	Wait   json.RawMessage `json:"wait"`
+	Cancel bool            `json:"cancel"`
 }
 
 // fetch is the tool fetch_result: it returns part of a full result that was stored for the caller.

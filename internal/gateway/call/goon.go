@@ -196,10 +196,25 @@ func (c *Caller) GoOn(ctx context.Context, l *waiting.Live) {
 		c.sendAnswers(ctx, r)
 	case w.Again && w.Attempt <= maxAttempts:
 		r.rec.note("sent again: the gateway that sent it first has gone")
+		if err := withdraw(ctx, l); err != nil {
+			l.After(retryTask)
+			return
+		}
 		c.sendAgain(ctx, r)
 	default:
 		c.conclude(ctx, r, upstream.Outcome{}, lostCall(r.sent.entry.Shown))
 	}
+}
+
+// withdraw closes what was asked in an earlier attempt: nobody waits for the answer.
+func withdraw(ctx context.Context, l *waiting.Live) error {
+	_, err := l.Change(ctx, func(w *store.Waiting) {
+		q := waiting.ReadQuestions(w)
+		q.Open = nil
+		q.Said = nil
+		q.Write(w)
+	})
+	return err
 }
 
 // lostCall is the error for a call whose gateway has gone while its server had it.
@@ -244,9 +259,8 @@ func (c *Caller) sendAnswers(ctx context.Context, r *resumed) {
 
 // sendAgain sends a detached call and ends it.
 func (c *Caller) sendAgain(ctx context.Context, r *resumed) {
-	s, out, err := c.attempt(ctx, r.sent, &r.req, r.rec)
+	out, err := c.attempt(ctx, &r.sent, &r.req, r.rec)
 	r.rec.ended()
-	r.sent = s
 	if err == nil {
 		out, err = c.afterwards(ctx, &r.sent, &r.req, r.rec, out)
 	}

@@ -34,7 +34,8 @@ func fetchDefinition(jq bool) json.RawMessage {
 		`Without them: the beginning, and next_offset. A call that was still running has a ref like c_…: give wait.",` +
 		`"inputSchema":{"type":"object","properties":{` +
 		`"ref":{"type":"string","description":"The ref of _omitted, such as r_7f3kq2, or of a running call."},` +
-		`"wait":{"type":"string","description":"How long to wait for a running call, such as 30s; at most 50s."},` +
+		`"wait":{"anyOf":[{"type":"string"},{"type":"number"}],` +
+		`"description":"How long to wait for a running call, such as 30s; at most 50s."},` +
 		`"cancel":{"type":"boolean","description":"Cancel the running call."},` +
 		`"fields":{"anyOf":[{"type":"string"},{"type":"array","items":{"type":"string"},"maxItems":64}],` +
 		`"description":"Names as _omitted gives them, [\"Databases\",\"Tags\"], or a mask: a,b(c,d/e),items[:20](id), !secret to leave out."},` +

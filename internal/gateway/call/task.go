@@ -294,7 +294,7 @@ func (c *Caller) Canceled(w store.Waiting) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		r, err := c.reopen(ctx, nil, w)
-		if r.rec == nil || r.Task.ID == "" && !r.Asks {
+		if r.rec == nil || r.Task.ID == "" && !r.Asks && w.Lease.After(c.opts.Now()) {
 			return // who works on it records it
 		}
 		if err == nil && r.Task.ID != "" {

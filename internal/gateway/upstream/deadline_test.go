@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
@@ -141,6 +143,26 @@ func TestADetachedCallsQuestionComesBack(t *testing.T) {
 	if err != nil || out.Kind != InputRequired || !strings.Contains(string(out.Raw), "[server new] Who?") {
 		t.Errorf("%+v, %v", out, err)
 	}
+}
+
+// ender cancels a call as soon as it is detached.
+type ender struct{ why error }
+
+func (e ender) Slow(cancel context.CancelCauseFunc) bool {
+	cancel(e.why)
+	return true
+}
+
+func (ender) Detached() bool { return true }
+
+// TestADetachedCallThatIsCanceledIsNotLate holds that the server is not blamed for it.
+func TestADetachedCallThatIsCanceledIsNotLate(t *testing.T) {
+	t.Parallel()
+	p, _ := newPool(t, nil, badConfig("bad", "plain"))
+	_, err := p.Call(t.Context(), Call{
+		Server: "bad", Tool: "never", Params: json.RawMessage(`{"name":"never"}`), Slow: ender{errors.New("enough")}, SlowAfter: time.Millisecond,
+	})
+	wantFault(t, err, fault.Canceled, "the call was canceled")
 }
 
 // TestClockStandsStillWhileTheCallerIsAsked holds that a person may be slower than the

@@ -99,6 +99,8 @@ func (p *Pool) transport(proxy string) *http.Transport {
 		IdleConnTimeout:        90 * time.Second,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxResponseHeaderBytes: 1 << 20,
+		ReadBufferSize:         1 << 10, // a detached call holds both for long; large results do not go through them
+		WriteBufferSize:        1 << 10,
 		DisableCompression:     true, // results pass unchanged
 	}
 }

@@ -36,6 +36,11 @@ func (p peer) Ask(ctx context.Context, method string, params json.RawMessage) (j
 }
 func (peer) Notify(context.Context, string, json.RawMessage) error { return nil }
 
+// says is a peer that always says the same.
+func says(said json.RawMessage, err error) peer {
+	return func(context.Context, string, json.RawMessage) (json.RawMessage, error) { return said, err }
+}
+
 // ends is a GoOn that ends a call with the answers it got.
 func ends(ctx context.Context, l *Live) {
 	w, _ := l.Row(ctx)
@@ -143,8 +148,9 @@ func TestKeysAreNeverUsedTwice(t *testing.T) {
 func TestWhoCollectsACallIsAsked(t *testing.T) {
 	r := newReplica(t, openStore(t), ends)
 	w := r.add(t, "c_1")
-	park(t, w, `{"a":{"method":"elicitation/create","params":{"message":"name?"}},"b":{"method":"elicitation/create"},"c":{"method":"roots/list"}}`)
-	got, err := r.Collect(t.Context(), "ann", "c_1", 5*time.Second, peer(func(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	park(t, w, `{"a":{"method":"elicitation/create","params":{"message":"name?"}},`+
+		`"b":{"method":"elicitation/create"},"c":{"method":"roots/list"}}`)
+	answers := func(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 		switch {
 		case method == "roots/list":
 			return json.RawMessage(`{"roots":[]}`), nil
@@ -152,7 +158,8 @@ func TestWhoCollectsACallIsAsked(t *testing.T) {
 			return json.RawMessage(`{"action":"accept"}`), nil
 		}
 		return nil, mcp.Errorf(-1, "no")
-	}))
+	}
+	got, err := r.Collect(t.Context(), "ann", "c_1", 5*time.Second, peer(answers))
 	if err != nil || string(got.Answer) != `{"a":{"action":"accept"},"b":{"action":"cancel"},"c":{"roots":[]}}` {
 		t.Errorf("%s, %v", got.Answer, err)
 	}
@@ -167,7 +174,7 @@ func TestAQuestionThatCannotBeAskedStaysOpen(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	gone := errors.New("the client has gone")
-	_, err = r.Collect(t.Context(), "ann", "c_1", time.Minute, peer(func(context.Context, string, json.RawMessage) (json.RawMessage, error) { return nil, gone }))
+	_, err = r.Collect(t.Context(), "ann", "c_1", time.Minute, says(nil, gone))
 	if err != gone {
 		t.Errorf("got %v", err)
 	}
@@ -224,7 +231,7 @@ func TestAnOpenCallAsks(t *testing.T) {
 		return string(said), err
 	}
 	answering := func(said json.RawMessage, err error) {
-		go r.Collect(t.Context(), "ann", "c_1", time.Second, peer(func(context.Context, string, json.RawMessage) (json.RawMessage, error) { return said, err }))
+		go r.Collect(t.Context(), "ann", "c_1", time.Second, says(said, err))
 	}
 	answering(json.RawMessage(`{"role":"assistant"}`), nil)
 	if said, err := ask(t.Context()); err != nil || said != `{"role":"assistant"}` {

@@ -86,23 +86,23 @@ func TestACancelAtAnotherReplicaEndsTheWork(t *testing.T) {
 	if _, err := b.Cancel(t.Context(), "ann", "c_1"); err != nil {
 		t.Fatal(err)
 	}
-	endsWithin(t, lease/4+100*time.Millisecond, w.ctx, ErrCanceled)
+	endsWithin(t, lease/2, w.ctx, ErrCanceled) // a quarter, and the time it takes
 	if len(b.canceled) != 1 || len(a.canceled) != 0 || a.Len() != 0 {
 		t.Errorf("b was told %d times, a %d times", len(b.canceled), len(a.canceled))
 	}
 }
 
-func TestAManyLostCallsAreTakenOverAtOnce(t *testing.T) {
+func TestManyLostCallsAreTakenOverAtOnce(t *testing.T) {
 	st := openStore(t)
-	a := newReplica(t, st, nil)
+	a := newReplicaFor(t, st, time.Minute, nil)
 	const n = 250
 	for i := range n {
 		a.add(t, name(i)).After(time.Hour)
 	}
 	a.stop()
 	a.Close()
-	b := newReplica(t, st, func(_ context.Context, l *Live) { l.After(time.Hour) })
-	c := newReplica(t, st, func(_ context.Context, l *Live) { l.After(time.Hour) })
+	b := newReplicaFor(t, st, time.Minute, func(_ context.Context, l *Live) { l.After(time.Hour) })
+	c := newReplicaFor(t, st, time.Minute, func(_ context.Context, l *Live) { l.After(time.Hour) })
 	within(t, 10*time.Second, "all are taken over", func() bool { return b.wentOn()+c.wentOn() >= n })
 	if b.Len()+c.Len() != n {
 		t.Errorf("%d and %d", b.Len(), c.Len())

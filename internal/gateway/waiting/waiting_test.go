@@ -231,7 +231,7 @@ func TestCloseWaitsForTheWorkAndLeavesTheCallsToOthers(t *testing.T) {
 	st := openStore(t)
 	began := make(chan struct{})
 	var ended atomic.Bool
-	a := newReplica(t, st, func(ctx context.Context, l *Live) {
+	a := newReplicaFor(t, st, time.Hour, func(ctx context.Context, l *Live) {
 		if l.ID == "c_later" {
 			l.After(time.Hour)
 			return
@@ -241,7 +241,6 @@ func TestCloseWaitsForTheWorkAndLeavesTheCallsToOthers(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		ended.Store(l.Left())
 	})
-	a.opts.Lease = time.Hour
 	a.add(t, "c_step").After(0)
 	a.add(t, "c_later").After(0)
 	request := a.add(t, "c_request")
@@ -261,7 +260,7 @@ func TestCloseWaitsForTheWorkAndLeavesTheCallsToOthers(t *testing.T) {
 		t.Errorf("a call was added: %v", err)
 	}
 	b := newReplica(t, st, func(ctx context.Context, l *Live) { l.End(ctx, store.Completed, answer("b")) })
-	within(t, lease, "the next replica has taken all", func() bool { return b.wentOn() == 3 })
+	within(t, time.Minute, "the next replica has taken all", func() bool { return b.wentOn() == 3 })
 	for _, id := range []string{"c_step", "c_later", "c_request"} {
 		if w, err := b.Wait(t.Context(), "ann", id, time.Second); err != nil || string(w.Answer) != "b" {
 			t.Errorf("%s: %+v, %v", id, w, err)

@@ -18,7 +18,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // lease is short, so that tests see it end.
-const lease = 400 * time.Millisecond
+const lease = time.Second
 
 func openStore(t testing.TB) *store.Store {
 	t.Helper()
@@ -47,6 +47,10 @@ func (r *replica) wentOn() int {
 
 // newReplica runs a replica; goOn may be nil.
 func newReplica(t testing.TB, st Store, goOn func(context.Context, *Live)) *replica {
+	return newReplicaFor(t, st, lease, goOn)
+}
+
+func newReplicaFor(t testing.TB, st Store, lease time.Duration, goOn func(context.Context, *Live)) *replica {
 	r := &replica{}
 	r.Calls = New(st, &Options{
 		Lease: lease,

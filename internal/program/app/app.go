@@ -96,7 +96,7 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	a.startEntrances()
-	for _, work := range []func(context.Context){a.Catalog.Run, a.housekeep, a.events.Run, a.followStore, a.followKeys, a.Waiting.Run} {
+	for _, work := range []func(context.Context){a.Catalog.Run, a.housekeep, a.events.Run, a.followStore, a.followKeys} {
 		a.work.Go(func() { work(a.background) })
 	}
 	if a.replicas != nil {

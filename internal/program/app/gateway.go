@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"sync"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -32,6 +33,7 @@ type gateway struct {
 	Waiting *waiting.Calls      // calls that outlive their requests
 	Env     *gatewayenv.Gateway // the gateway as an environment
 
+	carries  sync.Once          // of carryOn
 	replicas *replicas.Replicas // nil: there is only one
 	sessions *mcp.Sessions
 	front    *mcpserver.Server

@@ -24,6 +24,7 @@ import (
 
 // Handler serves everything on the one port.
 func (a *App) Handler() http.Handler {
+	a.carryOn()
 	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{MaxBody: a.started.Limits.Body, Replicas: a.others(), Logger: a.log})
 	agents := a.limited(a.mcpHandler(front, access.Principal.MayCall, a.front.Entry))
 	mux := http.NewServeMux()
@@ -59,6 +60,12 @@ func (a *App) API(admit func(*http.Request) (access.Principal, error)) *restapi.
 // sources are what the REST API and its events read.
 func (a *App) sources() restapi.Sources {
 	return restapi.Sources{Catalog: a.Catalog, Pool: a.Pool, Registry: a, Rules: a, Agents: a, Config: a.Config}
+}
+
+// carryOn goes on with waiting calls, from now on: a command that only looks something up must not take
+// over those of a gateway that has gone.
+func (a *App) carryOn() {
+	a.carries.Do(func() { a.work.Go(func() { a.Waiting.Run(a.background) }) })
 }
 
 // mayEnter admits to the environment who may call tools or read records.
@@ -223,6 +230,7 @@ func (a *App) serveStdio(
 	if err != nil {
 		return err
 	}
+	a.carryOn()
 	entry := enter(who, view.Profile)
 	entry.Owner = stdioOwner
 	return mcp.ServeStdio(ctx, in, out, a.sessions, entry, &mcp.StdioOptions{

@@ -138,7 +138,7 @@ func (s *Store) Waiting(ctx context.Context, owner, id string) (Waiting, error) 
 		return Waiting{}, err
 	case len(found) == 0:
 		return Waiting{}, fault.New(fault.NotFound, "there is no waiting call %q", id).
-			WithHint("waiting calls are kept for a while only; call the tool again")
+			WithHint("check the id; waiting calls are kept for a while only")
 	}
 	return found[0], nil
 }

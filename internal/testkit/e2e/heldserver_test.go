@@ -40,7 +40,8 @@ func newHeldServer(t *testing.T, modern bool) *heldServer {
 const heldTools = `{"name":"hold","inputSchema":{"type":"object"}},` +
 	`{"name":"look","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},` +
 	`{"name":"put","inputSchema":{"type":"object"},"annotations":{"idempotentHint":true}},` +
-	`{"name":"measure","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"string"}},"required":["n"]}},` +
+	`{"name":"measure","inputSchema":{"type":"object"},` +
+	`"outputSchema":{"type":"object","properties":{"n":{"type":"string"}},"required":["n"]}},` +
 	`{"name":"ask","inputSchema":{"type":"object"}},` +
 	`{"name":"job","inputSchema":{"type":"object"},"execution":{"taskSupport":"optional"}},` +
 	`{"name":"must","inputSchema":{"type":"object"},"execution":{"taskSupport":"required"}}`
