@@ -420,3 +420,25 @@ func TestWhatIsAtOneReplicaIsReachedThroughAnother(t *testing.T) {
 		})
 	})
 }
+
+func TestWhatIsPassedOnIsCountedOnce(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "shared.db")
+	yaml := lines("store: "+store, "rate: {perKey: 1/h, burst: 3}") + bare(newCurious(t).url)
+	a := replica(t, yaml, 0)
+	b := replica(t, yaml, 0)
+	client := &httpClient{http: plainHTTP, url: a.url + "/mcp"}
+	if _, err := client.request("initialize", asking); err != nil {
+		t.Fatal(err)
+	}
+	client.streamed(t, a.url, "GET", "")
+	subscribe := `{"jsonrpc":"2.0","id":6,"method":"resources/subscribe","params":{"uri":"test://watched"}}`
+	for i := range 4 {
+		want := http.StatusOK
+		if i == 3 {
+			want = http.StatusTooManyRequests // by the one that it came to
+		}
+		if resp := client.streamed(t, b.url, "POST", subscribe); resp.StatusCode != want {
+			t.Errorf("%d: status %d", i, resp.StatusCode)
+		}
+	}
+}
