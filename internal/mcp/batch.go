@@ -23,7 +23,7 @@ func (f *Front) postBatch(w http.ResponseWriter, r *http.Request, e Entry, body 
 		refuse(w, http.StatusBadRequest, Errorf(CodeInvalidRequest, "revision %s has no batches: send one message at a time", ModernVersion))
 		return
 	}
-	s := f.session(w, r, e)
+	s := f.session(w, r, e, body)
 	if s == nil {
 		return
 	}
@@ -39,7 +39,7 @@ func (f *Front) postBatch(w http.ResponseWriter, r *http.Request, e Entry, body 
 	if e.Charge != nil && !e.Charge(w, r, len(messages)) {
 		return
 	}
-	answers := f.serveBatch(context.WithoutCancel(r.Context()), e, s, messages)
+	answers := f.serveBatch(r, e, s, messages)
 	if answers == nil {
 		w.WriteHeader(http.StatusAccepted)
 		return
@@ -73,15 +73,19 @@ func parseBatch(body []byte) ([]Message, error) {
 }
 
 // serveBatch runs the requests in parallel and returns the array of answers; nil if there are none.
-func (f *Front) serveBatch(ctx context.Context, e Entry, s *Session, messages []Message) []byte {
+func (f *Front) serveBatch(r *http.Request, e Entry, s *Session, messages []Message) []byte {
+	ctx := context.WithoutCancel(r.Context())
 	answers := make([][]byte, len(messages))
 	var wg sync.WaitGroup
 	for i, m := range messages {
 		switch {
 		case m.IsResponse():
+			f.tellAsker(r, &m)
 			s.answered(m)
 		case m.IsNotification():
-			e.take(ctx, s, m)
+			if !e.take(ctx, s, m) {
+				f.tell(r, "", &m)
+			}
 		default:
 			serve := e.start(ctx, f.opts.Logger, &opened{id: m.ID, session: s}, m.request(s, Deaf))
 			wg.Go(func() { answers[i] = serve() })

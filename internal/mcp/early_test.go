@@ -125,7 +125,7 @@ func answersEarly(t *testing.T, era, kind string) {
 		}
 		c.goesOn(t)
 	}
-	if s := f.sessions.get(header[sessionHeader], ""); s != nil && len(s.streams) != 0 {
+	if s := f.sessions.get(header[sessionHeader], "", "default"); s != nil && len(s.streams) != 0 {
 		t.Errorf("%d streams are stored", len(s.streams))
 	}
 }
@@ -164,7 +164,7 @@ func TestAnEarlyAnswerIsACompleteHTTPResponse(t *testing.T) {
 func TestAnAnsweredRequestBelongsToNobody(t *testing.T) {
 	f, calls := newEarlyFront(t)
 	h := f.open(t, Latest)
-	s := f.sessions.get(h[sessionHeader], "")
+	s := f.sessions.get(h[sessionHeader], "", "default")
 	early := func() *earlyCall {
 		answer := make(chan []string, 1)
 		go func() { answer <- readAnswer(t, f.post(t, `{"id":7,"method":"early"}`, h)) }()
@@ -516,7 +516,7 @@ func TestAnEarlyAnswerDoesNotWaitForAClientThatReadsNothing(t *testing.T) {
 	c := <-calls
 	began := time.Now()
 	large := json.RawMessage(`"` + strings.Repeat("a", 32<<20) + `"`)
-	c.req.early.(*reply).w.stalled = -time.Duration(len(large)>>16)*time.Second + 50*time.Millisecond // what is long may take longer
+	c.req.early.(*reply).w.front.opts.Stalled = -time.Duration(len(large)>>16)*time.Second + 50*time.Millisecond // what is long may take longer
 	if !c.req.AnswerNow(large) || time.Since(began) > patience/2 {
 		t.Errorf("it took %s", time.Since(began))
 	}
@@ -527,7 +527,7 @@ func TestAnEarlyAnswerDoesNotWaitForAClientThatReadsNothing(t *testing.T) {
 func TestEarlyAnswersAndCancellationsRace(t *testing.T) {
 	f, calls := newEarlyFront(t)
 	h := f.open(t, "2025-06-18")
-	s := f.sessions.get(h[sessionHeader], "")
+	s := f.sessions.get(h[sessionHeader], "", "default")
 	early := 0
 	for i := range 300 {
 		params := `{}`

@@ -91,15 +91,16 @@ func (e Entry) answer(ctx context.Context, log *slog.Logger, req *Request) (json
 	return result, err
 }
 
-// take dispatches a notification.
-func (e Entry) take(ctx context.Context, s *Session, m Message) {
+// take dispatches a notification; false: it concerns other replicas too.
+func (e Entry) take(ctx context.Context, s *Session, m Message) bool {
 	switch m.Method {
 	case "notifications/cancelled":
-		s.canceled(m.Params)
+		return s.canceled(m.Params)
 	case "notifications/initialized":
-	default:
-		e.Handler.Serve(ctx, &Request{Method: m.Method, Params: m.Params, Session: s, Client: Deaf})
+		return true
 	}
+	e.Handler.Serve(ctx, &Request{Method: m.Method, Params: m.Params, Session: s, Client: Deaf})
+	return m.Method != "notifications/roots/list_changed"
 }
 
 // start registers a request and returns the function that serves it; that returns the answer, or

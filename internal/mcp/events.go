@@ -106,6 +106,18 @@ func (o *outbox) drain() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed = true
+	o.dismiss()
+}
+
+// hangUp ends the current reader.
+func (o *outbox) hangUp() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.dismiss()
+}
+
+// dismiss ends the current reader. The caller holds mu.
+func (o *outbox) dismiss() {
 	if o.wake != nil {
 		close(o.wake)
 		o.wake = nil
@@ -135,6 +147,17 @@ func (o *outbox) unsent() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.sent
+}
+
+// after is the number of the event that follows number n. One that we have not had is of an earlier process: what
+// was not sent follows then.
+func (o *outbox) after(n int) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n >= o.first+len(o.events) {
+		return o.sent
+	}
+	return n + 1
 }
 
 func (o *outbox) reading() bool {

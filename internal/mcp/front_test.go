@@ -132,7 +132,7 @@ func TestBatch(t *testing.T) {
 func TestCanceledRequestOverHTTPEndsWithoutAnAnswer(t *testing.T) {
 	f := newTestFront(t, nil)
 	h := f.open(t, "2025-06-18")
-	s := f.sessions.get(h[sessionHeader], "")
+	s := f.sessions.get(h[sessionHeader], "", "default")
 	answer := make(chan []string, 1)
 	go func() { answer <- readAnswer(t, f.post(t, `{"id":"x","method":"hang"}`, h)) }()
 	waitFor(t, func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.open) == 1 })
@@ -151,7 +151,7 @@ func TestCanceledRequestOverHTTPEndsWithoutAnAnswer(t *testing.T) {
 func TestRequestsOfASessionThatEndsAreAnswered(t *testing.T) {
 	f := newTestFront(t, nil)
 	h := f.open(t, "2025-06-18")
-	s := f.sessions.get(h[sessionHeader], "")
+	s := f.sessions.get(h[sessionHeader], "", "default")
 	answer := make(chan []string, 1)
 	go func() { answer <- readAnswer(t, f.post(t, `{"id":"x","method":"hang"}`, h)) }()
 	waitFor(t, func() bool { s.mu.Lock(); defer s.mu.Unlock(); return len(s.open) == 1 })
@@ -161,7 +161,7 @@ func TestRequestsOfASessionThatEndsAreAnswered(t *testing.T) {
 	}
 
 	f.sessions.mu.Lock() // found before it ended, begun after: nothing was done, so the client may come again
-	f.sessions.byID[s.ID] = s
+	f.sessions.byToken[s.ID] = s
 	f.sessions.mu.Unlock()
 	if got := readAnswer(t, f.post(t, ping, h)); !strings.HasPrefix(got[0], "404 ") {
 		t.Errorf("got %q", got)
@@ -243,7 +243,7 @@ func TestQueueForAClientThatDoesNotListenIsBounded(t *testing.T) {
 	for i := range 10 * maxEvents {
 		f.sessions.Broadcast("default", fmt.Sprint("notifications/", i), nil)
 	}
-	s := f.sessions.get(h[sessionHeader], "")
+	s := f.sessions.get(h[sessionHeader], "", "default")
 	if q, _, _ := s.news.from(0); len(q) != maxEvents || !strings.Contains(string(q[maxEvents-1]), fmt.Sprint(10*maxEvents-1)) {
 		t.Errorf("%d messages wait", len(q))
 	}
@@ -333,7 +333,7 @@ func TestSessionsEndWhenTheyAreIdle(t *testing.T) {
 	}
 	now = now.Add(2 * time.Hour)
 	used, listening, calling := all[0], all[1], all[2]
-	sessions.get(used.ID, "me")
+	sessions.get(used.ID, "me", "default")
 	listening.news.read()
 	request := &opened{id: []byte("1"), session: calling}
 	_, err := request.open(context.Background())
@@ -370,7 +370,7 @@ func TestOneOwnerCannotLockTheOthersOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := open("greedy"); err != nil || sessions.get(first.ID, "greedy") != nil || sessions.Len() != 8 {
+	if _, err := open("greedy", ""); err != nil || sessions.get(first.ID, "greedy") != nil || sessions.Len() != 8 {
 		t.Errorf("its idlest session did not make room for a new one: %v, %d", err, sessions.Len())
 	}
 	for i := range 5 {

@@ -51,6 +51,13 @@ func (r *Request) AnswerNow(result json.RawMessage) bool {
 	return r.early != nil && r.early.answerNow(result)
 }
 
+// PassOn passes the request on to another replica, whose answer becomes its own; what the handler returns is then
+// dropped. False changes nothing: the replica is not there, or the request was passed on to us.
+func (r *Request) PassOn(replica string) bool {
+	out, ok := r.early.(*reply)
+	return ok && out.passOn(replica, Message{ID: r.ID, Method: r.Method, Params: r.Params})
+}
+
 // sent tells the handler that its result has been written or dropped.
 func (r *Request) sent() {
 	if r.Sent != nil {

@@ -25,6 +25,8 @@ type FrontOptions struct {
 	MaxBody int64         // limit of one POST in bytes; 0: 4 MiB
 	Stalled time.Duration // a client that reads nothing from its stream for this long counts as disconnected; 0: 10 s
 	Logger  *slog.Logger  // nil: discard
+	// Replicas are the other gateways that serve the same sessions, whose options name this one. nil: there are none.
+	Replicas Replicas
 }
 
 // NewFront makes a front whose sessions live in the given set.
@@ -37,6 +39,13 @@ func NewFront(sessions *Sessions, opts *FrontOptions) *Front {
 	f.opts.Stalled = cmp.Or(f.opts.Stalled, 10*time.Second)
 	f.opts.Logger = cmp.Or(f.opts.Logger, slog.New(slog.DiscardHandler))
 	return f
+}
+
+// Alone is the front for what another replica has passed on: it passes nothing on.
+func (f *Front) Alone() *Front {
+	alone := *f
+	alone.opts.Replicas = nil
+	return &alone
 }
 
 const (
@@ -55,8 +64,9 @@ func (f *Front) Serve(w http.ResponseWriter, r *http.Request, e Entry) {
 	case r.Method == http.MethodGet && !modern:
 		f.get(w, r, e)
 	case r.Method == http.MethodDelete && !modern:
-		if s := f.session(w, r, e); s != nil {
-			f.sessions.remove(s)
+		if s := f.session(w, r, e, nil); s != nil {
+			f.sessions.endForGood(s)
+			f.tell(r, "", nil)
 			w.WriteHeader(http.StatusNoContent)
 		}
 	default:
@@ -107,7 +117,7 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request, e Entry) {
 		f.initialize(w, r, e, m)
 		return
 	}
-	s := f.session(w, r, e)
+	s := f.session(w, r, e, body)
 	if s == nil {
 		return
 	}
@@ -120,11 +130,17 @@ func (f *Front) message(w http.ResponseWriter, r *http.Request, e Entry, s *Sess
 	ctx := context.WithoutCancel(r.Context())
 	switch {
 	case m.IsResponse():
+		if f.passAnswer(w, r, &m) {
+			return
+		}
 		s.answered(m)
 		w.WriteHeader(http.StatusAccepted)
 	case m.IsNotification():
-		e.take(ctx, s, m)
+		if !e.take(ctx, s, m) {
+			f.tell(r, "", &m)
+		}
 		w.WriteHeader(http.StatusAccepted)
+	case f.passRequest(w, r, s, &m):
 	default:
 		out := f.reply(w, r, opened{id: m.ID, session: s})
 		ctx, err := out.open(ctx)
@@ -153,24 +169,27 @@ func (f *Front) initialize(w http.ResponseWriter, r *http.Request, e Entry, m Me
 		refuseID(w, http.StatusBadRequest, m.ID, err)
 		return
 	}
-	w.Header().Set(sessionHeader, s.ID)
+	w.Header().Set(sessionHeader, s.token)
 	out := f.reply(w, r, opened{id: m.ID, session: s})
 	out.finish(e.Info().initializeResult(s.Version), nil, false)
 }
 
-// session finds the request's session, or answers the request and returns nil.
-func (f *Front) session(w http.ResponseWriter, r *http.Request, e Entry) *Session {
+// session finds the session of a request with its body, or answers the request and returns nil.
+func (f *Front) session(w http.ResponseWriter, r *http.Request, e Entry, body []byte) *Session {
 	id := r.Header.Get(sessionHeader)
 	if id == "" {
 		refuse(w, http.StatusBadRequest, Errorf(CodeInvalidRequest, "header %s is missing: send initialize first", sessionHeader))
 		return nil
 	}
-	s := f.sessions.get(id, e.Owner)
-	if s == nil || s.Group != e.Group {
-		refuseUnknown(w)
-		return nil
+	s := f.sessions.get(id, e.Owner, e.Group)
+	if s != nil {
+		return s
 	}
-	return s
+	replica, _, only := strings.Cut(id, ".") // only that one knows it
+	if !only || !f.passTo(w, r, replica, body) {
+		refuseUnknown(w)
+	}
+	return nil
 }
 
 func refuseUnknown(w http.ResponseWriter) {

@@ -129,6 +129,27 @@ func AppendRequest(dst []byte, id int64, method string, params []byte) []byte {
 	return appendMethod(dst, method, params)
 }
 
+// encode writes the message anew; nil is none.
+func (m *Message) encode() []byte {
+	switch {
+	case m == nil:
+		return nil
+	case m.IsNotification():
+		return AppendNotification(nil, m.Method, m.Params)
+	case m.IsRequest():
+		return appendRequest(nil, m.ID, m.Method, m.Params)
+	case m.Error != nil:
+		return AppendError(nil, m.ID, &Error{Raw: m.Error})
+	}
+	return AppendResult(nil, m.ID, m.Result)
+}
+
+// appendRequest appends a request with any id.
+func appendRequest(dst []byte, id json.RawMessage, method string, params []byte) []byte {
+	dst = append(dst, head+`,"id":`...)
+	return appendMethod(append(dst, id...), method, params)
+}
+
 // AppendNotification appends a notification.
 func AppendNotification(dst []byte, method string, params []byte) []byte {
 	return appendMethod(append(dst, head...), method, params)

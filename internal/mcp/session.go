@@ -24,6 +24,9 @@ type Session struct {
 	Info         json.RawMessage // the client's own description; nil if there is none
 	Opened       time.Time       // zero for the stream of a modern client, which has no session
 
+	token   string // names it in headers; equal to ID where sessions are not sealed
+	replica string // ours, in the ids of questions and events; "": there is only one
+
 	used atomic.Int64 // last use, Unix nanoseconds
 
 	level atomic.Int32 // minimum level of log messages for the client, plus one; 0: not set
@@ -93,14 +96,16 @@ func outcome(ctx context.Context, err error) (withdrawn bool, told error) {
 	return false, err
 }
 
-// canceled ends the request that a notifications/cancelled names.
-func (s *Session) canceled(params json.RawMessage) {
+// canceled ends the request that a notifications/cancelled names; false: it is not open here.
+func (s *Session) canceled(params json.RawMessage) bool {
 	id := rawjson.Get(params, "requestId")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if o := s.open[string(id)]; o != nil {
+	o := s.open[string(id)]
+	if o != nil {
 		o.withdraw(nil)
 	}
+	return o != nil
 }
 
 // ask sends a question and waits for the client's answer. A client without the capability is not asked: it might never answer.
@@ -122,7 +127,7 @@ func (s *Session) ask(ctx context.Context, method string, params json.RawMessage
 		delete(s.asks, id)
 		s.mu.Unlock()
 	}()
-	if err := send(AppendRequest(nil, id, method, params)); err != nil {
+	if err := send(appendRequest(nil, s.askID(id), method, params)); err != nil {
 		return nil, err
 	}
 	select {
@@ -140,8 +145,8 @@ func (s *Session) ask(ctx context.Context, method string, params json.RawMessage
 
 // answered hands the client's answer to whoever asked. Answers to nothing are dropped.
 func (s *Session) answered(m Message) {
-	id, err := strconv.ParseInt(string(m.ID), 10, 64)
-	if err != nil {
+	replica, id, ok := askedBy(m.ID)
+	if !ok || replica != s.replica {
 		return
 	}
 	s.mu.Lock()
@@ -173,7 +178,7 @@ func (s *Session) stream() *outbox {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lastStream++
-	o := &outbox{id: strconv.Itoa(s.lastStream)}
+	o := &outbox{id: streamID(s.replica, strconv.Itoa(s.lastStream))}
 	if len(s.streams) == maxStreams {
 		s.streams = append(s.streams[:0], s.streams[1:]...)
 	}
@@ -190,7 +195,7 @@ func (s *Session) forget(o *outbox) {
 
 // find returns the stream with the id; nil when there is none.
 func (s *Session) find(id string) *outbox {
-	if id == newsStream {
+	if id == s.news.id {
 		return &s.news
 	}
 	s.mu.Lock()

@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"crypto/cipher"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -19,8 +20,9 @@ type Sessions struct {
 	room *share.Room // by owner
 
 	mu       sync.RWMutex
-	byID     map[string]*Session
+	byToken  map[string]*Session
 	all      map[*Session]struct{}
+	ended    map[string]bool      // by id: sessions that must not be taken up again
 	searched map[string]time.Time // when no room was found for an owner
 }
 
@@ -29,13 +31,18 @@ type SessionsOptions struct {
 	Max  int              // most sessions at once, of which no owner has more than its share; 0: 10,000
 	Idle time.Duration    // a session without a request or an open stream for so long ends; 0: one hour
 	Now  func() time.Time // nil: time.Now
+	// Cipher seals sessions into their tokens; the same for all replicas. nil: a session is known to this process only.
+	Cipher cipher.AEAD
+	// Replica names this process in the ids of questions and events, where several serve the same sessions; it has
+	// no punctuation. "": only one does.
+	Replica string
 	// Ended is told of each session that has ended; nil: nobody is.
 	Ended func(*Session)
 }
 
 // NewSessions makes an empty set; nil options are the defaults.
 func NewSessions(opts *SessionsOptions) *Sessions {
-	s := &Sessions{byID: map[string]*Session{}, all: map[*Session]struct{}{}, searched: map[string]time.Time{}}
+	s := &Sessions{byToken: map[string]*Session{}, all: map[*Session]struct{}{}, ended: map[string]bool{}, searched: map[string]time.Time{}}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -51,10 +58,16 @@ func NewSessions(opts *SessionsOptions) *Sessions {
 	return s
 }
 
-// add registers a session; named ones get an unguessable id.
+// add registers a session; named ones get an unguessable id and token, unless they have them. Of two with
+// the same token the first stays.
 func (s *Sessions) add(sess *Session, named bool) error {
-	if named {
+	if named && sess.token == "" {
 		sess.ID = rand.Text()
+		sess.token = s.tokenFor(sess)
+	}
+	if named {
+		sess.replica = s.opts.Replica
+		sess.news.id = streamID(sess.replica, newsStream)
 	}
 	now := s.opts.Now()
 	sess.used.Store(now.UnixNano())
@@ -73,9 +86,13 @@ func (s *Sessions) add(sess *Session, named bool) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if named && s.byToken[sess.token] != nil {
+		s.room.Leave(sess.Owner)
+		return nil
+	}
 	s.all[sess] = struct{}{}
 	if named {
-		s.byID[sess.ID] = sess
+		s.byToken[sess.token] = sess
 	}
 	return nil
 }
@@ -146,12 +163,15 @@ func (s *Sessions) idlest(owner string) *Session {
 	return own
 }
 
-// get finds an owner's session. Another owner's session looks like none.
-func (s *Sessions) get(id, owner string) *Session {
+// get finds an owner's session in a group. Another's looks like none.
+func (s *Sessions) get(token, owner, group string) *Session {
 	s.mu.RLock()
-	sess := s.byID[id]
+	sess := s.byToken[token]
 	s.mu.RUnlock()
-	if sess == nil || sess.Owner != owner {
+	if sess == nil {
+		sess = s.reopen(token, owner, group)
+	}
+	if sess == nil || sess.Owner != owner || sess.Group != group {
 		return nil
 	}
 	sess.used.Store(s.opts.Now().UnixNano())
@@ -162,7 +182,9 @@ func (s *Sessions) remove(sess *Session) {
 	s.mu.Lock()
 	_, there := s.all[sess]
 	delete(s.all, sess)
-	delete(s.byID, sess.ID)
+	if s.byToken[sess.token] == sess {
+		delete(s.byToken, sess.token)
+	}
 	s.mu.Unlock()
 	sess.close(errEnded)
 	if there {
@@ -204,7 +226,9 @@ func (s *Sessions) Sweep() {
 }
 
 // end ends the sessions that the function picks.
-func (s *Sessions) end(which func(*Session) bool) {
+func (s *Sessions) end(which func(*Session) bool) { s.endEach(s.remove, which) }
+
+func (s *Sessions) endEach(end func(*Session), which func(*Session) bool) {
 	var over []*Session
 	s.mu.RLock()
 	for sess := range s.all {
@@ -214,14 +238,14 @@ func (s *Sessions) end(which func(*Session) bool) {
 	}
 	s.mu.RUnlock()
 	for _, sess := range over {
-		s.remove(sess)
+		end(sess)
 	}
 }
 
 // EndOf ends the sessions of the owners that the function names.
 func (s *Sessions) EndOf(gone func(owner string) bool) {
 	owners := map[string]bool{}
-	s.end(func(sess *Session) bool {
+	s.endEach(s.endForGood, func(sess *Session) bool {
 		is, known := owners[sess.Owner]
 		if !known {
 			is = gone(sess.Owner)
@@ -237,6 +261,17 @@ func (s *Sessions) Drain() {
 	defer s.mu.RUnlock()
 	for sess := range s.all {
 		sess.news.drain()
+	}
+}
+
+// HangUp ends the sessions' own streams. Their clients come back for them, perhaps to another replica.
+func (s *Sessions) HangUp() {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for sess := range s.all {
+		if sess.listening == nil {
+			sess.news.hangUp()
+		}
 	}
 }
 

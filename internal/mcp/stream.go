@@ -16,19 +16,32 @@ func (f *Front) get(w http.ResponseWriter, r *http.Request, e Entry) {
 		refuse(w, http.StatusNotAcceptable, Errorf(CodeInvalidRequest, "Accept must allow %s", streamType))
 		return
 	}
-	s := f.session(w, r, e)
+	s := f.session(w, r, e, nil)
 	if s == nil {
 		return
 	}
-	from := &s.news
-	next := s.news.unsent()
-	if last := r.Header.Get("Last-Event-ID"); last != "" {
-		id, n, ok := parseEventID(last)
-		if from = s.find(id); !ok || from == nil {
-			refuse(w, http.StatusNotFound, Errorf(CodeInvalidRequest, "event %q is not known: its stream has ended", last))
-			return
-		}
-		next = n + 1
+	last := r.Header.Get("Last-Event-ID")
+	stream, n, valid := parseEventID(last)
+	replica, own := streamOf(stream)
+	var passed bool
+	if last == "" || own {
+		passed = f.passHome(w, r, s, nil)
+	} else {
+		passed = f.passTo(w, r, replica, nil)
+	}
+	if passed {
+		return
+	}
+	from := s.find(stream)
+	switch {
+	case last == "" || own && valid && from == nil: // one of a replica that has gone is begun anew
+		from = &s.news
+		n = s.news.unsent()
+	case from == nil || !valid:
+		refuse(w, http.StatusNotFound, Errorf(CodeInvalidRequest, "event %q is not known: its stream has ended", last))
+		return
+	default:
+		n = from.after(n)
 	}
 	streamHeader(w.Header())
 	w.WriteHeader(http.StatusOK)
@@ -36,7 +49,7 @@ func (f *Front) get(w http.ResponseWriter, r *http.Request, e Entry) {
 	if out.send(nil) != nil {
 		return
 	}
-	f.follow(out, r, s, from, next)
+	f.follow(out, r, s, from, n)
 }
 
 // follow writes the events of a stream from number next on.
@@ -84,10 +97,10 @@ func streamHeader(h http.Header) {
 // eventWriter writes server-sent events. A client that stops reading counts as gone: it would hold up the call that writes.
 type eventWriter struct {
 	http.ResponseWriter
-	stalled time.Duration
+	front *Front
 }
 
-func (f *Front) events(w http.ResponseWriter) eventWriter { return eventWriter{w, f.opts.Stalled} }
+func (f *Front) events(w http.ResponseWriter) eventWriter { return eventWriter{w, f} }
 
 // event writes one message as an event. A nil message is an event with only an id; without an id the stream cannot be resumed.
 func (w eventWriter) event(id string, message []byte) error {
@@ -105,7 +118,7 @@ func (w eventWriter) event(id string, message []byte) error {
 
 // until is when a client that has not read a text of so many bytes counts as gone: 64 KB a second is enough.
 func (w eventWriter) until(size int) time.Time {
-	return time.Now().Add(w.stalled + time.Duration(size>>16)*time.Second)
+	return time.Now().Add(w.front.opts.Stalled + time.Duration(size>>16)*time.Second)
 }
 
 // send writes text and sends it off.

@@ -51,6 +51,9 @@ func (v *visitor) resume(ctx context.Context, req *mcp.Request, ask asker, back 
 	again := *req
 	switch was.Kind {
 	case stateParked:
+		if was.Replica != v.server.parked.replica && req.PassOn(was.Replica) {
+			return nil, errAnswered
+		}
 		out, err := v.server.resume(ctx, req, v, back, was)
 		return v.inModern(req, out, 0, err)
 	case stateRepeat:

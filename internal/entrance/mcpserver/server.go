@@ -64,6 +64,7 @@ type Options struct {
 	Version string                                                                    // "" says "dev"
 	Park    time.Duration                                                             // how long a call waits for the answers of a modern client; 0: 5 minutes
 	Key     []byte                                                                    // seals what modern clients are to bring back; the same for all replicas; nil: a new one
+	Replica string                                                                    // names this process among the replicas; "": a new name
 	Now     func() time.Time                                                          // nil: time.Now
 	Logger  *slog.Logger                                                              // nil: discard
 	Waiting *waiting.Calls                                                            // the calls that outlive their requests; nil: none do
@@ -90,7 +91,7 @@ func New(tools call.Viewer, calls Caller, servers *upstream.Pool, opts *Options)
 		s.opts.Now = time.Now
 	}
 	s.seal = newSeal(s.opts.Key, s.opts.Now)
-	s.parked.replica = rand.Text()
+	s.parked.replica = cmp.Or(s.opts.Replica, rand.Text())
 	s.waiting = s.opts.Waiting
 	s.watchers.of = map[string]map[*mcp.Session]func(store.Waiting){}
 	s.self = mcp.Info{Name: "toolfit", Title: "toolfit", Version: s.opts.Version}.Implementation()

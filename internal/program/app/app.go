@@ -47,7 +47,7 @@ type Options struct {
 	Program string       // this program, which runs the jq programs of models; "": they are not run
 	// LocalSecret lets callers on this machine administer while there are no keys; "": nobody may.
 	LocalSecret access.LocalSecret
-	Lease       time.Duration               // how long another gateway may be silent before its calls are taken over; 0: 20 s
+	Lease       time.Duration               // how long another gateway may be silent before its calls and sessions are taken over; 0: 20 s
 	Env         func(string) (string, bool) // looks up TOOLFIT_SECRET_KEY and variables of stored servers; nil: os.LookupEnv
 }
 
@@ -70,7 +70,10 @@ func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
 	a.entrances = a.newEntrances()
 	if err := a.start(ctx); err != nil {
 		a.stop()
-		a.Pool.Close()
+		a.leave()
+		if a.Pool != nil {
+			a.Pool.Close()
+		}
 		return nil, errors.Join(err, a.storage.close())
 	}
 	return a, nil
@@ -78,6 +81,9 @@ func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
 
 // start starts the parts above the store, and the background work.
 func (a *App) start(ctx context.Context) error {
+	if err := a.startReplicas(ctx); err != nil {
+		return err
+	}
 	if err := a.startServers(ctx); err != nil {
 		return err
 	}
@@ -93,12 +99,16 @@ func (a *App) start(ctx context.Context) error {
 	for _, work := range []func(context.Context){a.Catalog.Run, a.housekeep, a.events.Run, a.followStore, a.followKeys} {
 		a.work.Go(func() { work(a.background) })
 	}
+	if a.replicas != nil {
+		a.work.Go(func() { a.replicas.Run(a.background) })
+	}
 	return nil
 }
 
 // Close ends sessions, servers and background work, and writes pending records.
 func (a *App) Close() error {
 	a.draining.Store(true)
+	a.leave()
 	a.stop()
 	a.tests.Wait()
 	a.entrances.close()

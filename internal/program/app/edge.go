@@ -24,10 +24,13 @@ type edge struct {
 // newEdge makes the edge of a configuration. If the rate is unchanged, the limiter of before, which
 // may be nil, is kept.
 func (a *App) newEdge(cfg *config.Config, before *edge) *edge {
-	door := access.NewDoor(access.DoorOptions{
+	opts := access.DoorOptions{
 		Keys: a.Keys, Secret: a.opts.LocalSecret, Hosts: cfg.Hosts, PublicURL: cfg.PublicURL, Origins: cfg.Origins, Proxies: cfg.Proxies,
-	})
-	e := &edge{proxies: cfg.Proxies, rate: cfg.Rate, door: door}
+	}
+	if a.replicas != nil {
+		opts.Passed = a.replicas.Admitted
+	}
+	e := &edge{proxies: cfg.Proxies, rate: cfg.Rate, door: access.NewDoor(opts)}
 	switch {
 	case before != nil && before.rate == cfg.Rate:
 		e.limiter = before.limiter
@@ -111,7 +114,7 @@ func (a *App) limited(h http.Handler) http.Handler { return a.limitedIn(h, refus
 // limitedIn is limited with another form of the error.
 func (a *App) limitedIn(h http.Handler, refuse refuser) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if a.charge(w, r, 1, 0, refuse) {
+		if access.IsPassedOn(r) || a.charge(w, r, 1, 0, refuse) { // what was passed on is counted already
 			h.ServeHTTP(w, r)
 		}
 	})

@@ -15,11 +15,13 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/meaning"
+	"github.com/toolfit/toolfit/internal/gateway/replicas"
 	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/gateway/waiting"
 	"github.com/toolfit/toolfit/internal/integration/gatewayenv"
 	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
@@ -32,7 +34,8 @@ type gateway struct {
 	Waiting *waiting.Calls      // calls that outlive their requests
 	Env     *gatewayenv.Gateway // the gateway as an environment
 
-	carries  sync.Once // of carryOn
+	carries  sync.Once          // of carryOn
+	replicas *replicas.Replicas // nil: there is only one
 	sessions *mcp.Sessions
 	trace    *telemetry.Telemetry // nil: off
 	front    *mcpserver.Server
@@ -60,12 +63,9 @@ func (a *App) startServers(ctx context.Context) (err error) {
 		Redact:       a.secrets.redact,
 		Logger:       a.log,
 	})
-	// In the background: a server that does not answer must not delay whoever ends sessions.
-	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{Max: a.started.Limits.Sessions, Ended: func(s *mcp.Session) {
-		a.trace.ClientLeft(s)
-		a.Caller.EndSession(s.ID)
-		a.work.Go(func() { a.front.SessionEnded(a.background, s) })
-	}})
+	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{
+		Max: a.started.Limits.Sessions, Cipher: access.NewCipher("session", a.sealKey), Replica: a.replicaID(), Ended: a.sessionEnded,
+	})
 	envTools, err := gatewayenv.Definitions()
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (a *App) startCalls() error {
 	a.lab = a.newLab()
 	a.front = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{
 		Version: a.opts.Version, Key: a.sealKey, May: a.Env.May, Logger: a.log,
-		Waiting: a.Waiting, Tasks: a.Store.WaitingCalls, Trace: a.trace,
+		Waiting: a.Waiting, Tasks: a.Store.WaitingCalls, Trace: a.trace, Replica: a.replicaID(),
 	})
 	return nil
 }
@@ -123,6 +123,9 @@ func (g *gateway) close() {
 	g.Pool.Close()
 	g.meaning.Close()
 	g.trace.Close()
+	if g.replicas != nil {
+		g.replicas.Close()
+	}
 }
 
 // jq runs the jq programs of models in a process of their own; nil if there is no program to start.

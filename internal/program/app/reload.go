@@ -47,11 +47,13 @@ func keepFixed(next, started *config.Config) (differ []string) {
 	keep("store", next.Store == started.Store)
 	keep("basePath", next.BasePath == started.BasePath)
 	keep("records.durable", next.Records.Durable == started.Records.Durable)
+	keep("replica", next.Replica == started.Replica)
 	keep("limits", next.Limits == started.Limits)
 	keep("telemetry", reflect.DeepEqual(next.Telemetry, started.Telemetry))
 	next.Listen = started.Listen
 	next.Store = started.Store
 	next.BasePath = started.BasePath
+	next.Replica = started.Replica
 	next.Limits = started.Limits
 	next.Telemetry = started.Telemetry
 	next.Records.Durable = started.Records.Durable

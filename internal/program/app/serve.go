@@ -25,7 +25,7 @@ import (
 // Handler serves everything on the one port.
 func (a *App) Handler() http.Handler {
 	a.carryOn()
-	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{MaxBody: a.started.Limits.Body, Logger: a.log})
+	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{MaxBody: a.started.Limits.Body, Replicas: a.others(), Logger: a.log})
 	agents := a.limited(a.mcpHandler(front, access.Principal.MayCall, a.front.Entry))
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", agents)
@@ -76,6 +76,7 @@ func mayEnter(who access.Principal) bool { return who.MayCall() || who.MayRead()
 func (a *App) mcpHandler(
 	front *mcp.Front, may func(access.Principal) bool, enter func(who access.Principal, profile string) mcp.Entry,
 ) http.Handler {
+	alone := front.Alone()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who, err := a.admit(r)
 		if err == nil && !may(who) {
@@ -93,6 +94,10 @@ func (a *App) mcpHandler(
 		entry.Charge = a.chargeBatch
 		if inbound.FromOwner(r) && who == access.Owner() {
 			entry.Owner = stdioOwner
+		}
+		if access.IsPassedOn(r) {
+			alone.Serve(w, a.trace.Incoming(r), entry)
+			return
 		}
 		front.Serve(w, a.trace.Incoming(r), entry)
 	})
@@ -157,6 +162,7 @@ func (a *App) Serve(ctx context.Context, l, socket net.Listener) error {
 	case <-ctx.Done():
 	}
 	a.draining.Store(true)
+	a.leave()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	err := srv.Shutdown(drain)

@@ -23,6 +23,8 @@ const (
 	checkTimeout  = 2 * time.Second
 	// maxRuns is how many runs of browser tests are stored.
 	maxRuns = 1000
+	// deadReplicas is how long a gateway that was killed stays in the store.
+	deadReplicas = time.Hour
 )
 
 // storage is the store with what reads and writes it: keys and the record of calls.
@@ -77,8 +79,9 @@ func (s *storage) trim(ctx context.Context, cfg *config.Config) {
 	_, noResults := s.Store.TrimResults(ctx, results)
 	_, noRuns := s.Store.TrimRuns(ctx, since, maxRuns)
 	_, noSessions := s.Store.TrimSessions(ctx, time.Now().Add(-cfg.Sessions.Retain), sessions)
+	_, noReplicas := s.Store.TrimReplicas(ctx, deadReplicas)
 	_, noWaiting := s.Store.TrimWaiting(ctx)
-	if err := errors.Join(noSums, noWaiting, noCalls, noRecords, noResults, noRuns, noSessions); err != nil && ctx.Err() == nil {
+	if err := errors.Join(noSums, noReplicas, noWaiting, noCalls, noRecords, noResults, noRuns, noSessions); err != nil && ctx.Err() == nil {
 		s.log.Error("calls not summed or old data not deleted", "error", err)
 	}
 }

@@ -27,7 +27,15 @@ type DoorOptions struct {
 	Origins   []string                         // other origins whose pages are allowed
 	Proxies   Trusted                          // their X-Forwarded headers are trusted
 	Peer      func(*http.Request) inbound.User // nil: inbound.Peer
+	// Passed returns who sent a request that another replica has passed on; false: its pass is not valid. nil: none is.
+	Passed func(*http.Request) (Principal, bool)
 }
+
+// PassHeader holds the pass of a request that another replica has admitted and passed on.
+const PassHeader = "Toolfit-Pass"
+
+// IsPassedOn reports whether the request has a pass, valid or not.
+func IsPassedOn(r *http.Request) bool { return r.Header[PassHeader] != nil }
 
 // NewDoor makes a door.
 func NewDoor(opts DoorOptions) *Door {
@@ -54,6 +62,10 @@ func NewDoor(opts DoorOptions) *Door {
 // Check refuses requests for another host, and those of pages of other origins. It reads only
 // headers.
 func (d *Door) Check(r *http.Request) error {
+	if IsPassedOn(r) {
+		_, err := d.passed(r)
+		return err
+	}
 	if inbound.FromOwner(r) {
 		return checkSocket(r)
 	}
@@ -62,6 +74,16 @@ func (d *Door) Check(r *http.Request) error {
 		return fault.New(fault.Forbidden, "Host %q is not served here", host).WithHint("add it to hosts in the configuration")
 	}
 	return d.checkPage(r, scheme, host)
+}
+
+// passed returns who sent a request that another replica has admitted: it has checked all the rest.
+func (d *Door) passed(r *http.Request) (Principal, error) {
+	if d.opts.Passed != nil {
+		if who, ok := d.opts.Passed(r); ok {
+			return who, nil
+		}
+	}
+	return Principal{}, refuse()
 }
 
 // checkSocket refuses requests that were forwarded to our socket: their sender is someone else.
@@ -75,6 +97,9 @@ func checkSocket(r *http.Request) error {
 
 // Admit returns who sends the request.
 func (d *Door) Admit(r *http.Request) (Principal, error) {
+	if IsPassedOn(r) {
+		return d.passed(r)
+	}
 	if err := d.Check(r); err != nil {
 		return Principal{}, err
 	}

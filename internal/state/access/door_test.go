@@ -200,6 +200,28 @@ func TestAPasswordBoxOpensThePickPageAlone(t *testing.T) {
 	}
 }
 
+func TestWhatAnotherReplicaPassedOnIsAdmittedByItsPassAlone(t *testing.T) {
+	ann := access.Principal{ID: "k1", Name: "ann", Role: access.Caller, Profile: "ops"}
+	door := keyless(access.DoorOptions{Passed: func(r *http.Request) (access.Principal, bool) {
+		return ann, r.Header.Get(access.PassHeader) == "good"
+	}})
+	good := request("10.1.2.3:5", access.PassHeader, "good", "X-Forwarded-For", "1.2.3.4")
+	good.Host = "unknown.example.com"
+	check(t, door.Check(good), "")
+	who, err := door.Admit(good)
+	check(t, err, "")
+	if who != ann {
+		t.Errorf("admitted %v", who)
+	}
+	for name, d := range map[string]*access.Door{"a wrong pass": door, "without replicas": keyless(access.DoorOptions{})} {
+		r := request(loopback, access.PassHeader, "bad")
+		check(t, d.Check(r), fault.Unauthorized)
+		if who, err := d.Admit(r); who != (access.Principal{}) || !fault.Is(err, fault.Unauthorized) {
+			t.Errorf("%s: %v, %v", name, who, err)
+		}
+	}
+}
+
 func TestWhatBrowsersSendIsJSON(t *testing.T) {
 	cases := []struct {
 		name    string

@@ -38,6 +38,7 @@ type Config struct {
 	PublicURL     string         // address of the gateway in links; "": where it listens
 	BasePath      string         // prefix of every URL, with a leading and no trailing slash; "" for none
 	Proxies       []netip.Prefix // trusted reverse proxies
+	Replica       Replica
 	Rate          Rate
 	Servers       []Server       // in file order
 	Profiles      []Profile      // in file order; always has "default"
@@ -57,6 +58,11 @@ type Config struct {
 	Models        []Model  // in file order
 	Agents        []Agent  // in file order
 	Secrets       []string // values to redact everywhere: of ${}, headers, credentials, and env and queries unless plain text
+}
+
+// Replica is this gateway among others that share its store.
+type Replica struct {
+	URL string // where the others reach it, as scheme://host:port; "": there are no others
 }
 
 // Server is one upstream server. Exactly one of Command, URL, Builtin and API is set.

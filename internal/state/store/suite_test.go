@@ -104,6 +104,9 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"waiting calls are filtered, newest first, page by page", testWaitingPages},
 		{"waiting calls are trimmed by expiry", testTrimWaiting},
 		{"savings are those of the calls, whoever adds and trims", testSums},
+		{"replicas are listed while their heart beats", testReplicas},
+		{"of many that claim a home at once one gets it", testClaimHome},
+		{"a home changes hands only when its owner is gone", testHomes},
 		{"without a key, secrets are refused and the rest is plain", testNoKey},
 		{"another key leaves the other configurations readable", testOtherKey},
 	}

@@ -15,3 +15,14 @@ func sampling(text string, options *mcp.ClientOptions) *mcp.ClientOptions {
 	}
 	return options
 }
+
+// sampled asks the client's model.
+func sampled(ctx context.Context, session *mcp.ServerSession) (string, error) {
+	said, err := session.CreateMessage(ctx, &mcp.CreateMessageParams{MaxTokens: 10,
+		Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "capital?"}}}})
+	if err != nil {
+		return "", err
+	}
+	text, _ := said.Content.(*mcp.TextContent)
+	return text.Text, nil
+}

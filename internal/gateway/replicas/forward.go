@@ -1,0 +1,180 @@
+package replicas
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/inbound"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+const (
+	passFor  = 30 * time.Second // how long a pass opens the door of the other
+	tellTime = 3 * time.Second  // how long the others have to take a message that needs no answer
+)
+
+// pass says who sent a request that is passed on. It is for one replica, method and address.
+type pass struct {
+	To      string           `json:"t"`
+	Who     access.Principal `json:"w"`
+	Expires int64            `json:"e"` // Unix milliseconds
+}
+
+func (r *Replicas) seal(to string, who access.Principal, method, uri string) string {
+	plain, _ := json.Marshal(pass{To: to, Who: who, Expires: r.opts.Now().Add(passFor).UnixMilli()}) // strings and a number
+	return base64.RawURLEncoding.EncodeToString(r.cipher.Seal(nil, nil, plain, binding(method, uri)))
+}
+
+func binding(method, uri string) []byte { return []byte(method + " " + uri) }
+
+// Admitted is who sent a request that another replica has passed on; false if its pass is not for this
+// request and replica, or too old.
+func (r *Replicas) Admitted(req *http.Request) (access.Principal, bool) {
+	var p pass
+	values := req.Header[access.PassHeader]
+	if len(values) != 1 {
+		return p.Who, false
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(values[0])
+	if err != nil {
+		return p.Who, false
+	}
+	plain, err := r.cipher.Open(nil, nil, raw, binding(req.Method, req.RequestURI))
+	if err != nil || json.Unmarshal(plain, &p) != nil || p.To != r.self.ID || r.opts.Now().UnixMilli() > p.Expires {
+		return access.Principal{}, false
+	}
+	return p.Who, true
+}
+
+// hop is the way of one request to another replica.
+type hop struct {
+	url  *url.URL
+	host string // as the client wrote it
+	pass string
+	body []byte
+}
+
+// hop prepares the way of a client's request. Those of our own user's socket stay here: their sessions do.
+func (r *Replicas) hop(to store.Replica, in *http.Request, body []byte) (*hop, error) {
+	if inbound.FromOwner(in) || !strings.HasPrefix(in.RequestURI, "/") {
+		return nil, errors.New("requests of this kind are not passed on")
+	}
+	who, err := r.opts.Admit(in)
+	if err != nil {
+		return nil, err
+	}
+	target, err := url.Parse(to.URL + in.RequestURI)
+	if err != nil {
+		return nil, err
+	}
+	return &hop{target, in.Host, r.seal(to.ID, who, in.Method, target.RequestURI()), body}, nil
+}
+
+// lead gives a request its way.
+func (h *hop) lead(out *http.Request) {
+	out.URL = h.url
+	out.Host = h.host
+	out.Header.Set(access.PassHeader, h.pass)
+	out.TransferEncoding = nil
+	out.ContentLength = int64(len(h.body))
+	out.Body = http.NoBody
+	if len(h.body) > 0 {
+		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(h.body)), nil }
+		out.Body, _ = out.GetBody()
+	}
+}
+
+// Forward passes a request with its body on to a replica, and the answer back as it comes. False: the
+// replica is not there, nothing was sent and nothing is answered.
+func (r *Replicas) Forward(w http.ResponseWriter, req *http.Request, body []byte, replica string) bool {
+	to, there := r.Others(req.Context())[replica]
+	if !there {
+		return false
+	}
+	way, err := r.hop(to, req, body)
+	if err != nil {
+		return false
+	}
+	reached := true
+	proxy := httputil.ReverseProxy{
+		Rewrite: func(p *httputil.ProxyRequest) {
+			for _, name := range []string{"Authorization", "Cookie", "Origin", "Expect"} {
+				p.Out.Header.Del(name) // the pass says who sends it, and the page was checked here
+			}
+			way.lead(p.Out)
+		},
+		Transport: r.transport, FlushInterval: -1, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			if req.Context().Err() == nil {
+				r.opts.Logger.Warn("another gateway did not answer", "replica", to.ID, "url", to.URL, "error", err)
+				reached = !isDial(err)
+			}
+			if !reached {
+				return
+			}
+			http.Error(w, "the gateway that this request belongs to did not answer", http.StatusBadGateway)
+		},
+	}
+	proxy.ServeHTTP(w, req)
+	return reached
+}
+
+// isDial tells whether there was no connection, so that nothing was sent.
+func isDial(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// Tell sends a message to a replica, or with "" to all others that are alive. It waits until they have
+// it, for a short time; their answers are dropped.
+func (r *Replicas) Tell(req *http.Request, body []byte, replica string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(req.Context()), tellTime)
+	defer cancel()
+	var wg sync.WaitGroup
+	for id, to := range r.Others(ctx) {
+		if replica == "" || replica == id {
+			wg.Go(func() {
+				if err := r.tell(ctx, to, req, body); err != nil {
+					r.opts.Logger.Warn("another gateway was not told of a message", "replica", id, "error", err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
+// told are the headers of messages that are told to others.
+var told = []string{"Content-Type", "Accept", "Mcp-Session-Id", "Mcp-Protocol-Version"}
+
+func (r *Replicas) tell(ctx context.Context, to store.Replica, req *http.Request, body []byte) error {
+	way, err := r.hop(to, req, body)
+	if err != nil {
+		return err
+	}
+	out := (&http.Request{Method: req.Method, Header: http.Header{}}).WithContext(ctx)
+	for _, name := range told {
+		if values := req.Header[name]; values != nil {
+			out.Header[name] = values
+		}
+	}
+	way.lead(out)
+	resp, err := r.transport.RoundTrip(out)
+	if err != nil {
+		return err
+	}
+	io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
+	return resp.Body.Close()
+}

@@ -1,0 +1,229 @@
+// Package replicas lets the gateways that share a store find each other. Each tells the store that it is
+// alive; what only one process can hold, such as the stream of a session, has one of them as its home; and
+// a request that belongs to another replica is passed on to it, by one hop.
+//
+// A gateway that was not told under which address the others reach it has no replicas: nothing here is
+// made then, and nothing is asked.
+//
+//	r, err := replicas.New(st, &replicas.Options{URL: "http://10.1.2.3:8420", Key: key, Admit: door.Admit})
+//	if err != nil {
+//		return err
+//	}
+//	go r.Run(ctx)
+//	defer r.Leave()
+package replicas
+
+import (
+	"cmp"
+	"context"
+	"crypto/cipher"
+	"crypto/rand"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// Store is where replicas find each other.
+type Store interface {
+	BeatReplica(ctx context.Context, r store.Replica) error
+	Replicas(ctx context.Context, within time.Duration) ([]store.Replica, error)
+	DropReplica(ctx context.Context, id string) error
+	ClaimHome(ctx context.Context, h store.Home, replica, gone string, within time.Duration) (owner string, err error)
+	DropHome(ctx context.Context, h store.Home, replica string) error
+}
+
+// Options describe this replica.
+type Options struct {
+	URL     string                                        // where the others reach it, without a path
+	Version string                                        // of the program
+	Key     []byte                                        // seals who sent what is passed on; the same for all replicas
+	Admit   func(*http.Request) (access.Principal, error) // who sends a request
+	Late    func()                                        // told when others may have taken our homes over; nil: nobody is
+	Silent  time.Duration                                 // how long one may be silent before it counts as dead; 0: 20 s
+	Now     func() time.Time                              // nil: time.Now
+	Logger  *slog.Logger                                  // nil: discard
+}
+
+// Replicas are this gateway and the others that share its store.
+type Replicas struct {
+	store     Store
+	self      store.Replica
+	opts      Options
+	cipher    cipher.AEAD
+	transport *http.Transport
+
+	looking sync.Mutex // one at a time reads the store
+	mu      sync.Mutex // guards what follows
+	others  map[string]store.Replica
+	looked  time.Time
+	beaten  time.Time // our last heartbeat
+	left    bool
+}
+
+// lookEvery is how long a list of the others is used.
+const lookEvery = time.Second
+
+// New makes a replica with an id of its own. Run lets the others know of it.
+func New(st Store, opts *Options) (*Replicas, error) {
+	r := &Replicas{store: st, opts: *opts}
+	r.opts.Silent = cmp.Or(r.opts.Silent, 20*time.Second)
+	r.opts.Logger = cmp.Or(r.opts.Logger, slog.New(slog.DiscardHandler))
+	if r.opts.Now == nil {
+		r.opts.Now = time.Now
+	}
+	if r.opts.Late == nil {
+		r.opts.Late = func() {}
+	}
+	u, err := url.Parse(opts.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.User != nil {
+		return nil, fault.New(fault.BadConfig, "the replica's address must be such as http://10.1.2.3:8420, without a path")
+	}
+	if len(opts.Key) == 0 {
+		return nil, fault.New(fault.BadConfig, "replicas need TOOLFIT_SECRET_KEY, the same for all").WithHint("make one: openssl rand -hex 32")
+	}
+	r.self = store.Replica{ID: rand.Text()[:10], URL: u.Scheme + "://" + u.Host, Version: opts.Version}
+	r.cipher = access.NewCipher("forward", opts.Key)
+	r.transport = &http.Transport{
+		DialContext:         (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
+		MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute, DisableCompression: true,
+		Protocols: new(http.Protocols), // HTTP/1.1 alone: an answer may be given before its call has ended
+	}
+	r.transport.Protocols.SetHTTP1(true)
+	return r, nil
+}
+
+// ID names this replica. It has no punctuation.
+func (r *Replicas) ID() string { return r.self.ID }
+
+// Run tells the store that we are alive, now and from time to time, until ctx ends.
+func (r *Replicas) Run(ctx context.Context) {
+	tick := time.NewTicker(r.opts.Silent / 4)
+	defer tick.Stop()
+	for {
+		if err := r.Beat(ctx); err != nil && ctx.Err() == nil {
+			r.opts.Logger.Error("other gateways were not told that this one is alive", "error", fault.As(err))
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Beat tells the store that we are alive.
+func (r *Replicas) Beat(ctx context.Context) error {
+	r.mu.Lock()
+	left := r.left
+	r.mu.Unlock()
+	if left {
+		return nil
+	}
+	if err := r.store.BeatReplica(ctx, r.self); err != nil {
+		return err
+	}
+	now := r.opts.Now()
+	r.mu.Lock()
+	late := !r.beaten.IsZero() && now.Sub(r.beaten) >= r.opts.Silent
+	r.beaten = now
+	r.mu.Unlock()
+	if late {
+		r.opts.Late()
+	}
+	return nil
+}
+
+// Leave tells the others that we are going down. Our homes are free then.
+func (r *Replicas) Leave() {
+	r.mu.Lock()
+	left := r.left
+	r.left = true
+	r.mu.Unlock()
+	if left {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := r.store.DropReplica(ctx, r.self.ID); err != nil {
+		r.opts.Logger.Error("other gateways were not told that this one goes down", "error", fault.As(err))
+	}
+}
+
+// Close ends the connections to the others.
+func (r *Replicas) Close() { r.transport.CloseIdleConnections() }
+
+// Others are the other replicas that are alive, by id. The list is at most a second old; while the store
+// cannot be read, it is the last one.
+func (r *Replicas) Others(ctx context.Context) map[string]store.Replica {
+	if others, fresh := r.known(); fresh {
+		return others
+	}
+	r.looking.Lock()
+	defer r.looking.Unlock()
+	others, fresh := r.known()
+	if fresh {
+		return others
+	}
+	found, err := r.store.Replicas(ctx, r.opts.Silent)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.opts.Logger.Error("other gateways not looked for", "error", fault.As(err))
+		}
+		found = nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil {
+		r.others = make(map[string]store.Replica, len(found))
+		for _, one := range found {
+			if one.ID != r.self.ID {
+				r.others[one.ID] = one
+			}
+		}
+	}
+	r.looked = r.opts.Now()
+	return r.others
+}
+
+func (r *Replicas) known() (others map[string]store.Replica, fresh bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.others, !r.looked.IsZero() && r.opts.Now().Sub(r.looked) < lookEvery
+}
+
+func home(session string) store.Home { return store.Home{Kind: "session", Key: session} }
+
+// Home is the replica that holds what is kept for a session besides its token: its stream and its
+// subscriptions. That is us if no other is, if the other is dead, or if it is gone ("": none is). It is
+// also us while the store cannot be written to.
+func (r *Replicas) Home(ctx context.Context, session, gone string) string {
+	r.mu.Lock()
+	left := r.left
+	r.mu.Unlock()
+	if left {
+		return r.self.ID
+	}
+	owner, err := r.store.ClaimHome(ctx, home(session), r.self.ID, gone, r.opts.Silent)
+	if err == nil {
+		return owner
+	}
+	if ctx.Err() == nil {
+		r.opts.Logger.Error("the home of a session not found", "error", fault.As(err))
+	}
+	return r.self.ID
+}
+
+// DropSession lets go of a session that has ended here.
+func (r *Replicas) DropSession(ctx context.Context, session string) {
+	if err := r.store.DropHome(ctx, home(session), r.self.ID); err != nil && ctx.Err() == nil {
+		r.opts.Logger.Error("the home of a session not given up", "error", fault.As(err))
+	}
+}
