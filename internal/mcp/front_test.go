@@ -370,7 +370,7 @@ func TestOneOwnerCannotLockTheOthersOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := open("greedy", ""); err != nil || sessions.get(first.ID, "greedy") != nil || sessions.Len() != 8 {
+	if _, err := open("greedy"); err != nil || sessions.get(first.ID, "greedy", "") != nil || sessions.Len() != 8 {
 		t.Errorf("its idlest session did not make room for a new one: %v, %d", err, sessions.Len())
 	}
 	for i := range 5 {
