@@ -16,7 +16,7 @@ func TestToolsAreListedAfterARestartBeforeAnyServerIsUp(t *testing.T) {
 	path := write(t, lines("mcpServers:", "  raw: "+fake("odd")))
 	first := serve(t, path)
 	before := names(t, connect(t, overHTTP(first), nil))
-	if !slices.Equal(before, []string{"raw__odd", "fetch_result"}) {
+	if !slices.Equal(before, []string{"raw__odd", "raw__tasky", "fetch_result"}) {
 		t.Fatalf("listed %v", before)
 	}
 	first.stop()
@@ -39,7 +39,7 @@ func TestADeadServerHidesNoOtherAndIsShownAsDownWithItsReason(t *testing.T) {
 		"  broken: "+entry([]string{os.Args[0], "-test.run=^$"}), // ends at once
 		"  raw: "+fake("odd"),
 	)))
-	if all := names(t, connect(t, overHTTP(g), nil)); !slices.Equal(all, []string{"raw__odd", "fetch_result"}) {
+	if all := names(t, connect(t, overHTTP(g), nil)); !slices.Equal(all, []string{"raw__odd", "raw__tasky", "fetch_result"}) {
 		t.Errorf("listed %v", all)
 	}
 	all := servers(t, g.url)
