@@ -115,7 +115,7 @@ func (c *Calls) Add(ctx context.Context, w store.Waiting, cancel context.CancelC
 	w.Replica = c.replica
 	w.Lease = c.opts.Now().Add(c.opts.Lease)
 	w.Attempt = 1
-	soon, cancelAdd := context.WithTimeout(ctx, c.opts.Lease/2) // else the lease could be over when the row is there
+	soon, cancelAdd := context.WithTimeout(ctx, max(c.opts.Lease/2, 5*time.Second)) // else the lease may be over when the row is there
 	defer cancelAdd()
 	if err := c.store.AddWaiting(soon, w, c.opts.Limits); err != nil {
 		return nil, err

@@ -41,9 +41,12 @@ func memory(t *testing.T, url, key string) (held float64) {
 const maxPerCall = 60 << 10
 
 // TestAThousandDetachedCalls holds as many open at a server at once, looks what each takes, and
-// collects them all.
+// collects them all. With the race detector there are fewer, and what they take says nothing.
 func TestAThousandDetachedCalls(t *testing.T) {
-	const many = 1000
+	many := 1000
+	if raced {
+		many = 100
+	}
 	server := newHeldServer(t, false)
 	path := write(t, lines("mcpServers:", "  up: {url: "+server.URL+"}", "detach: 1s"))
 	key := newKey(t, path, "agent", "default", "admin") // who has none is looked for among the sockets of the machine, which takes long
@@ -84,9 +87,9 @@ func TestAThousandDetachedCalls(t *testing.T) {
 	})
 	pool.CloseIdleConnections()
 	clean(2)
-	perCall := (memory(t, r.url, key) - before) / many
+	perCall := (memory(t, r.url, key) - before) / float64(many)
 	t.Logf("detached in %s; %.1f KB a call", time.Since(began).Round(time.Millisecond), perCall/1024)
-	if perCall > maxPerCall {
+	if perCall > maxPerCall && !raced {
 		t.Errorf("a call takes %.1f KB", perCall/1024)
 	}
 	server.let("all")
