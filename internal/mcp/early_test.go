@@ -97,7 +97,7 @@ func TestARequestIsAnsweredWhileItsHandlerGoesOn(t *testing.T) {
 
 func answersEarly(t *testing.T, era, kind string) {
 	f, calls := newEarlyFront(t)
-	header := map[string]string{}
+	var header map[string]string
 	params := `{`
 	if era == ModernVersion {
 		params += `"_meta":` + goodMeta + `,`

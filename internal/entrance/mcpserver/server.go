@@ -48,7 +48,6 @@ type Server struct {
 	subscriptions subscriptions
 	levels        levels
 	parked        lot
-	waiting       *waiting.Calls // nil: no call outlives its request
 	watchers      watchers
 	seal          *seal
 	self          json.RawMessage // who we are
@@ -61,15 +60,14 @@ type Server struct {
 
 // Options change a Server. The zero value is usable.
 type Options struct {
-	Version string                                                                    // "" says "dev"
-	Park    time.Duration                                                             // how long a call waits for the answers of a modern client; 0: 5 minutes
-	Key     []byte                                                                    // seals what modern clients are to bring back; the same for all replicas; nil: a new one
-	Replica string                                                                    // names this process among the replicas; "": a new name
-	Now     func() time.Time                                                          // nil: time.Now
-	Logger  *slog.Logger                                                              // nil: discard
-	Waiting *waiting.Calls                                                            // the calls that outlive their requests; nil: none do
-	Tasks   func(ctx context.Context, f store.WaitingFilter) ([]store.Waiting, error) // lists them; nil without Waiting
-	Trace   *telemetry.Telemetry                                                      // nil: off
+	Version string               // "" says "dev"
+	Park    time.Duration        // how long a call waits for the answers of a modern client; 0: 5 minutes
+	Key     []byte               // seals what modern clients are to bring back; the same for all replicas; nil: a new one
+	Replica string               // names this process among the replicas; "": a new name
+	Now     func() time.Time     // nil: time.Now
+	Logger  *slog.Logger         // nil: discard
+	Waiting *waiting.Calls       // the calls that outlive their requests; nil: none do
+	Trace   *telemetry.Telemetry // nil: off
 	// May is the decision which tools an agent of a profile may use; nil: there are no agents.
 	May func(profile, agent string) (func(*catalog.Entry) bool, error)
 }
@@ -92,7 +90,6 @@ func New(tools call.Viewer, calls Caller, servers *upstream.Pool, opts *Options)
 	}
 	s.seal = newSeal(s.opts.Key, s.opts.Now)
 	s.parked.replica = cmp.Or(s.opts.Replica, rand.Text())
-	s.waiting = s.opts.Waiting
 	s.watchers.of = map[string]map[*mcp.Session]func(store.Waiting){}
 	s.self = mcp.Info{Name: "toolfit", Title: "toolfit", Version: s.opts.Version}.Implementation()
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -141,7 +138,7 @@ type visitor struct {
 func (v *visitor) info() mcp.Info {
 	info := mcp.Info{
 		Name: "toolfit", Title: "toolfit", Version: v.server.opts.Version, Capabilities: capabilities,
-		Tasks: v.server.waiting != nil,
+		Tasks: v.server.opts.Waiting != nil,
 	}
 	if view, err := v.view(); err == nil {
 		info.Instructions = view.Instructions
@@ -172,7 +169,7 @@ func (v *visitor) serve(ctx context.Context, req *mcp.Request) (json.RawMessage,
 	case "resources/templates/list":
 		return v.list(ctx, req, era, catalog.TemplateKind, nil)
 	}
-	if strings.HasPrefix(req.Method, "tasks/") && v.server.waiting != nil && v.principal.MayCall() {
+	if strings.HasPrefix(req.Method, "tasks/") && v.server.opts.Waiting != nil && v.principal.MayCall() {
 		return v.task(ctx, req, era)
 	}
 	if ask := v.passedOn(req.Method); ask != nil {

@@ -96,7 +96,7 @@ func newShop(t *testing.T) *shop {
 		Canceled: func(w store.Waiting) { caller.Canceled(w) },
 	})
 	caller = call.New(cat, pool, s, &call.Options{Results: s.store, Waiting: s.calls})
-	s.server = New(cat, caller, pool, &Options{Waiting: s.calls, Tasks: s.store.WaitingCalls})
+	s.server = New(cat, caller, pool, &Options{Waiting: s.calls})
 	s.door = newDoor(t, func(who string) mcp.Entry {
 		return s.server.Entry(access.Principal{ID: who, Role: access.Caller}, "default")
 	}, func(session *mcp.Session) { s.server.SessionEnded(context.Background(), session) })

@@ -55,9 +55,7 @@ func handleResult(h call.Handle) json.RawMessage {
 	if h.Structured {
 		return toolError(f)
 	}
-	b := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), f.Message+".")
-	b = append(b, `}],"_meta":{"toolfit/waiting":`...)
-	return append(append(b, call.HandleMeta(&h.Waiting)...), "}}"...)
+	return call.HandleResult(&h.Waiting, f.Message+".")
 }
 
 // pollEvery is how often we ask clients to look at a task.
@@ -165,12 +163,12 @@ func (v *visitor) task(ctx context.Context, req *mcp.Request, era mcp.Era) (json
 
 // waitingCall is a call of the visitor's; another's looks like none.
 func (v *visitor) waitingCall(ctx context.Context, id string) (store.Waiting, error) {
-	w, err := v.server.waiting.Get(ctx, v.principal.ID, id)
+	w, err := v.server.opts.Waiting.Get(ctx, v.principal.ID, id)
 	return w, rpcError(err)
 }
 
 func (v *visitor) cancelTask(ctx context.Context, id string, modern bool) (json.RawMessage, error) {
-	before, err := v.server.waiting.Cancel(ctx, v.principal.ID, id)
+	before, err := v.server.opts.Waiting.Cancel(ctx, v.principal.ID, id)
 	switch {
 	case err != nil:
 		return nil, rpcError(err)
@@ -195,7 +193,7 @@ func (v *visitor) updateTask(ctx context.Context, req *mcp.Request, id string) (
 			answers[string(w.Key)] = w.Value
 		}
 	}
-	if _, err := v.server.waiting.Answer(ctx, v.principal.ID, id, answers); err != nil {
+	if _, err := v.server.opts.Waiting.Answer(ctx, v.principal.ID, id, answers); err != nil {
 		return nil, rpcError(err)
 	}
 	return v.finished(json.RawMessage("{}")), nil
@@ -203,7 +201,7 @@ func (v *visitor) updateTask(ctx context.Context, req *mcp.Request, id string) (
 
 // taskResult waits for the result of a legacy client's task. What the call asks meanwhile is asked here.
 func (v *visitor) taskResult(ctx context.Context, req *mcp.Request, id string) (json.RawMessage, error) {
-	w, err := v.server.waiting.Collect(ctx, v.principal.ID, id, longest, related{req.Client, id})
+	w, err := v.server.opts.Waiting.Collect(ctx, v.principal.ID, id, longest, related{req.Client, id})
 	if err != nil {
 		return nil, rpcError(err)
 	}
@@ -250,7 +248,7 @@ func withRelated(raw json.RawMessage, task string) json.RawMessage {
 func (v *visitor) listTasks(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
 	cursor, _ := rawjson.String(rawjson.Get(req.Params, "cursor"))
 	const page = 100
-	found, err := v.server.opts.Tasks(ctx, store.WaitingFilter{Owner: v.principal.ID, Before: cursor, Limit: page})
+	found, err := v.server.opts.Waiting.List(ctx, store.WaitingFilter{Owner: v.principal.ID, Before: cursor, Limit: page})
 	if err != nil {
 		return nil, rpcError(err)
 	}

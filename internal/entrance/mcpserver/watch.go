@@ -73,14 +73,14 @@ const followEvery = 2 * time.Second
 
 // watchTasks lets a modern client hear of those calls that are its own, and returns them.
 func (v *visitor) watchTasks(ctx context.Context, session *mcp.Session, ids []string) (heard []string) {
-	if v.server.waiting == nil {
+	if v.server.opts.Waiting == nil {
 		return nil
 	}
 	kick := make(chan struct{}, 1)
 	seen := map[string]int64{} // the last version that was told
 	for _, id := range ids {
 		_, twice := seen[id]
-		w, err := v.server.waiting.Get(ctx, v.principal.ID, id)
+		w, err := v.server.opts.Waiting.Get(ctx, v.principal.ID, id)
 		if err != nil || twice {
 			continue
 		}
@@ -105,7 +105,7 @@ func (v *visitor) followTasks(ctx context.Context, session *mcp.Session, seen ma
 	defer tick.Stop()
 	for len(seen) > 0 {
 		for id, version := range seen {
-			w, err := v.server.waiting.Get(ctx, v.principal.ID, id)
+			w, err := v.server.opts.Waiting.Get(ctx, v.principal.ID, id)
 			if fault.Is(err, fault.NotFound) || err == nil && w.Ended() {
 				delete(seen, id)
 			}

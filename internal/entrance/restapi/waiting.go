@@ -73,7 +73,7 @@ func (a *API) listWaiting(ctx context.Context, f callFilter) (CallPage, error) {
 	if err != nil {
 		return out, err
 	}
-	rows, err := a.Store.WaitingCalls(ctx, store.WaitingFilter{Owner: f.Principal, Open: true, Before: f.Before, Limit: limit})
+	rows, err := a.Waiting.List(ctx, store.WaitingFilter{Owner: f.Principal, Open: true, Before: f.Before, Limit: limit})
 	for i := range rows {
 		out.Calls = append(out.Calls, showRow(&rows[i]))
 	}

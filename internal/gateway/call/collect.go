@@ -79,13 +79,11 @@ func (c *Caller) collect(ctx context.Context, req *Request, f fetching) (raw jso
 
 // wasCanceled tells a model that a call was canceled; that is no error if it asked for it.
 func wasCanceled(w *store.Waiting, asked bool) json.RawMessage {
-	b := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), string(w.Tool)+" was canceled.")
-	b = append(b, `}],"_meta":{"toolfit/waiting":`...)
-	b = append(append(b, HandleMeta(w)...), '}')
-	if !asked {
-		b = append(b, `,"isError":true`...)
+	raw := HandleResult(w, string(w.Tool)+" was canceled.")
+	if asked {
+		return raw
 	}
-	return append(b, '}')
+	return mcp.With(raw, "isError", []byte("true"))
 }
 
 // stillRunning tells a model that a call has not ended yet.
@@ -98,15 +96,13 @@ func stillRunning(w *store.Waiting, now time.Time) json.RawMessage {
 		text += " (" + w.Message + ")"
 	}
 	text += ". Call fetch_result again with the same ref; do not call the tool again."
-	b := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), text)
-	b = append(b, `}],"_meta":{"toolfit/waiting":`...)
-	b = append(b, HandleMeta(w)...)
-	return append(b, "}}"...)
+	return HandleResult(w, text)
 }
 
-// HandleMeta describes a waiting call for programs.
-func HandleMeta(w *store.Waiting) json.RawMessage {
-	b := rawjson.AppendString([]byte(`{"ref":`), w.ID)
+// HandleResult is a result that says something about a waiting call, to models as text, to programs in _meta.
+func HandleResult(w *store.Waiting, text string) json.RawMessage {
+	b := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), text)
+	b = rawjson.AppendString(append(b, `}],"_meta":{"toolfit/waiting":{"ref":`...), w.ID)
 	b = rawjson.AppendString(append(b, `,"state":`...), string(w.State))
-	return append(b, '}')
+	return append(b, "}}}"...)
 }

@@ -241,7 +241,7 @@ const longestWait = 24 * time.Hour
 // detach stores the state of the call and answers the request. The caller holds mu.
 func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) bool {
 	c := r.caller
-	body, err := r.save()
+	body, err := json.Marshal(r.state())
 	if err != nil {
 		r.warn("not detached: " + fault.As(err).Message)
 		return false
@@ -269,12 +269,6 @@ func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) 
 	}
 	r.live = live
 	return true
-}
-
-// handOver lets the call go on without this goroutine, after a while.
-func (r *recording) handOver(after time.Duration) error {
-	r.live.After(after)
-	return ErrHandedOver
 }
 
 // answered stores how a detached call ended, for whoever collects it.

@@ -143,7 +143,7 @@ var elicits = json.RawMessage(`{"elicitation":{}}`)
 func (y *yard) do(ctx context.Context, name string, tasks TaskUse, args string) (*Result, error) {
 	params, err := NewParams(name, json.RawMessage(args))
 	if err != nil {
-		y.t.Fatal(err)
+		return nil, err
 	}
 	return y.Do(ctx, Request{
 		Principal: access.Principal{ID: "ann", Role: access.Caller}, Profile: "default", Params: params, Front: y, Tasks: tasks,
@@ -245,14 +245,10 @@ func TestSlowCallGoesOnWithoutItsRequest(t *testing.T) {
 func TestCallThatCannotBeDetachedEndsWithItsRequest(t *testing.T) {
 	y := newYard(t, store.WaitingLimits{Owner: 1})
 	y.send = func(ctx context.Context, c upstream.Call) (upstream.Outcome, error) {
-		c.Slow.Slow(func(error) {})
-		_, err := y.do(ctx, "s__look", NoTask, `{}`) // the second one
-		return textResult("done"), err
-	}
-	inner := y.send
-	y.send = func(ctx context.Context, c upstream.Call) (upstream.Outcome, error) {
 		if c.Tool == "act" {
-			return inner(ctx, c)
+			c.Slow.Slow(func(error) {})
+			_, err := y.do(ctx, "s__look", NoTask, `{}`) // the second one
+			return textResult("done"), err
 		}
 		if c.Slow.Slow(func(error) {}) || c.Slow.Detached() {
 			t.Error("a call over the limit was detached")

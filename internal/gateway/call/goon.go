@@ -48,8 +48,8 @@ type speaker struct {
 	Header       http.Header     `json:"header,omitempty"`
 }
 
-// save is the state of the call.
-func (r *recording) save() ([]byte, error) {
+// state is the call so far.
+func (r *recording) state() saved {
 	req := r.req
 	params, _ := r.params.forServer(r.entry.Shown, r.withPage())
 	from := req.From
@@ -62,7 +62,7 @@ func (r *recording) save() ([]byte, error) {
 	if r.task != nil {
 		body.Task = *r.task
 	}
-	return json.Marshal(body)
+	return body
 }
 
 // withPage is the fitted arguments with those for paging.

@@ -44,15 +44,10 @@ func (r *recording) park(ctx context.Context, raw json.RawMessage) error {
 			return mcp.MissingCapability(method)
 		}
 	}
-	body, err := r.save()
-	if err != nil {
-		return err
-	}
-	var state saved
-	json.Unmarshal(body, &state) // written just now
+	state := r.state()
 	state.Asks = true
 	state.State = rawjson.Get(raw, "requestState")
-	body, err = json.Marshal(state)
+	body, err := json.Marshal(state)
 	if err != nil {
 		return err
 	}
@@ -84,7 +79,7 @@ func (c *Caller) followTask(ctx context.Context, s *sent, req *Request, rec *rec
 
 // handTask stores the server's task with its call, which is then looked at from time to time.
 func (r *recording) handTask(ctx context.Context, task upstream.Task) error {
-	body, err := r.save()
+	body, err := json.Marshal(r.state())
 	if err != nil {
 		return err
 	}
@@ -101,7 +96,8 @@ func (r *recording) handTask(ctx context.Context, task upstream.Task) error {
 		r.caller.servers.CancelTask(ctx, r.caller.taskCall(&s, r.req, mcp.Deaf), task.ID)
 		return err
 	}
-	return r.handOver(task.Poll)
+	r.live.After(task.Poll)
+	return ErrHandedOver
 }
 
 // holdTask waits for a server's task on behalf of a client that has none.

@@ -68,7 +68,7 @@ func (p *Pool) List(ctx context.Context, id tool.ServerID) (Listing, error) {
 	if err != nil {
 		return Listing{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.Start+s.ordinary())
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Start+s.cfg.CallTimeout())
 	defer cancel()
 	l, err := s.list(ctx)
 	switch {

@@ -197,7 +197,7 @@ func (p *Pool) Ask(ctx context.Context, id tool.ServerID, method string, params 
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.ordinary())
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout())
 	defer cancel()
 	if method == "resources/subscribe" || method == "resources/unsubscribe" {
 		if done, err := s.listenTo(ctx, method, params); done || err != nil {

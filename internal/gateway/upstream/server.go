@@ -100,9 +100,6 @@ func (s *server) sameAs(cfg config.Server) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// ordinary is the limit for a request that is not a call.
-func (s *server) ordinary() time.Duration { return s.cfg.CallTimeout() }
-
 // timeout is the limit that is configured for calls of a tool; 0: none is.
 func (s *server) timeout(rawTool string) time.Duration {
 	for _, t := range s.cfg.Timeouts {

@@ -116,12 +116,12 @@ func (s *server) askTask(ctx context.Context, c Call, method, id string, answers
 	if err := s.gate.allowed(); err != nil {
 		return nil, "", s.pool.clean(unsent(err))
 	}
-	timed, cancel := context.WithTimeout(ctx, s.ordinary())
+	timed, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout())
 	defer cancel()
 	raw, era, err := s.do(timed, c.caller(), aboutTask(c, method, id, answers))
 	s.gate.note(timed, err)
 	if err != nil && ctx.Err() == nil && timed.Err() != nil {
-		return nil, "", s.late(method, s.ordinary()).WithHint("raise timeout of %s", s.cfg.ID)
+		return nil, "", s.late(method, s.cfg.CallTimeout()).WithHint("raise timeout of %s", s.cfg.ID)
 	}
 	return raw, era, s.pool.failure(ctx, err)
 }
@@ -141,11 +141,10 @@ func aboutTask(c Call, method, id string, answers json.RawMessage) outgoing {
 
 // unrelated removes the id of the server's task from a result or question: for others, the call has another.
 func unrelated(raw json.RawMessage) json.RawMessage {
-	const related = "io.modelcontextprotocol/related-task"
-	if !bytes.Contains(raw, []byte(related)) {
+	if !bytes.Contains(raw, []byte(mcp.MetaRelatedTask)) {
 		return raw
 	}
-	return mcp.Edit(raw, "_meta", func(meta []byte) []byte { return mcp.Without(meta, related) })
+	return mcp.Edit(raw, "_meta", func(meta []byte) []byte { return mcp.Without(meta, mcp.MetaRelatedTask) })
 }
 
 // isPoll tells whether the request is a short one about a task: what a server says meanwhile does not belong to it.

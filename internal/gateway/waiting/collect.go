@@ -15,6 +15,11 @@ func (c *Calls) Get(ctx context.Context, owner, id string) (store.Waiting, error
 	return c.store.Waiting(ctx, owner, id)
 }
 
+// List returns calls, the newest first, without their sealed parts.
+func (c *Calls) List(ctx context.Context, f store.WaitingFilter) ([]store.Waiting, error) {
+	return c.store.WaitingCalls(ctx, f)
+}
+
 // How often the store is read while somebody waits: other replicas may change the row.
 const (
 	lookEvery     = time.Second

@@ -57,8 +57,8 @@ func ReadQuestions(w *store.Waiting) Questions {
 	return q
 }
 
-// write puts the questions into the row: open ones make it input_required.
-func (q *Questions) write(w *store.Waiting) {
+// Write puts the questions into the row: open ones make it input_required.
+func (q *Questions) Write(w *store.Waiting) {
 	w.Questions, _ = json.Marshal(q) // strings and valid JSON only
 	w.State = store.Working
 	w.For = store.ForServer
@@ -94,9 +94,6 @@ func (q *Questions) AddAll(requests json.RawMessage, again bool) {
 		q.add(as, method, slices.Clone(rawjson.Get(r.Value, "params")))
 	}
 }
-
-// Write puts the questions into a row.
-func (q *Questions) Write(w *store.Waiting) { q.write(w) }
 
 // Requests are the open questions as a modern client reads them.
 func (q *Questions) Requests() json.RawMessage {
@@ -155,7 +152,7 @@ func (c *Calls) Answer(ctx context.Context, owner, id string, answers map[string
 		if !q.answer(answers) {
 			return errNothing
 		}
-		q.write(w)
+		q.Write(w)
 		parked = w.Replica == "" && len(q.Open) == 0
 		if parked { // in the same statement, so that it is taken over if we go before we have begun
 			w.Replica = c.replica
@@ -187,7 +184,7 @@ func (l *Live) Ask(ctx context.Context, method string, params json.RawMessage) (
 		added := &q.Open[len(q.Open)-1]
 		key = added.Key
 		added.As = key
-		q.write(w)
+		q.Write(w)
 	})
 	if err == nil && !saved {
 		err = ErrCanceled
@@ -204,7 +201,7 @@ func (l *Live) Ask(ctx context.Context, method string, params json.RawMessage) (
 		q := ReadQuestions(w)
 		q.Open = slices.DeleteFunc(q.Open, func(o Question) bool { return o.Key == key })
 		delete(q.Said, key)
-		q.write(w)
+		q.Write(w)
 	})
 	if err = cmp.Or(err, gone); err != nil {
 		return nil, err

@@ -31,6 +31,7 @@ type Store interface {
 	ClaimWaiting(ctx context.Context, w *store.Waiting, replica string, until time.Time) (bool, error)
 	RenewWaiting(ctx context.Context, replica string, until time.Time) ([]string, error)
 	LostWaiting(ctx context.Context, limit int) ([]store.Waiting, error)
+	WaitingCalls(ctx context.Context, f store.WaitingFilter) ([]store.Waiting, error)
 }
 
 // Options change a Calls.
