@@ -1,8 +1,11 @@
-package httpapi
+// Package guard keeps requests to addresses that others choose away from networks that are not public. It
+// checks the resolved address of every connection, so neither DNS nor a redirect gets around it.
+//
+//	g := guard.New(nil, "https://login.example.com")
+//	transport, err := g.Transport("")
+package guard
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -14,18 +17,15 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
-	"github.com/toolfit/toolfit/internal/base/origin"
-	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// guard decides which addresses may be dialed. It checks the resolved address of every connection,
-// so neither DNS nor a redirect gets around it.
-type guard struct{ allowed []netip.Prefix }
+// Guard decides which addresses may be dialed.
+type Guard struct{ allowed []netip.Prefix }
 
-// newGuard allows public addresses, those of the configuration's allow, and those spelled out in base and spec.
-func newGuard(cfg *config.API) guard {
-	g := guard{slices.Clone(cfg.Allow)}
-	for _, address := range []string{cfg.Base, cfg.Spec} {
+// New allows public addresses, the given networks, and those that the given URLs spell out.
+func New(allowed []netip.Prefix, urls ...string) Guard {
+	g := Guard{slices.Clone(allowed)}
+	for _, address := range urls {
 		u, err := url.Parse(address)
 		if err != nil {
 			continue
@@ -65,8 +65,8 @@ func prefixes(list ...string) []netip.Prefix {
 	return out
 }
 
-// may tells whether the address may be dialed.
-func (g guard) may(ip netip.Addr) bool {
+// May tells whether the address may be dialed.
+func (g Guard) May(ip netip.Addr) bool {
 	ip = ip.WithZone("").Unmap()
 	if slices.ContainsFunc(g.allowed, func(p netip.Prefix) bool { return p.Contains(ip) }) {
 		return true
@@ -77,27 +77,27 @@ func (g guard) may(ip netip.Addr) bool {
 	for _, c := range carriers {
 		if ip.Is6() && c.prefix.Contains(ip) {
 			b := ip.As16()
-			return g.may(netip.AddrFrom4([4]byte(b[c.at : c.at+4])))
+			return g.May(netip.AddrFrom4([4]byte(b[c.at : c.at+4])))
 		}
 	}
 	return !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
 // control refuses a connection before it is made.
-func (g guard) control(_, address string, _ syscall.RawConn) error {
+func (g Guard) control(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return fmt.Errorf("dial %s: %w", address, err)
 	}
-	if g.may(at.Addr()) {
+	if g.May(at.Addr()) {
 		return nil
 	}
 	return fault.New(fault.Forbidden, "the address %s is not public", at.Addr()).
 		WithHint("if it is meant, add its network to allow")
 }
 
-// transport carries requests to public addresses. A configured proxy is trusted; behind it the guard can only check literal addresses.
-func (g guard) transport(proxy string) (*http.Transport, error) {
+// Transport carries requests to public addresses. A configured proxy is trusted; behind it the guard can only check literal addresses.
+func (g Guard) Transport(proxy string) (*http.Transport, error) {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Control: g.control}
 	t := &http.Transport{
 		DialContext:            dialer.DialContext,
@@ -118,38 +118,10 @@ func (g guard) transport(proxy string) (*http.Transport, error) {
 	}
 	t.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
 	t.Proxy = func(r *http.Request) (*url.URL, error) {
-		if ip, err := netip.ParseAddr(r.URL.Hostname()); err == nil && !g.may(ip) {
+		if ip, err := netip.ParseAddr(r.URL.Hostname()); err == nil && !g.May(ip) {
 			return nil, g.control("", netip.AddrPortFrom(ip, 0).String(), nil)
 		}
 		return u, nil
 	}
 	return t, nil
-}
-
-// follow decides about a redirect. Only read requests are redirected: others could run twice, or as another method.
-func follow(r *http.Request, via []*http.Request) error {
-	if method := via[0].Method; method != http.MethodGet && method != http.MethodHead {
-		return http.ErrUseLastResponse
-	}
-	return origin.Redirect(r, via)
-}
-
-// explain says why a request got no answer. The address is left out: it may contain a key.
-func explain(ctx context.Context, who string, err error) error {
-	var f *fault.Error
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.As(err, &f):
-		return fault.New(f.Code, "%s: %s", who, f.Message).WithHint("%s", f.Hint)
-	}
-	down := fault.New(fault.UpstreamDown, "%s cannot be reached: %w", who, fault.Plain(err))
-	if scheme := fault.SpokenScheme(err); scheme != "" {
-		down = down.WithHint("write %s:// in its address", scheme)
-	}
-	var dial *net.OpError
-	if errors.As(err, &dial) && dial.Op == "dial" {
-		down = down.Unsent() // there was no connection to act on
-	}
-	return down
 }
