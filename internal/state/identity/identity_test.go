@@ -1,0 +1,204 @@
+package identity
+
+import (
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+func TestGoodTokensAreAdmitted(t *testing.T) {
+	p := newProvider(t)
+	v := verifier(t, nil, p.config())
+	with := func(alg jose.SignatureAlgorithm, kid string) string {
+		return sign(t, alg, p.keys[kid], map[string]any{"kid": kid}, p.good())
+	}
+	for name, token := range map[string]string{
+		"RS256": with(jose.RS256, "rsa"), "PS256": with(jose.PS256, "rsa"), "ES256": with(jose.ES256, "ec"), "EdDSA": with(jose.EdDSA, "ed"),
+		"no kid, and one key that fits": sign(t, jose.ES256, p.keys["ec"], nil, p.good()),
+		"typ JWT":                       sign(t, jose.EdDSA, p.keys["ed"], map[string]any{"kid": "ed", "typ": "JWT"}, p.good()),
+		"typ at+jwt":                    sign(t, jose.EdDSA, p.keys["ed"], map[string]any{"kid": "ed", "typ": "application/at+jwt"}, p.good()),
+		"several audiences":             p.token(t, p.good("aud", []string{"other", resource})),
+		"a final slash":                 p.token(t, p.good("aud", resource+"/")),
+		"for all resources":             p.token(t, p.good("aud", "https://tools.example.com/mcp")),
+		"scp as a list":                 p.token(t, p.good("scope", nil, "scp", []string{"a", "mcp:tools"})),
+		"expired within the skew":       p.token(t, p.good("exp", time.Now().Add(-30*time.Second).Unix())),
+		"a time with a fraction":        p.token(t, p.good("exp", float64(time.Now().Unix())+100.5)),
+	} {
+		who, err := v.Admit(t.Context(), token, resource)
+		want := access.Principal{ID: (&Identity{Issuer: p.URL, Subject: "alice"}).ID(), Name: "alice", Role: access.Caller, Profile: "ops"}
+		if err != nil || who != want {
+			t.Errorf("%s: %+v, %v", name, who, err)
+		}
+	}
+}
+
+func encoded(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+
+func TestForgedTokensAreRefused(t *testing.T) {
+	p := newProvider(t)
+	other := newProvider(t)
+	cfg := p.config()
+	v := verifier(t, nil, cfg)
+	ed := map[string]any{"kid": "ed"}
+	good := p.token(t, p.good())
+	parts := strings.Split(good, ".")
+	claims, _ := json.Marshal(p.good())
+	public, _ := x509.MarshalPKIXPublicKey(rsaKey().Public())
+	jwk, _ := json.Marshal(jose.JSONWebKey{Key: other.keys["ed"].Public(), KeyID: "ed"})
+	var embedded map[string]any
+	json.Unmarshal(jwk, &embedded)
+	small, _ := rsa.GenerateKey(rand.Reader, 1024)
+	p.extra = fmt.Sprintf(`,{"kty":"RSA","kid":"small","n":%q,"e":"AQAB"}`, base64.RawURLEncoding.EncodeToString(small.N.Bytes())) +
+		`,{"kty":"oct","kid":"oct","k":"c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"}`
+	smallToken := encoded(`{"alg":"RS256","kid":"small"}`) + "." + encoded(string(claims)) + "." + encoded("x")
+	withClaims := func(changes ...any) string { return p.token(t, p.good(changes...)) }
+	withHeader := func(headers map[string]any) string {
+		headers["kid"] = "ed"
+		return sign(t, jose.EdDSA, p.keys["ed"], headers, p.good())
+	}
+	hour := time.Hour
+	for name, token := range map[string]string{
+		"empty": "", "a dot": ".", "two dots": "..", "four parts": good + ".x", "spaces": " " + good, "too long": strings.Repeat("a", 8<<10) + "." + good,
+		"no signature":                     parts[0] + "." + parts[1] + ".",
+		"another payload":                  parts[0] + "." + encoded(strings.Replace(string(claims), "alice", "bob", 1)) + "." + parts[2],
+		"another header":                   encoded(`{"alg":"EdDSA","kid":"ec"}`) + "." + parts[1] + "." + parts[2],
+		"a cut signature":                  good[:len(good)-8],
+		"alg none":                         encoded(`{"alg":"none"}`) + "." + parts[1] + ".",
+		"alg NONE with signature":          encoded(`{"alg":"NONE","kid":"ed"}`) + "." + parts[1] + "." + parts[2],
+		"no alg":                           encoded(`{"kid":"ed"}`) + "." + parts[1] + "." + parts[2],
+		"alg is a list":                    encoded(`{"alg":["EdDSA"],"kid":"ed"}`) + "." + parts[1] + "." + parts[2],
+		"HS256 with the public key":        sign(t, jose.HS256, public, map[string]any{"kid": "rsa"}, p.good()),
+		"HS256 with a published secret":    sign(t, jose.HS256, []byte("secretsecretsecretsecretsecretsecret"), map[string]any{"kid": "oct"}, p.good()),
+		"RS512, not configured":            sign(t, jose.RS512, p.keys["rsa"], map[string]any{"kid": "rsa"}, p.good()),
+		"ES384, not configured":            sign(t, jose.ES384, newEC(elliptic.P384()), map[string]any{"kid": "ec"}, p.good()),
+		"RS256 with the id of an EC key":   sign(t, jose.RS256, p.keys["rsa"], map[string]any{"kid": "ec"}, p.good()),
+		"ES256 with the id of an RSA key":  sign(t, jose.ES256, p.keys["ec"], map[string]any{"kid": "rsa"}, p.good()),
+		"a key of 1024 bits":               smallToken,
+		"an unknown key":                   sign(t, jose.EdDSA, newEd(), map[string]any{"kid": "mine"}, p.good()),
+		"another key by the same id":       sign(t, jose.EdDSA, newEd(), ed, p.good()),
+		"kid is a path":                    sign(t, jose.EdDSA, newEd(), map[string]any{"kid": "../../dev/null"}, p.good()),
+		"jwk in the header":                sign(t, jose.EdDSA, other.keys["ed"], map[string]any{"kid": "ed", "jwk": embedded}, p.good()),
+		"jku in the header":                sign(t, jose.EdDSA, other.keys["ed"], map[string]any{"kid": "ed", "jku": other.URL + "/keys"}, p.good()),
+		"x5u in the header":                sign(t, jose.EdDSA, other.keys["ed"], map[string]any{"kid": "ed", "x5u": other.URL}, p.good()),
+		"crit":                             withHeader(map[string]any{"crit": []string{"exp"}, "exp": 1}),
+		"crit b64":                         withHeader(map[string]any{"crit": []string{"b64"}}),
+		"typ of an assertion":              withHeader(map[string]any{"typ": "oauth-id-jag+jwt"}),
+		"typ of a logout token":            withHeader(map[string]any{"typ": "logout+jwt"}),
+		"typ of a proof":                   withHeader(map[string]any{"typ": "dpop+jwt"}),
+		"typ is a number":                  withHeader(map[string]any{"typ": 1}),
+		"claims are a list":                sign(t, jose.EdDSA, p.keys["ed"], ed, []byte(`[1]`)),
+		"claims are null":                  sign(t, jose.EdDSA, p.keys["ed"], ed, []byte(`null`)),
+		"claims are no JSON":               sign(t, jose.EdDSA, p.keys["ed"], ed, []byte(`{"iss"`)),
+		"another issuer, signed by itself": other.token(t, other.good()),
+		"our issuer, signed by another":    other.token(t, p.good()),
+		"issuer with a slash":              withClaims("iss", p.URL+"/"),
+		"issuer in capitals":               withClaims("iss", strings.ToUpper(p.URL)),
+		"no issuer":                        withClaims("iss", nil),
+		"issuer is a list":                 withClaims("iss", []string{p.URL}),
+		"another audience":                 withClaims("aud", "https://other.example.com/mcp"),
+		"another profile":                  withClaims("aud", "https://tools.example.com/mcp/dev"),
+		"audience in capitals":             withClaims("aud", strings.ToUpper(resource)),
+		"audience with more behind":        withClaims("aud", resource+"/env"),
+		"audience is the client":           withClaims("aud", "editor"),
+		"no audience":                      withClaims("aud", nil),
+		"empty audience":                   withClaims("aud", ""),
+		"no audience in the list":          withClaims("aud", []string{}),
+		"audience is a number":             withClaims("aud", 7),
+		"expired":                          withClaims("exp", time.Now().Add(-2*time.Minute).Unix()),
+		"no expiry":                        withClaims("exp", nil),
+		"expiry is null":                   sign(t, jose.EdDSA, p.keys["ed"], ed, []byte(strings.Replace(string(claims), `"exp":`, `"exp":null,"x":`, 1))),
+		"expiry is a text":                 withClaims("exp", "2099-01-01"),
+		"expiry beyond all times":          withClaims("exp", 1e300),
+		"not yet valid":                    withClaims("nbf", time.Now().Add(hour).Unix()),
+		"issued in the future":             withClaims("iat", time.Now().Add(hour).Unix()),
+		"an ID token":                      withClaims("at_hash", "x"),
+		"an ID token of Keycloak":          withClaims("typ", "ID"),
+		"no subject and no client":         withClaims("sub", nil, "azp", nil),
+		"JSON in place of a token":         `{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`,
+		"an opaque token":                  "gho_16C7e42F292c6912E7710c838347Ae178B4a",
+	} {
+		who, err := v.Admit(t.Context(), token, resource)
+		if !fault.Is(err, fault.Unauthorized) || who != (access.Principal{}) {
+			t.Errorf("%s: %+v, %v", name, who, err)
+		}
+		if err != nil && err.Error() != errInvalid().Error() {
+			t.Errorf("%s: the sender learns %v", name, err)
+		}
+	}
+	if _, err := v.Admit(t.Context(), good, resource); err != nil {
+		t.Errorf("the good token: %v", err)
+	}
+}
+
+func TestWhatATokenGives(t *testing.T) {
+	p := newProvider(t)
+	cfg := p.config()
+	for name, c := range map[string]struct {
+		change func(*config.Identity)
+		claims map[string]any
+		want   string // role, profile, name
+	}{
+		"the first mapping that fits":  {nil, p.good("groups", []string{"eng", "platform"}), "admin * alice"},
+		"by client":                    {nil, p.good("groups", nil, "sub", "ci-bot", "azp", "ci-bot"), "caller ci ci-bot"},
+		"no mapping":                   {nil, p.good("groups", []string{"sales"}), "forbidden"},
+		"no groups":                    {nil, p.good("groups", nil), "forbidden"},
+		"groups left out by Entra":     {nil, p.good("_claim_names", map[string]any{"groups": "src1"}), "forbidden"},
+		"groups as one text":           {nil, p.good("groups", "eng"), "caller ops alice"},
+		"groups of another kind":       {nil, p.good("groups", map[string]any{"eng": true}), "forbidden"},
+		"a name decides nothing":       {nil, p.good("name", "Ann"), "caller ops Ann"},
+		"no scope":                     {nil, p.good("scope", "openid"), "scope"},
+		"a path":                       {func(i *config.Identity) { i.Groups = "realm_access.roles" }, p.good("realm_access", map[string]any{"roles": []string{"eng"}}), "caller ops alice"},
+		"a claim with dots":            {func(i *config.Identity) { i.Groups = "https://x.example/g" }, p.good("https://x.example/g", []string{"eng"}), "caller ops alice"},
+		"another claim as the subject": {func(i *config.Identity) { i.Subject = "oid" }, p.good("oid", "42"), "caller ops 42"},
+		"a subject that is missing":    {func(i *config.Identity) { i.Subject = "oid" }, p.good(), "unauthorized"},
+		"an audience of its own":       {func(i *config.Identity) { i.Audiences = []string{"api://x"} }, p.good("aud", "api://x"), "caller ops alice"},
+		"not ours then":                {func(i *config.Identity) { i.Audiences = []string{"api://x"} }, p.good(), "unauthorized"},
+	} {
+		one := cfg
+		if c.change != nil {
+			c.change(&one)
+		}
+		who, err := verifier(t, nil, one).Admit(t.Context(), p.token(t, c.claims), resource)
+		got := fmt.Sprint(who.Role, " ", who.Profile, " ", who.Name)
+		var scope *ErrScope
+		if errors.As(err, &scope) {
+			got = "scope"
+		} else if err != nil {
+			got = string(fault.As(err).Code)
+		}
+		if got != c.want {
+			t.Errorf("%s: %s (%v), want %s", name, got, err, c.want)
+		}
+	}
+}
+
+func TestIDsAreOfOnePerson(t *testing.T) {
+	seen := map[string]bool{}
+	for _, id := range []*Identity{
+		{Issuer: "https://a", Subject: "x"}, {Issuer: "https://b", Subject: "x"}, {Issuer: "https://a", Subject: "y"},
+		{Issuer: "https://a", Subject: "x", Service: true}, {Issuer: "https://ax", Subject: ""}, {Issuer: "https://a\x00x"},
+	} {
+		if seen[id.ID()] || !strings.HasPrefix(id.ID(), "u_") {
+			t.Errorf("%+v: %s", id, id.ID())
+		}
+		seen[id.ID()] = true
+	}
+	again := &Identity{Issuer: "https://a", Subject: "x", Name: "Ann", Groups: []string{"g"}, Client: "c"}
+	if !seen[again.ID()] {
+		t.Error("another token, another id")
+	}
+}

@@ -1,0 +1,63 @@
+package identity
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+)
+
+// introspect asks the providers that can be asked what an opaque token means.
+func (v *Verifier) introspect(ctx context.Context, token string, r *Report) (*Identity, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	err := failed("form", "it is no JWT, and no provider is configured to be asked about others")
+	for _, i := range v.issuers {
+		if i.cfg.Introspect == nil {
+			continue
+		}
+		var c claims
+		c, err = i.ask(ctx, token)
+		if err != nil {
+			return nil, err
+		}
+		if string(c["active"]) != "true" {
+			err = failed("active", "%s does not know it", i.cfg.Issuer)
+			continue
+		}
+		if iss := c.text("iss"); iss != "" && iss != i.cfg.Issuer {
+			return nil, failed("issuer", "%.200q, asked was %s", iss, i.cfg.Issuer)
+		}
+		r.passed("active", "says %s", i.cfg.Issuer)
+		id, err := i.identify(c, v.now(), r)
+		if id != nil {
+			id.opaque = true
+		}
+		return id, err
+	}
+	return nil, err
+}
+
+func (i *issuer) ask(ctx context.Context, token string) (claims, error) {
+	at := i.cfg.Introspect
+	form := url.Values{"token": {token}, "token_type_hint": {"access_token"}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at.URL, strings.NewReader(form.Encode()))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Accept", "application/json")
+	req.SetBasicAuth(url.QueryEscape(at.ClientID), url.QueryEscape(at.ClientSecret))
+	raw, _, err := i.do(req)
+	var c claims
+	if err == nil {
+		err = json.Unmarshal(raw, &c)
+	}
+	if err != nil {
+		return nil, i.away("it was asked about a token: %v", fault.Plain(err))
+	}
+	return c, nil
+}

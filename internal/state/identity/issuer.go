@@ -1,0 +1,183 @@
+package identity
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/guard"
+	"github.com/toolfit/toolfit/internal/base/origin"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+const (
+	fetchTime = 10 * time.Second // for everything that one look at a provider needs
+	maxBody   = 1 << 20
+)
+
+// issuer is a provider with its keys.
+type issuer struct {
+	v          *Verifier
+	cfg        config.Identity
+	algorithms []jose.SignatureAlgorithm
+	subject    string
+	groups     string
+	keys       keySet
+	http       *http.Client
+
+	mu       sync.Mutex
+	metadata *Metadata // nil: to be fetched
+}
+
+func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) (*issuer, error) {
+	i := &issuer{v: v, cfg: *cfg, subject: "sub", groups: "groups"}
+	if cfg.Subject != "" {
+		i.subject = cfg.Subject
+	}
+	if cfg.Groups != "" {
+		i.groups = cfg.Groups
+	}
+	for _, name := range cfg.Algorithms {
+		i.algorithms = append(i.algorithms, jose.SignatureAlgorithm(name))
+	}
+	if len(i.algorithms) == 0 {
+		i.algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.PS256, jose.ES256, jose.EdDSA}
+	}
+	transport, err := guard.New(allow, cfg.Issuer).Transport("")
+	if err != nil {
+		return nil, err
+	}
+	i.http = &http.Client{Transport: transport, CheckRedirect: stay}
+	i.keys = keySet{fetch: i.fetchKeys, now: v.now, changed: v.Forget}
+	return i, nil
+}
+
+// stay follows redirects within their origin, without leaving it.
+func stay(r *http.Request, via []*http.Request) error {
+	if len(via) > 3 || !origin.Same(r.URL, via[0].URL) || via[0].Method != http.MethodGet {
+		return errors.New("it redirects elsewhere")
+	}
+	return nil
+}
+
+// Metadata is what a provider says about itself.
+type Metadata struct {
+	Issuer                string   `json:"issuer"`
+	JWKSURI               string   `json:"jwks_uri"`
+	AuthorizationEndpoint string   `json:"authorization_endpoint"`
+	TokenEndpoint         string   `json:"token_endpoint"`
+	IntrospectionEndpoint string   `json:"introspection_endpoint"`
+	PKCEMethods           []string `json:"code_challenge_methods_supported"`
+}
+
+// discover returns what the provider says about itself, from the first of the usual places that answers.
+func (i *issuer) discover(ctx context.Context) (*Metadata, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.metadata != nil {
+		return i.metadata, nil
+	}
+	var last error
+	for _, at := range wellKnown(i.cfg.Issuer) {
+		var m Metadata
+		raw, _, err := i.get(ctx, at)
+		if err == nil {
+			err = json.Unmarshal(raw, &m)
+		}
+		switch {
+		case err != nil:
+			last = err
+			continue
+		case m.Issuer != i.cfg.Issuer:
+			return nil, i.away("it calls itself %.200q", m.Issuer)
+		case !i.acceptable(m.JWKSURI):
+			return nil, i.away("its jwks_uri %.200q is not one that can be trusted", m.JWKSURI)
+		}
+		i.metadata = &m
+		return &m, nil
+	}
+	return nil, i.away("its metadata was not found: %v", fault.Plain(last))
+}
+
+// wellKnown are the places of a provider's metadata.
+func wellKnown(issuer string) []string {
+	u, err := url.Parse(issuer)
+	if err != nil {
+		return nil
+	}
+	path := strings.TrimSuffix(u.EscapedPath(), "/")
+	root := origin.Of(u)
+	all := []string{root + path + "/.well-known/openid-configuration", root + "/.well-known/oauth-authorization-server" + path}
+	if path != "" {
+		all = append(all, root+"/.well-known/openid-configuration"+path)
+	}
+	return all
+}
+
+// acceptable tells whether what the provider names may be fetched: https, unless the provider itself has none.
+func (i *issuer) acceptable(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && strings.HasPrefix(i.cfg.Issuer, "http://"))
+}
+
+// away is the error while the provider cannot be used.
+func (i *issuer) away(why string, args ...any) error {
+	return fault.New(fault.UpstreamDown, "the identity provider %s cannot be used: "+why, append([]any{i.cfg.Issuer}, args...)...).
+		WithHint("see: toolfit doctor")
+}
+
+func (i *issuer) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, time.Duration, error) {
+	m, err := i.discover(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	raw, header, err := i.get(ctx, m.JWKSURI)
+	var list []jose.JSONWebKey
+	if err == nil {
+		list, err = parseKeys(raw)
+	}
+	if err != nil {
+		i.mu.Lock()
+		i.metadata = nil // it may have moved
+		i.mu.Unlock()
+		return nil, 0, i.away("its keys were not read: %v", fault.Plain(err))
+	}
+	return list, maxAge(header), nil
+}
+
+func (i *issuer) get(ctx context.Context, address string) ([]byte, http.Header, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header.Set("Accept", "application/json")
+	return i.do(req)
+}
+
+func (i *issuer) do(req *http.Request) ([]byte, http.Header, error) {
+	resp, err := i.http.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case resp.StatusCode != http.StatusOK:
+		return nil, nil, errors.New("it answered " + resp.Status)
+	case len(raw) > maxBody:
+		return nil, nil, errors.New("its answer is too long")
+	}
+	return raw, resp.Header, nil
+}

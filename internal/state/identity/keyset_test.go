@@ -1,0 +1,204 @@
+package identity
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// clock can be set.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) now() time.Time       { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) pass(d time.Duration) { c.ahead.Add(int64(d)) }
+
+func TestUnknownKeysCauseFewFetches(t *testing.T) {
+	p := newProvider(t)
+	v := verifier(t, nil, p.config())
+	key := newEd()
+	var wg sync.WaitGroup
+	for w := range 10 {
+		wg.Go(func() {
+			for i := range 1000 {
+				token := sign(t, jose.EdDSA, key, map[string]any{"kid": fmt.Sprint("k", w, "-", i)}, p.good())
+				if _, err := v.Admit(t.Context(), token, resource); !fault.Is(err, fault.Unauthorized) {
+					t.Errorf("admitted: %v", err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if n := p.fetches.Load(); n > 2 {
+		t.Errorf("%d fetches", n)
+	}
+}
+
+func TestProviderThatIsAway(t *testing.T) {
+	p := newProvider(t)
+	p.down.Store(true)
+	var c clock
+	v := verifier(t, c.now, p.config())
+	long := p.good("exp", time.Now().Add(100*time.Hour).Unix())
+	first := p.token(t, long)
+	if _, err := v.Admit(t.Context(), first, resource); !fault.Is(err, fault.UpstreamDown) {
+		t.Errorf("without keys: %v", err)
+	}
+	p.down.Store(false)
+	c.pass(retryAfter)
+	if _, err := v.Admit(t.Context(), first, resource); err != nil {
+		t.Fatal(err)
+	}
+	p.down.Store(true)
+	for range 23 {
+		c.pass(time.Hour)
+		if _, err := v.Admit(t.Context(), p.token(t, long), resource); err != nil {
+			t.Fatalf("a signed-in user is refused: %v", err)
+		}
+	}
+	c.pass(2 * time.Hour)
+	if _, err := v.Admit(t.Context(), first, resource); !fault.Is(err, fault.UpstreamDown) {
+		t.Errorf("keys of yesterday: %v", err)
+	}
+}
+
+func TestWithdrawnKeyIsRefused(t *testing.T) {
+	p := newProvider(t)
+	p.control = "public, max-age=600"
+	var c clock
+	v := verifier(t, c.now, p.config())
+	token := p.token(t, p.good("exp", time.Now().Add(100*time.Hour).Unix()))
+	if _, err := v.Admit(t.Context(), token, resource); err != nil {
+		t.Fatal(err)
+	}
+	p.mu.Lock()
+	p.keys["ed"] = newEd()
+	p.mu.Unlock()
+	c.pass(10*time.Minute + lateBy)
+	if _, err := v.Admit(t.Context(), token, resource); !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("after the key was withdrawn: %v", err)
+	}
+	if _, err := v.Admit(t.Context(), p.token(t, p.good()), resource); err != nil {
+		t.Errorf("with the new key: %v", err)
+	}
+}
+
+func TestNewKeyIsFound(t *testing.T) {
+	p := newProvider(t)
+	var c clock
+	v := verifier(t, c.now, p.config())
+	if _, err := v.Admit(t.Context(), p.token(t, p.good()), resource); err != nil {
+		t.Fatal(err)
+	}
+	p.mu.Lock()
+	p.keys["next"] = newEd()
+	p.mu.Unlock()
+	c.pass(unknownFor)
+	token := sign(t, jose.EdDSA, p.keys["next"], map[string]any{"kid": "next"}, p.good())
+	if _, err := v.Admit(t.Context(), token, resource); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestProviderThatLies(t *testing.T) {
+	for name, change := range map[string]func(p *provider){
+		"another name":  func(p *provider) { p.issuer = "https://other.example.com" },
+		"too many keys": func(p *provider) { p.extra = strings.Repeat(`,{"kty":"oct","k":"eA"}`, maxKeys) },
+		"too long":      func(p *provider) { p.extra = strings.Repeat(" ", maxBody) },
+		"no JSON":       func(p *provider) { p.extra = `<html>` },
+	} {
+		p := newProvider(t)
+		change(p)
+		_, err := verifier(t, nil, p.config()).Admit(t.Context(), p.token(t, p.good()), resource)
+		if !fault.Is(err, fault.UpstreamDown) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestOpaqueTokens(t *testing.T) {
+	p := newProvider(t)
+	cfg := p.config()
+	cfg.Introspect = &config.Introspection{URL: p.URL + "/introspect", ClientID: "toolfit", ClientSecret: "s+3"}
+	said := func(changes ...any) map[string]any { return p.good(append([]any{"active", true}, changes...)...) }
+	p.opaque = map[string]map[string]any{
+		"good": said(), "no-issuer": said("iss", nil), "other-issuer": said("iss", "https://other"), "other-audience": said("aud", "x"),
+		"no-audience": said("aud", nil), "no-expiry": said("exp", nil), "expired": said("exp", 1000), "inactive": said("active", false),
+		"active-as-text": said("active", "true"),
+	}
+	v := verifier(t, nil, cfg)
+	for token, want := range map[string]bool{
+		"good": true, "no-issuer": true, "other-issuer": false, "other-audience": false, "no-audience": false, "no-expiry": false,
+		"expired": false, "inactive": false, "active-as-text": false, "unknown": false,
+	} {
+		for range 2 {
+			if _, err := v.Admit(t.Context(), token, resource); (err == nil) != want || err != nil && !fault.Is(err, fault.Unauthorized) {
+				t.Errorf("%s: %v", token, err)
+			}
+		}
+	}
+	jwt := sign(t, jose.EdDSA, newEd(), map[string]any{"kid": "ed"}, p.good())
+	p.opaque[jwt] = said()
+	if _, err := v.Admit(t.Context(), jwt, resource); err == nil {
+		t.Error("a JWT with a wrong signature was asked for")
+	}
+}
+
+func TestExplainShowsEveryCheck(t *testing.T) {
+	p := newProvider(t)
+	v := verifier(t, nil, p.config())
+	steps := func(r *Report) string {
+		var all []string
+		for _, s := range r.Steps {
+			all = append(all, s.Name)
+			if s.Err != nil {
+				all = append(all, "!")
+			}
+		}
+		return strings.Join(all, " ")
+	}
+	for token, want := range map[string]string{
+		p.token(t, p.good()):                "issuer algorithm signature expiry subject groups rights audience scope",
+		p.token(t, p.good("aud", "x")):      "issuer algorithm signature expiry subject groups rights audience !",
+		p.token(t, p.good("iss", "x")):      "issuer !",
+		p.token(t, p.good("groups", "cat")): "issuer algorithm signature expiry subject groups audience scope rights !",
+		"opaque":                            "form !",
+	} {
+		if got := steps(v.Explain(t.Context(), token, resource)); got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}
+
+func FuzzToken(f *testing.F) {
+	p := newProvider(f)
+	v := verifier(f, nil, p.config())
+	f.Add(p.token(f, p.good()))
+	f.Add("a.b.c")
+	good := p.token(f, p.good())
+	f.Fuzz(func(t *testing.T, token string) {
+		who, err := v.Admit(t.Context(), token, resource)
+		if err == nil && token != good && !strings.HasPrefix(token, good[:strings.LastIndexByte(good, '.')]) {
+			t.Errorf("admitted %+v: %s", who, token)
+		}
+	})
+}
+
+func BenchmarkAdmit(b *testing.B) {
+	p := newProvider(b)
+	v := verifier(b, nil, p.config())
+	token := p.token(b, p.good())
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := v.Admit(b.Context(), token, resource); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package identity
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// Identity is who a token is about.
+type Identity struct {
+	Issuer   string
+	Subject  string
+	Client   string // the program that got the token
+	Name     string // for people; decides nothing
+	Service  bool   // a program on its own behalf
+	Groups   []string
+	Scopes   []string
+	Audience []string
+	Expires  time.Time
+
+	issuer    *issuer
+	opaque    bool
+	principal access.Principal
+	denied    error // why it has no rights; nil: it has
+}
+
+// ID names the person or service, the same in every token.
+func (id *Identity) ID() string {
+	kind := "user"
+	if id.Service {
+		kind = "service"
+	}
+	sum := sha256.Sum256([]byte(kind + "\x00" + id.Issuer + "\x00" + id.Subject))
+	return "u_" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))
+}
+
+// readSubject finds out whom the token is about: without a person it is the program itself.
+func (id *Identity) readSubject(c claims) error {
+	if id.Subject == "" && id.issuer.subject != "sub" {
+		return failed("subject", "there is no %s", id.issuer.subject)
+	}
+	id.Service = id.Subject == "" || id.Subject == id.Client || c.text("idtyp") == "app"
+	if id.Subject == "" {
+		id.Subject = id.Client
+	}
+	if id.Subject == "" {
+		return failed("subject", "there is none")
+	}
+	return nil
+}
+
+// checkAudience refuses tokens for others.
+func (id *Identity) checkAudience(resource string) error {
+	for _, aud := range id.Audience {
+		if id.issuer.accepts(aud, resource) {
+			return nil
+		}
+	}
+	return failed("audience", "%.300q, but %s is asked for", id.Audience, resource)
+}
+
+// accepts tells whether tokens for the audience are good for the resource. A final slash is forgiven, and
+// nothing else.
+func (i *issuer) accepts(aud, resource string) bool {
+	aud = strings.TrimSuffix(aud, "/")
+	if len(i.cfg.Audiences) > 0 {
+		return slices.ContainsFunc(i.cfg.Audiences, func(one string) bool { return aud == strings.TrimSuffix(one, "/") })
+	}
+	return aud != "" && (aud == strings.TrimSuffix(resource, "/") || aud == i.v.base)
+}
+
+// ErrScope is the error for a token whose scopes do not suffice.
+type ErrScope struct{ Scope string }
+
+func (e *ErrScope) Error() string { return "the token lacks the scope " + e.Scope }
+
+func (id *Identity) checkScope() error {
+	if s := id.issuer.cfg.Scope; s != "" && !slices.Contains(id.Scopes, s) {
+		return &ErrScope{s}
+	}
+	return nil
+}
+
+// principal is what the first mapping that fits gives.
+func (i *issuer) principal(id *Identity, r *Report) (access.Principal, error) {
+	for n := range i.cfg.Map {
+		m := &i.cfg.Map[n]
+		if !fits(m, id) {
+			continue
+		}
+		who := access.Principal{ID: id.ID(), Name: id.Name, Role: access.Role(m.Role), Profile: m.Profile}
+		if who.Name == "" {
+			who.Name = id.Subject
+		}
+		if who.Role == "" {
+			who.Role = access.Caller
+		}
+		if who.Profile == "" {
+			who.Profile = config.DefaultProfile
+			if who.Role != access.Caller {
+				who.Profile = access.AnyProfile
+			}
+		}
+		r.passed("rights", "map[%d]: %s, profile %s", n, who.Role, who.Profile)
+		return who, nil
+	}
+	return access.Principal{}, fault.New(fault.Forbidden, "%s is signed in, but is given no rights here", id.shown()).
+		WithHint("ask an administrator to add a mapping to identity in the configuration")
+}
+
+func (id *Identity) shown() string {
+	if id.Name != "" {
+		return id.Name
+	}
+	return id.Subject
+}
+
+// fits tells whether all of what the mapping sets holds.
+func fits(m *config.Mapping, id *Identity) bool {
+	inGroup := len(m.Groups) == 0 || slices.ContainsFunc(m.Groups, func(g string) bool { return slices.Contains(id.Groups, g) })
+	return inGroup && (len(m.Subjects) == 0 || slices.Contains(m.Subjects, id.Subject)) &&
+		(m.Client == "" || m.Client == id.Client) && (m.Scope == "" || slices.Contains(id.Scopes, m.Scope))
+}

@@ -1,0 +1,202 @@
+package identity
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// Step is one check of a token, or one thing that was found in it.
+type Step struct {
+	Name string
+	Said string // what was found
+	Err  error  // why the token is refused; nil: it passed
+}
+
+// Report is what Explain has found out, in the order of the checks.
+type Report struct {
+	Steps []Step
+	ID    *Identity // nil: refused
+}
+
+// passed notes that the token has passed a check.
+func (r *Report) passed(name, said string, args ...any) {
+	if r != nil {
+		r.Steps = append(r.Steps, Step{Name: name, Said: fmt.Sprintf(said, args...)})
+	}
+}
+
+// Explain checks a token and tells what each check has found. Nothing of it is remembered.
+func (v *Verifier) Explain(ctx context.Context, token, resource string) *Report {
+	r := &Report{}
+	id, err := v.check(ctx, token, r)
+	step := "token"
+	if err == nil {
+		err = id.checkAudience(resource)
+		step = "audience"
+		if err == nil {
+			r.passed("audience", "%s", strings.Join(id.Audience, ", "))
+			err = id.checkScope()
+			step = "scope"
+		}
+	}
+	if err == nil {
+		r.passed("scope", "%s", strings.Join(id.Scopes, " "))
+		r.ID = id
+		err = id.denied
+		step = "rights"
+	}
+	var failed *failedCheck
+	if errors.As(err, &failed) {
+		step = failed.step
+	}
+	if err != nil {
+		r.Steps = append(r.Steps, Step{Name: step, Err: err})
+	}
+	return r
+}
+
+// failedCheck says which check a token failed.
+type failedCheck struct {
+	step string
+	said string
+}
+
+func (f *failedCheck) Error() string { return f.step + ": " + f.said }
+
+func failed(step, said string, args ...any) error {
+	return &failedCheck{step, fmt.Sprintf(said, args...)}
+}
+
+// isOpaque tells whether a token means something to its provider alone.
+func isOpaque(token string) bool { return strings.Count(token, ".") != 2 }
+
+// check checks everything but what the token is for.
+func (v *Verifier) check(ctx context.Context, token string, r *Report) (*Identity, error) {
+	switch {
+	case len(token) > maxToken:
+		return nil, failed("size", "longer than %d bytes", maxToken)
+	case isOpaque(token):
+		return v.introspect(ctx, token, r)
+	}
+	signed, err := jose.ParseSignedCompact(token, known)
+	if err != nil {
+		return nil, failed("form", "%v", err)
+	}
+	c, err := parseClaims(signed.UnsafePayloadWithoutVerification())
+	if err != nil {
+		return nil, failed("form", "%v", err)
+	}
+	iss := v.issuer(c.text("iss"))
+	if iss == nil {
+		return nil, failed("issuer", "%.200q is not configured", c.text("iss"))
+	}
+	r.passed("issuer", "%s", iss.cfg.Issuer)
+	if err := iss.checkHeader(&signed.Signatures[0].Protected, r); err != nil {
+		return nil, err
+	}
+	if err := iss.checkSignature(ctx, signed, r); err != nil {
+		return nil, err
+	}
+	return iss.identify(c, v.now(), r)
+}
+
+// known are the algorithms that can be configured. None of them uses a shared secret.
+var known = []jose.SignatureAlgorithm{
+	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
+}
+
+// checkHeader checks what the token says about itself. Keys and addresses of keys in it are ignored.
+func (i *issuer) checkHeader(h *jose.Header, r *Report) error {
+	if !slices.Contains(i.algorithms, jose.SignatureAlgorithm(h.Algorithm)) {
+		return failed("algorithm", "%q is not accepted", h.Algorithm)
+	}
+	if h.ExtraHeaders["crit"] != nil {
+		return failed("header", "it demands extensions (crit)")
+	}
+	typ, _ := h.ExtraHeaders[jose.HeaderType].(string)
+	switch strings.TrimPrefix(strings.ToLower(typ), "application/") {
+	case "", "jwt", "at+jwt":
+	default:
+		return failed("type", "%.100q is no access token", typ)
+	}
+	if _, ok := h.ExtraHeaders[jose.HeaderType].(string); !ok && h.ExtraHeaders[jose.HeaderType] != nil {
+		return failed("type", "not a text")
+	}
+	r.passed("algorithm", "%s", h.Algorithm)
+	return nil
+}
+
+func (i *issuer) checkSignature(ctx context.Context, signed *jose.JSONWebSignature, r *Report) error {
+	h := &signed.Signatures[0].Protected
+	key, err := i.keys.find(ctx, h.KeyID, jose.SignatureAlgorithm(h.Algorithm))
+	if err != nil {
+		return err
+	}
+	if _, err := signed.Verify(key.Key); err != nil {
+		return failed("signature", "it does not fit the key %.100q", h.KeyID)
+	}
+	r.passed("signature", "by the key %q", key.KeyID)
+	return nil
+}
+
+// identify checks the claims and returns who they are about.
+func (i *issuer) identify(c claims, now time.Time, r *Report) (*Identity, error) {
+	expires, err := c.time("exp")
+	switch {
+	case err != nil:
+		return nil, failed("expiry", "%v", err)
+	case expires.IsZero():
+		return nil, failed("expiry", "there is none")
+	case !now.Before(expires.Add(skew)):
+		return nil, failed("expiry", "it expired %s ago", now.Sub(expires).Round(time.Second))
+	}
+	for _, name := range []string{"nbf", "iat"} {
+		at, err := c.time(name)
+		if err != nil {
+			return nil, failed(name, "%v", err)
+		}
+		if now.Add(skew).Before(at) {
+			return nil, failed(name, "it is valid only in %s", at.Sub(now).Round(time.Second))
+		}
+	}
+	r.passed("expiry", "in %s", expires.Sub(now).Round(time.Second))
+	if c["at_hash"] != nil || c["c_hash"] != nil || strings.EqualFold(c.text("typ"), "ID") {
+		return nil, failed("type", "it is an ID token, which only says who signed in")
+	}
+	id := &Identity{
+		Issuer: i.cfg.Issuer, Subject: c.text(i.subject), Client: c.text("azp"), Name: c.name(), Audience: c.texts("aud"),
+		Scopes: c.scopes(), Expires: expires.Add(skew), issuer: i,
+	}
+	if id.Client == "" {
+		id.Client = c.text("client_id")
+	}
+	if err := id.readSubject(c); err != nil {
+		return nil, err
+	}
+	r.passed("subject", "%s", id.Subject)
+	if id.Groups, err = c.groups(i.groups); err != nil {
+		id.denied = err
+		return id, nil
+	}
+	r.passed("groups", "%s", strings.Join(id.Groups, ", "))
+	id.principal, id.denied = i.principal(id, r)
+	return id, nil
+}
+
+// claims are what a token says.
+type claims map[string]json.RawMessage
+
+func parseClaims(raw []byte) (claims, error) {
+	var c claims
+	if err := json.Unmarshal(raw, &c); err != nil || c == nil {
+		return nil, errors.New("the claims are not a JSON object")
+	}
+	return c, nil
+}
