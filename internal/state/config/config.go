@@ -54,6 +54,7 @@ type Config struct {
 	Limits        Limits
 	Embeddings    Embeddings
 	Telemetry     Telemetry
+	Identity      []Identity
 	Recall        *Recall  // nil: not served
 	Models        []Model  // in file order
 	Agents        []Agent  // in file order

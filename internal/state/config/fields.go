@@ -61,6 +61,7 @@ func (c *draft) fields() []field {
 		{"basePath", textInto(&c.BasePath, checkBasePath)},
 		{"publicURL", textInto(&c.PublicURL, urlLike("https://example.com"))},
 		{"proxies", networksInto(&c.Proxies)},
+		{"identity", c.readIdentity},
 		{"replica", section([]field{{"url", textInto(&c.Replica.URL, urlLike("http://10.1.2.3:8420"))}})},
 		{"rate", c.Rate.read},
 		{"mcpServers", c.serversInto((*decoder).server, "an API")},

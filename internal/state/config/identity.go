@@ -1,5 +1,10 @@
 package config
 
+import (
+	"slices"
+	"strings"
+)
+
 // Identity is an identity provider whose tokens let people and services in.
 type Identity struct {
 	Issuer     string         // exactly as its tokens say it
@@ -26,5 +31,93 @@ type Mapping struct {
 	Client   string   // who uses this client
 	Scope    string   // whose token has this scope
 	Role     string   // "": caller
-	Profile  string   // "": the default one
+	Profile  string   // "": the default one, or all of them if the role is not caller
+}
+
+// algorithms are the signatures that can be accepted. None of them uses a shared secret.
+var algorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+
+// readIdentity reads the identity providers.
+func (c *draft) readIdentity(d *decoder, at place, n *node) {
+	d.items(at, n, func(inner place, item *node) {
+		var i Identity
+		d.object(inner, item, c.identityFields(&i))
+		switch {
+		case d.raw:
+		case i.Issuer == "":
+			d.fail(inner, "has no issuer; add it as its tokens name it, such as https://login.example.com")
+		case slices.ContainsFunc(c.Identity, func(other Identity) bool { return other.Issuer == i.Issuer }):
+			d.fail(inner, "is the second entry for %s; put all of it into one", i.Issuer)
+		case len(i.Map) == 0:
+			d.fail(inner, "lets nobody in; add map, such as map: [{groups: [eng], profile: default}]")
+		}
+		c.Identity = append(c.Identity, i)
+	})
+}
+
+func (c *draft) identityFields(i *Identity) []field {
+	return []field{
+		{"issuer", textInto(&i.Issuer, checkIssuer)},
+		{"audiences", someInto(&i.Audiences, checkFilled)},
+		{"algorithms", someInto(&i.Algorithms, func(s string) string { return checkChoice(s, algorithms) })},
+		{"scope", textInto(&i.Scope, checkWord)},
+		{"subject", textInto(&i.Subject, checkFilled)},
+		{"groups", textInto(&i.Groups, checkFilled)},
+		{"introspect", i.readIntrospect},
+		{"map", func(d *decoder, at place, n *node) {
+			d.items(at, n, func(inner place, item *node) {
+				var m Mapping
+				d.object(inner, item, c.mappingFields(&m))
+				i.Map = append(i.Map, m)
+			})
+		}},
+	}
+}
+
+func (i *Identity) readIntrospect(d *decoder, at place, n *node) {
+	i.Introspect = &Introspection{}
+	d.object(at, n, []field{
+		{"url", textInto(&i.Introspect.URL, urlLike("https://login.example.com/introspect"))},
+		{"clientId", textInto(&i.Introspect.ClientID, checkFilled)},
+		{"clientSecret", textInto(&i.Introspect.ClientSecret, checkFilled)},
+	})
+	if !d.raw && (i.Introspect.URL == "" || i.Introspect.ClientID == "") {
+		d.fail(at, "needs url and clientId")
+	}
+	d.secret(i.Introspect.ClientSecret)
+}
+
+func (c *draft) mappingFields(m *Mapping) []field {
+	return []field{
+		{"groups", someInto(&m.Groups, checkFilled)},
+		{"subjects", someInto(&m.Subjects, checkFilled)},
+		{"client", textInto(&m.Client, checkFilled)},
+		{"scope", textInto(&m.Scope, checkWord)},
+		{"role", oneOf(&m.Role, "caller", "viewer", "admin")},
+		{"profile", c.profileInto(&m.Profile)},
+	}
+}
+
+// checkIssuer wants https, except on this machine: whoever can change the answers of a provider can be anybody.
+func checkIssuer(s string) string {
+	if wrong := urlLike("https://login.example.com")(s); wrong != "" {
+		return wrong
+	}
+	for _, local := range []string{"http://127.0.0.1", "http://localhost", "http://[::1]"} {
+		rest, ok := strings.CutPrefix(s, local)
+		if ok && (rest == "" || rest[0] == ':' || rest[0] == '/') {
+			return ""
+		}
+	}
+	if !strings.HasPrefix(s, "https://") || strings.ContainsAny(s, "?#") {
+		return "expected an address with https and without a query"
+	}
+	return ""
+}
+
+func checkWord(s string) string {
+	if s == "" || strings.ContainsAny(s, " \t\n") {
+		return "expected one word"
+	}
+	return ""
 }
