@@ -156,7 +156,7 @@ func (k *Keys) reload(ctx context.Context) error {
 		if err != nil || len(row.Hash) != sha256.Size {
 			continue // not written by us
 		}
-		e := entry{principal: Principal{ID: row.ID, Name: row.Name, Role: role, Profile: row.Profile}}
+		e := entry{principal: Principal{ID: row.ID, Name: row.Name, Kind: KindKey, Role: role, Profile: row.Profile}}
 		copy(e.hash[:], row.Hash)
 		snap.byID[row.ID] = e
 	}

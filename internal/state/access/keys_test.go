@@ -75,7 +75,7 @@ func TestKnownKeyReadsTheStoreOnce(t *testing.T) {
 	keys := access.New(s, nil)
 	for range 100 {
 		who, err := keys.Authenticate(t.Context(), text)
-		if err != nil || who != (access.Principal{ID: row.ID, Name: "a", Role: access.Caller, Profile: "ops"}) {
+		if err != nil || who != (access.Principal{ID: row.ID, Name: "a", Kind: access.KindKey, Role: access.Caller, Profile: "ops"}) {
 			t.Fatalf("got %+v, %v", who, err)
 		}
 	}

@@ -39,11 +39,17 @@ func TestGoodTokensAreAdmitted(t *testing.T) {
 		"a time with a fraction":        p.token(t, p.good("exp", float64(time.Now().Unix())+100.5)),
 	} {
 		who, err := v.Admit(t.Context(), token, resource)
-		want := access.Principal{ID: (&Identity{Issuer: p.URL, Subject: "alice"}).ID(), Name: "alice", Role: access.Caller, Profile: "ops"}
-		if err != nil || who != want {
+		want := access.Principal{
+			ID: about(p.URL, "alice").ID(), Name: "alice", Kind: access.KindUser, Role: access.Caller, Profile: "ops", Token: who.Token,
+		}
+		if err != nil || who != want || who.Token.Subject != "alice" {
 			t.Errorf("%s: %+v, %v", name, who, err)
 		}
 	}
+}
+
+func about(issuer, subject string) *Identity {
+	return &Identity{Identity: access.Identity{Issuer: issuer, Subject: subject}}
 }
 
 func encoded(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
@@ -187,17 +193,21 @@ func TestWhatATokenGives(t *testing.T) {
 }
 
 func TestIDsAreOfOnePerson(t *testing.T) {
+	service := about("https://a", "x")
+	service.Service = true
 	seen := map[string]bool{}
 	for _, id := range []*Identity{
-		{Issuer: "https://a", Subject: "x"}, {Issuer: "https://b", Subject: "x"}, {Issuer: "https://a", Subject: "y"},
-		{Issuer: "https://a", Subject: "x", Service: true}, {Issuer: "https://ax", Subject: ""}, {Issuer: "https://a\x00x"},
+		about("https://a", "x"), about("https://b", "x"), about("https://a", "y"), about("https://ax", ""), about("https://a\x00x", ""), service,
 	} {
 		if seen[id.ID()] || !strings.HasPrefix(id.ID(), "u_") {
 			t.Errorf("%+v: %s", id, id.ID())
 		}
 		seen[id.ID()] = true
 	}
-	again := &Identity{Issuer: "https://a", Subject: "x", Name: "Ann", Groups: []string{"g"}, Client: "c"}
+	again := about("https://a", "x")
+	again.Name = "Ann"
+	again.Groups = []string{"g"}
+	again.Client = "c"
 	if !seen[again.ID()] {
 		t.Error("another token, another id")
 	}

@@ -5,24 +5,18 @@ import (
 	"encoding/base32"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// Identity is who a token is about.
+// Identity is who a token is about, and what it is for.
 type Identity struct {
-	Issuer   string
-	Subject  string
-	Client   string // the program that got the token
+	access.Identity
 	Name     string // for people; decides nothing
 	Service  bool   // a program on its own behalf
-	Groups   []string
-	Scopes   []string
 	Audience []string
-	Expires  time.Time
 
 	issuer    *issuer
 	opaque    bool
@@ -94,9 +88,11 @@ func (i *issuer) principal(id *Identity, r *Report) (access.Principal, error) {
 		if !fits(m, id) {
 			continue
 		}
-		who := access.Principal{ID: id.ID(), Name: id.Name, Role: access.Role(m.Role), Profile: m.Profile}
-		if who.Name == "" {
-			who.Name = id.Subject
+		who := access.Principal{
+			ID: id.ID(), Name: id.shown(), Kind: access.KindUser, Role: access.Role(m.Role), Profile: m.Profile, Token: &id.Identity,
+		}
+		if id.Service {
+			who.Kind = access.KindService
 		}
 		if who.Role == "" {
 			who.Role = access.Caller

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/toolfit/toolfit/internal/state/access"
 )
 
 // Step is one check of a token, or one thing that was found in it.
@@ -170,9 +172,9 @@ func (i *issuer) identify(c claims, now time.Time, r *Report) (*Identity, error)
 	if c["at_hash"] != nil || c["c_hash"] != nil || strings.EqualFold(c.text("typ"), "ID") {
 		return nil, failed("type", "it is an ID token, which only says who signed in")
 	}
-	id := &Identity{
-		Issuer: i.cfg.Issuer, Subject: c.text(i.subject), Client: c.text("azp"), Name: c.name(), Audience: c.texts("aud"),
-		Scopes: c.scopes(), Expires: expires.Add(skew), issuer: i,
+	id := &Identity{Name: c.name(), Audience: c.texts("aud"), issuer: i}
+	id.Identity = access.Identity{
+		Issuer: i.cfg.Issuer, Subject: c.text(i.subject), Client: c.text("azp"), Scopes: c.scopes(), Expires: expires.Add(skew),
 	}
 	if id.Client == "" {
 		id.Client = c.text("client_id")
