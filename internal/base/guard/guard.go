@@ -1,8 +1,7 @@
 // Package guard keeps requests to addresses that others choose away from networks that are not public. It
 // checks the resolved address of every connection, so neither DNS nor a redirect gets around it.
 //
-//	g := guard.New(nil, "https://login.example.com")
-//	transport, err := g.Transport("")
+//	client := http.Client{Transport: guard.New(nil, "https://login.example.com").Direct()}
 package guard
 
 import (
@@ -96,10 +95,10 @@ func (g Guard) control(_, address string, _ syscall.RawConn) error {
 		WithHint("if it is meant, add its network to allow")
 }
 
-// Transport carries requests to public addresses. A configured proxy is trusted; behind it the guard can only check literal addresses.
-func (g Guard) Transport(proxy string) (*http.Transport, error) {
+// Direct carries requests to addresses that may be dialed.
+func (g Guard) Direct() *http.Transport {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Control: g.control}
-	t := &http.Transport{
+	return &http.Transport{
 		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           256,
@@ -109,6 +108,12 @@ func (g Guard) Transport(proxy string) (*http.Transport, error) {
 		ResponseHeaderTimeout:  0, // the call's own timeout applies
 		MaxResponseHeaderBytes: 1 << 20,
 	}
+}
+
+// Through is Direct by way of a proxy; "" is none. A proxy is trusted: behind it only literal addresses can
+// be checked.
+func (g Guard) Through(proxy string) (*http.Transport, error) {
+	t := g.Direct()
 	if proxy == "" {
 		return t, nil
 	}

@@ -74,7 +74,7 @@ func New(cfg config.Server, opts *Options) (*API, error) {
 		a.opts.Now = time.Now
 	}
 	a.tools.Store(&tools{})
-	transport, err := guard.New(cfg.API.Allow, cfg.API.Base, cfg.API.Spec).Transport(cfg.Proxy)
+	transport, err := guard.New(cfg.API.Allow, cfg.API.Base, cfg.API.Spec).Through(cfg.Proxy)
 	if err != nil {
 		return nil, err
 	}

@@ -3,11 +3,13 @@ package app
 import (
 	"context"
 	"crypto/rand"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/repeat"
 	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/identity"
 )
 
 // links are the one-time links by which people on this machine sign in to the console.
@@ -56,7 +58,10 @@ func (a *App) letsIn(owner string) bool {
 	case stdioOwner:
 		return true
 	case access.Local().ID:
-		return !a.Keys.Any()
+		return !a.Keys.Any() // with identity providers alone, who has the local secret
+	}
+	if strings.HasPrefix(owner, identity.IDPrefix) {
+		return a.edge.Load().signIn != nil
 	}
 	return a.Keys.Has(owner)
 }

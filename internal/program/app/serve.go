@@ -46,7 +46,7 @@ func (a *App) Handler() http.Handler {
 	if a.started.BasePath != "" {
 		all = http.StripPrefix(a.started.BasePath, all)
 	}
-	return a.greeting(all)
+	return a.greeting(a.metadata(all))
 }
 
 // API is the REST API for callers that admit accepts.
@@ -127,7 +127,9 @@ func (a *App) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if f.Hides() {
 		a.log.Error("request not served", "path", r.URL.Path, "error", f)
 	}
-	if f.Code == fault.Unauthorized {
+	if s := a.edge.Load().signIn; s != nil {
+		s.challenge(w, r, err)
+	} else if f.Code == fault.Unauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolfit"`)
 	}
 	http.Error(w, f.Error(), f.Code.Status())
@@ -181,7 +183,7 @@ func (a *App) isHealthCheck(r *http.Request) bool {
 
 // CheckListen refuses to serve other machines without keys.
 func (a *App) CheckListen(addr string) error {
-	if access.IsLoopback(addr) || a.Keys.Any() {
+	if access.IsLoopback(addr) || a.edge.Load().door.Closed() {
 		return nil
 	}
 	if r := a.Config().Recall; r != nil && len(r.Trust) > 0 {

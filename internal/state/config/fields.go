@@ -41,6 +41,7 @@ func (d *decoder) config(path string, src *doctree.Source) *Config {
 	}
 	c.checkRefs(d)
 	c.checkAgents(d)
+	c.checkPublic(d)
 	if !slices.ContainsFunc(c.Profiles, func(p Profile) bool { return p.Name == DefaultProfile }) {
 		c.Profiles = append([]Profile{newProfile(DefaultProfile)}, c.Profiles...)
 	}

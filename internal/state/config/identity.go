@@ -34,6 +34,18 @@ type Mapping struct {
 	Profile  string   // "": the default one, or all of them if the role is not caller
 }
 
+// checkPublic wants an address of our own where tokens are taken: they are issued for it.
+func (c *draft) checkPublic(d *decoder) {
+	if len(c.Identity) == 0 || d.raw {
+		return
+	}
+	if c.PublicURL == "" {
+		d.fail(place{Line: 1}, "identity needs publicURL, the address under which clients reach the gateway")
+	} else if wrong := checkIssuer(c.PublicURL); wrong != "" {
+		d.fail(place{Line: 1}, "publicURL: %s, because of identity", wrong)
+	}
+}
+
 // algorithms are the signatures that can be accepted. None of them uses a shared secret.
 var algorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 

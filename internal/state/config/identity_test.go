@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-const provider = "identity:\n- issuer: https://login.example.com\n"
+const provider = "publicURL: https://tools.example.com\nidentity:\n- issuer: https://login.example.com\n"
 
 func TestIdentityProblems(t *testing.T) {
 	for name, c := range map[string]struct{ yaml, want string }{
@@ -17,12 +17,12 @@ func TestIdentityProblems(t *testing.T) {
   introspect: {url: "https://login.example.com/introspect", clientId: toolfit, clientSecret: s3cret-s3cret}
   map: [{groups: [eng], client: ci, scope: x, subjects: [a], role: viewer, profile: default}]
 `, ""},
-		"on this machine":        {"identity: [{issuer: 'http://127.0.0.1:3000', map: [{}]}]", ""},
-		"no issuer":              {"identity: [{map: [{}]}]", "identity[0]: has no issuer"},
+		"on this machine":        {"publicURL: http://127.0.0.1:8420\nidentity: [{issuer: 'http://127.0.0.1:3000', map: [{}]}]", ""},
+		"no issuer":              {"publicURL: http://127.0.0.1:8420\nidentity: [{map: [{}]}]", "identity[0]: has no issuer"},
 		"nobody":                 {provider, "identity[0]: lets nobody in"},
 		"twice":                  {provider + "  map: [{}]\n- {issuer: 'https://login.example.com', map: [{}]}", "identity[1]: is the second entry"},
-		"plain HTTP":             {"identity: [{issuer: 'http://login.example.com', map: [{}]}]", "expected an address with https"},
-		"almost this machine":    {"identity: [{issuer: 'http://127.0.0.1.example.com', map: [{}]}]", "expected an address with https"},
+		"plain HTTP":             {"publicURL: http://127.0.0.1:8420\nidentity: [{issuer: 'http://login.example.com', map: [{}]}]", "expected an address with https"},
+		"almost this machine":    {"publicURL: http://127.0.0.1:8420\nidentity: [{issuer: 'http://127.0.0.1.example.com', map: [{}]}]", "expected an address with https"},
 		"a shared secret":        {provider + "  algorithms: [HS256]\n  map: [{}]", "expected RS256 or"},
 		"no algorithm":           {provider + "  algorithms: []\n  map: [{}]", "is an empty list"},
 		"no audience":            {provider + "  audiences: []\n  map: [{}]", "is an empty list"},
@@ -30,6 +30,8 @@ func TestIdentityProblems(t *testing.T) {
 		"a profile nobody has":   {provider + "  map: [{profile: nope}]", `there is no profile "nope"`},
 		"two scopes in one":      {provider + "  scope: a b\n  map: [{}]", "expected one word"},
 		"no groups in a mapping": {provider + "  map: [{groups: []}]", "is an empty list"},
+		"no address of our own":  {"identity: [{issuer: 'https://login.example.com', map: [{}]}]", "identity needs publicURL"},
+		"a public plain address": {strings.Replace(provider, "https", "http", 1) + "  map: [{}]", "expected an address with https"},
 		"half an introspection":  {provider + "  introspect: {clientId: x}\n  map: [{}]", "needs url and clientId"},
 	} {
 		cfg, err := Parse("toolfit.yaml", []byte(c.yaml), nil)

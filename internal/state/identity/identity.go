@@ -1,10 +1,7 @@
 // Package identity checks the tokens of identity providers and says who they are about and what these may
 // do. Which check a token fails is for the log of the gateway; its sender learns only that it is not valid.
 //
-//	v, err := identity.New(cfg.Identity, nil)
-//	if err != nil {
-//		return err
-//	}
+//	v := identity.New(cfg.Identity, nil)
 //	who, err := v.Admit(ctx, token, "https://tools.example.com/mcp")
 package identity
 
@@ -83,7 +80,7 @@ func (m *memory) clear() {
 }
 
 // New makes a Verifier. Nothing is fetched before the first token comes.
-func New(providers []config.Identity, opts *Options) (*Verifier, error) {
+func New(providers []config.Identity, opts *Options) *Verifier {
 	if opts == nil {
 		opts = &Options{}
 	}
@@ -95,13 +92,9 @@ func New(providers []config.Identity, opts *Options) (*Verifier, error) {
 		v.log = slog.New(slog.DiscardHandler)
 	}
 	for i := range providers {
-		iss, err := newIssuer(&providers[i], opts.Allow, v)
-		if err != nil {
-			return nil, err
-		}
-		v.issuers = append(v.issuers, iss)
+		v.issuers = append(v.issuers, newIssuer(&providers[i], opts.Allow, v))
 	}
-	return v, nil
+	return v
 }
 
 // Forget makes every token be checked anew.

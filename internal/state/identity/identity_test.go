@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -180,8 +179,7 @@ func TestWhatATokenGives(t *testing.T) {
 		}
 		who, err := verifier(t, nil, one).Admit(t.Context(), p.token(t, c.claims), resource)
 		got := fmt.Sprint(who.Role, " ", who.Profile, " ", who.Name)
-		var scope *ErrScope
-		if errors.As(err, &scope) {
+		if LacksScope(err) {
 			got = "scope"
 		} else if err != nil {
 			got = string(fault.As(err).Code)

@@ -39,7 +39,7 @@ type issuer struct {
 	metadata *Metadata // nil: to be fetched
 }
 
-func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) (*issuer, error) {
+func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) *issuer {
 	i := &issuer{v: v, cfg: *cfg, subject: "sub", groups: "groups"}
 	if cfg.Subject != "" {
 		i.subject = cfg.Subject
@@ -53,13 +53,9 @@ func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) (*issuer
 	if len(i.algorithms) == 0 {
 		i.algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.PS256, jose.ES256, jose.EdDSA}
 	}
-	transport, err := guard.New(allow, cfg.Issuer).Transport("")
-	if err != nil {
-		return nil, err
-	}
-	i.http = &http.Client{Transport: transport, CheckRedirect: stay}
+	i.http = &http.Client{Transport: guard.New(allow, cfg.Issuer).Direct(), CheckRedirect: stay}
 	i.keys = keySet{fetch: i.fetchKeys, now: v.now, changed: v.Forget}
-	return i, nil
+	return i
 }
 
 // stay follows redirects within their origin, without leaving it.

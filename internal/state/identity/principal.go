@@ -3,6 +3,7 @@ package identity
 import (
 	"crypto/sha256"
 	"encoding/base32"
+	"errors"
 	"slices"
 	"strings"
 
@@ -24,6 +25,9 @@ type Identity struct {
 	denied    error // why it has no rights; nil: it has
 }
 
+// IDPrefix begins the id of everybody who comes with a token.
+const IDPrefix = "u_"
+
 // ID names the person or service, the same in every token.
 func (id *Identity) ID() string {
 	kind := "user"
@@ -31,7 +35,7 @@ func (id *Identity) ID() string {
 		kind = "service"
 	}
 	sum := sha256.Sum256([]byte(kind + "\x00" + id.Issuer + "\x00" + id.Subject))
-	return "u_" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))
+	return IDPrefix + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))
 }
 
 // readSubject finds out whom the token is about: without a person it is the program itself.
@@ -69,14 +73,15 @@ func (i *issuer) accepts(aud, resource string) bool {
 	return aud != "" && (aud == strings.TrimSuffix(resource, "/") || aud == i.v.base)
 }
 
-// ErrScope is the error for a token whose scopes do not suffice.
-type ErrScope struct{ Scope string }
+// errScope is in the error for a token whose scopes do not suffice.
+var errScope = errors.New("insufficient scope")
 
-func (e *ErrScope) Error() string { return "the token lacks the scope " + e.Scope }
+// LacksScope tells whether a token with more scopes would do.
+func LacksScope(err error) bool { return errors.Is(err, errScope) }
 
 func (id *Identity) checkScope() error {
 	if s := id.issuer.cfg.Scope; s != "" && !slices.Contains(id.Scopes, s) {
-		return &ErrScope{s}
+		return fault.New(fault.Forbidden, "the token lacks the scope %s: %w", s, errScope).WithHint("sign in again, and allow it")
 	}
 	return nil
 }

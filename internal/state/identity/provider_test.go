@@ -164,9 +164,5 @@ func (p *provider) config() config.Identity {
 
 func verifier(t testing.TB, now func() time.Time, providers ...config.Identity) *Verifier {
 	t.Helper()
-	v, err := New(providers, &Options{Base: "https://tools.example.com/mcp", Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return New(providers, &Options{Base: "https://tools.example.com/mcp", Now: now})
 }

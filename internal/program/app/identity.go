@@ -1,0 +1,126 @@
+package app
+
+import (
+	"net/http"
+	"reflect"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/inbound"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/state/identity"
+)
+
+// signIn is how people and services with tokens of identity providers come in.
+type signIn struct {
+	cfg      []config.Identity
+	public   string // our address, without a final slash
+	verifier *identity.Verifier
+}
+
+// newSignIn returns nil if there are no identity providers. One that has not changed keeps what it knows.
+func (a *App) newSignIn(cfg *config.Config, before *signIn) *signIn {
+	public := strings.TrimRight(cfg.PublicURL, "/")
+	switch {
+	case len(cfg.Identity) == 0:
+		return nil
+	case before != nil && before.public == public && reflect.DeepEqual(before.cfg, cfg.Identity):
+		return before
+	}
+	v := identity.New(cfg.Identity, &identity.Options{Base: public + "/mcp", Logger: a.log})
+	return &signIn{cfg.Identity, public, v}
+}
+
+// admit returns who sends a token, which must be for what is asked for.
+func (s *signIn) admit(r *http.Request, token string) (access.Principal, error) {
+	return s.verifier.Admit(r.Context(), token, s.public+resourcePath(r))
+}
+
+// resourcePath is the path of the resource that a request is for: MCP paths are one each; for all else
+// the first counts.
+func resourcePath(r *http.Request) string {
+	if path := r.URL.Path; path == "/mcp" || strings.HasPrefix(path, "/mcp/") {
+		return strings.TrimSuffix(path, "/")
+	}
+	return "/mcp"
+}
+
+const metadataPath = "/.well-known/oauth-protected-resource"
+
+// metadata serves what clients need to know to sign in (RFC 9728): below our base path, and where the
+// well-known path comes first. Every page may read it.
+func (a *App) metadata(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e := a.edge.Load()
+		path, ok := strings.CutPrefix(r.URL.Path, a.started.BasePath+metadataPath)
+		if !ok {
+			path, ok = strings.CutPrefix(r.URL.Path, metadataPath+a.started.BasePath)
+		}
+		if !ok || e.signIn == nil || path != "/mcp" && !strings.HasPrefix(path, "/mcp/") {
+			h.ServeHTTP(w, r)
+			return
+		}
+		if err := e.door.CheckHost(r); err != nil {
+			a.refuse(w, r, err)
+			return
+		}
+		e.signIn.serveMetadata(w, r, strings.TrimSuffix(path, "/"))
+	})
+}
+
+func (s *signIn) serveMetadata(w http.ResponseWriter, r *http.Request, path string) {
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+	case http.MethodOptions:
+		w.Header().Set("Access-Control-Allow-Methods", "GET")
+		w.Header().Set("Access-Control-Allow-Headers", "*")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	default:
+		w.Header().Set("Allow", "GET, HEAD, OPTIONS")
+		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
+		return
+	}
+	about := map[string]any{"resource": s.public + path, "bearer_methods_supported": []string{"header"}, "resource_name": "toolfit"}
+	var servers, scopes []string
+	for i := range s.cfg {
+		servers = append(servers, s.cfg[i].Issuer)
+		if scope := s.cfg[i].Scope; scope != "" {
+			scopes = append(scopes, scope)
+		}
+	}
+	about["authorization_servers"] = servers
+	if scopes != nil {
+		about["scopes_supported"] = scopes
+	}
+	inbound.WriteJSON(w, http.StatusOK, about)
+}
+
+// challenge says how to get in, where that helps.
+func (s *signIn) challenge(w http.ResponseWriter, r *http.Request, err error) {
+	params := ""
+	switch {
+	case identity.LacksScope(err):
+		params = `error="insufficient_scope", `
+	case fault.As(err).Code != fault.Unauthorized:
+		return
+	case r.Header.Get("Authorization") != "":
+		params = `error="invalid_token", `
+	}
+	if want := s.scope(); want != "" {
+		params += `scope="` + want + `", `
+	}
+	w.Header().Set("WWW-Authenticate", `Bearer `+params+`resource_metadata="`+s.public+metadataPath+resourcePath(r)+`"`)
+}
+
+// scope is what clients should ask for.
+func (s *signIn) scope() string {
+	for i := range s.cfg {
+		if s.cfg[i].Scope != "" {
+			return s.cfg[i].Scope
+		}
+	}
+	return ""
+}
