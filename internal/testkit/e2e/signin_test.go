@@ -114,4 +114,12 @@ func TestClientsSignInByThemselves(t *testing.T) {
 			}
 		})
 	}
+	for _, line := range []string{"1", "2"} {
+		t.Run("TypeScript SDK "+line, func(t *testing.T) {
+			said := nodeClient(t, testparts.Need(t), "signin.mjs", g.url+"/mcp", line)
+			if said["text"] == "" || said["tools"].(float64) < 5 {
+				t.Errorf("%v", said)
+			}
+		})
+	}
 }
