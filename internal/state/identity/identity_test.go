@@ -17,25 +17,26 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/testkit/idp"
 )
 
 func TestGoodTokensAreAdmitted(t *testing.T) {
 	p := newProvider(t)
 	v := verifier(t, nil, p.config())
 	with := func(alg jose.SignatureAlgorithm, kid string) string {
-		return sign(t, alg, p.keys[kid], map[string]any{"kid": kid}, p.good())
+		return idp.Sign(t, alg, p.Keys[kid], map[string]any{"kid": kid}, p.good())
 	}
 	for name, token := range map[string]string{
 		"RS256": with(jose.RS256, "rsa"), "PS256": with(jose.PS256, "rsa"), "ES256": with(jose.ES256, "ec"), "EdDSA": with(jose.EdDSA, "ed"),
-		"no kid, and one key that fits": sign(t, jose.ES256, p.keys["ec"], nil, p.good()),
-		"typ JWT":                       sign(t, jose.EdDSA, p.keys["ed"], map[string]any{"kid": "ed", "typ": "JWT"}, p.good()),
-		"typ at+jwt":                    sign(t, jose.EdDSA, p.keys["ed"], map[string]any{"kid": "ed", "typ": "application/at+jwt"}, p.good()),
-		"several audiences":             p.token(t, p.good("aud", []string{"other", resource})),
-		"a final slash":                 p.token(t, p.good("aud", resource+"/")),
-		"for all resources":             p.token(t, p.good("aud", "https://tools.example.com/mcp")),
-		"scp as a list":                 p.token(t, p.good("scope", nil, "scp", []string{"a", "mcp:tools"})),
-		"expired within the skew":       p.token(t, p.good("exp", time.Now().Add(-30*time.Second).Unix())),
-		"a time with a fraction":        p.token(t, p.good("exp", float64(time.Now().Unix())+100.5)),
+		"no kid, and one key that fits": idp.Sign(t, jose.ES256, p.Keys["ec"], nil, p.good()),
+		"typ JWT":                       idp.Sign(t, jose.EdDSA, p.Keys["ed"], map[string]any{"kid": "ed", "typ": "JWT"}, p.good()),
+		"typ at+jwt":                    idp.Sign(t, jose.EdDSA, p.Keys["ed"], map[string]any{"kid": "ed", "typ": "application/at+jwt"}, p.good()),
+		"several audiences":             p.Token(t, p.good("aud", []string{"other", resource})),
+		"a final slash":                 p.Token(t, p.good("aud", resource+"/")),
+		"for all resources":             p.Token(t, p.good("aud", "https://tools.example.com/mcp")),
+		"scp as a list":                 p.Token(t, p.good("scope", nil, "scp", []string{"a", "mcp:tools"})),
+		"expired within the skew":       p.Token(t, p.good("exp", time.Now().Add(-30*time.Second).Unix())),
+		"a time with a fraction":        p.Token(t, p.good("exp", float64(time.Now().Unix())+100.5)),
 	} {
 		who, err := v.Admit(t.Context(), token, resource)
 		want := access.Principal{
@@ -59,21 +60,21 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	cfg := p.config()
 	v := verifier(t, nil, cfg)
 	ed := map[string]any{"kid": "ed"}
-	good := p.token(t, p.good())
+	good := p.Token(t, p.good())
 	parts := strings.Split(good, ".")
 	claims, _ := json.Marshal(p.good())
-	public, _ := x509.MarshalPKIXPublicKey(rsaKey().Public())
-	jwk, _ := json.Marshal(jose.JSONWebKey{Key: other.keys["ed"].Public(), KeyID: "ed"})
+	public, _ := x509.MarshalPKIXPublicKey(idp.RSAKey().Public())
+	jwk, _ := json.Marshal(jose.JSONWebKey{Key: other.Keys["ed"].Public(), KeyID: "ed"})
 	var embedded map[string]any
 	json.Unmarshal(jwk, &embedded)
 	small, _ := rsa.GenerateKey(rand.Reader, 1024)
-	p.extra = fmt.Sprintf(`,{"kty":"RSA","kid":"small","n":%q,"e":"AQAB"}`, base64.RawURLEncoding.EncodeToString(small.N.Bytes())) +
+	p.Extra = fmt.Sprintf(`,{"kty":"RSA","kid":"small","n":%q,"e":"AQAB"}`, base64.RawURLEncoding.EncodeToString(small.N.Bytes())) +
 		`,{"kty":"oct","kid":"oct","k":"c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"}`
 	smallToken := encoded(`{"alg":"RS256","kid":"small"}`) + "." + encoded(string(claims)) + "." + encoded("x")
-	withClaims := func(changes ...any) string { return p.token(t, p.good(changes...)) }
+	withClaims := func(changes ...any) string { return p.Token(t, p.good(changes...)) }
 	withHeader := func(headers map[string]any) string {
 		headers["kid"] = "ed"
-		return sign(t, jose.EdDSA, p.keys["ed"], headers, p.good())
+		return idp.Sign(t, jose.EdDSA, p.Keys["ed"], headers, p.good())
 	}
 	hour := time.Hour
 	for name, token := range map[string]string{
@@ -86,30 +87,30 @@ func TestForgedTokensAreRefused(t *testing.T) {
 		"alg NONE with signature":          encoded(`{"alg":"NONE","kid":"ed"}`) + "." + parts[1] + "." + parts[2],
 		"no alg":                           encoded(`{"kid":"ed"}`) + "." + parts[1] + "." + parts[2],
 		"alg is a list":                    encoded(`{"alg":["EdDSA"],"kid":"ed"}`) + "." + parts[1] + "." + parts[2],
-		"HS256 with the public key":        sign(t, jose.HS256, public, map[string]any{"kid": "rsa"}, p.good()),
-		"HS256 with a published secret":    sign(t, jose.HS256, []byte("secretsecretsecretsecretsecretsecret"), map[string]any{"kid": "oct"}, p.good()),
-		"RS512, not configured":            sign(t, jose.RS512, p.keys["rsa"], map[string]any{"kid": "rsa"}, p.good()),
-		"ES384, not configured":            sign(t, jose.ES384, newEC(elliptic.P384()), map[string]any{"kid": "ec"}, p.good()),
-		"RS256 with the id of an EC key":   sign(t, jose.RS256, p.keys["rsa"], map[string]any{"kid": "ec"}, p.good()),
-		"ES256 with the id of an RSA key":  sign(t, jose.ES256, p.keys["ec"], map[string]any{"kid": "rsa"}, p.good()),
+		"HS256 with the public key":        idp.Sign(t, jose.HS256, public, map[string]any{"kid": "rsa"}, p.good()),
+		"HS256 with a published secret":    idp.Sign(t, jose.HS256, []byte("secretsecretsecretsecretsecretsecret"), map[string]any{"kid": "oct"}, p.good()),
+		"RS512, not configured":            idp.Sign(t, jose.RS512, p.Keys["rsa"], map[string]any{"kid": "rsa"}, p.good()),
+		"ES384, not configured":            idp.Sign(t, jose.ES384, idp.NewEC(elliptic.P384()), map[string]any{"kid": "ec"}, p.good()),
+		"RS256 with the id of an EC key":   idp.Sign(t, jose.RS256, p.Keys["rsa"], map[string]any{"kid": "ec"}, p.good()),
+		"ES256 with the id of an RSA key":  idp.Sign(t, jose.ES256, p.Keys["ec"], map[string]any{"kid": "rsa"}, p.good()),
 		"a key of 1024 bits":               smallToken,
-		"an unknown key":                   sign(t, jose.EdDSA, newEd(), map[string]any{"kid": "mine"}, p.good()),
-		"another key by the same id":       sign(t, jose.EdDSA, newEd(), ed, p.good()),
-		"kid is a path":                    sign(t, jose.EdDSA, newEd(), map[string]any{"kid": "../../dev/null"}, p.good()),
-		"jwk in the header":                sign(t, jose.EdDSA, other.keys["ed"], map[string]any{"kid": "ed", "jwk": embedded}, p.good()),
-		"jku in the header":                sign(t, jose.EdDSA, other.keys["ed"], map[string]any{"kid": "ed", "jku": other.URL + "/keys"}, p.good()),
-		"x5u in the header":                sign(t, jose.EdDSA, other.keys["ed"], map[string]any{"kid": "ed", "x5u": other.URL}, p.good()),
+		"an unknown key":                   idp.Sign(t, jose.EdDSA, idp.NewEd(), map[string]any{"kid": "mine"}, p.good()),
+		"another key by the same id":       idp.Sign(t, jose.EdDSA, idp.NewEd(), ed, p.good()),
+		"kid is a path":                    idp.Sign(t, jose.EdDSA, idp.NewEd(), map[string]any{"kid": "../../dev/null"}, p.good()),
+		"jwk in the header":                idp.Sign(t, jose.EdDSA, other.Keys["ed"], map[string]any{"kid": "ed", "jwk": embedded}, p.good()),
+		"jku in the header":                idp.Sign(t, jose.EdDSA, other.Keys["ed"], map[string]any{"kid": "ed", "jku": other.URL + "/keys"}, p.good()),
+		"x5u in the header":                idp.Sign(t, jose.EdDSA, other.Keys["ed"], map[string]any{"kid": "ed", "x5u": other.URL}, p.good()),
 		"crit":                             withHeader(map[string]any{"crit": []string{"exp"}, "exp": 1}),
 		"crit b64":                         withHeader(map[string]any{"crit": []string{"b64"}}),
 		"typ of an assertion":              withHeader(map[string]any{"typ": "oauth-id-jag+jwt"}),
 		"typ of a logout token":            withHeader(map[string]any{"typ": "logout+jwt"}),
 		"typ of a proof":                   withHeader(map[string]any{"typ": "dpop+jwt"}),
 		"typ is a number":                  withHeader(map[string]any{"typ": 1}),
-		"claims are a list":                sign(t, jose.EdDSA, p.keys["ed"], ed, []byte(`[1]`)),
-		"claims are null":                  sign(t, jose.EdDSA, p.keys["ed"], ed, []byte(`null`)),
-		"claims are no JSON":               sign(t, jose.EdDSA, p.keys["ed"], ed, []byte(`{"iss"`)),
-		"another issuer, signed by itself": other.token(t, other.good()),
-		"our issuer, signed by another":    other.token(t, p.good()),
+		"claims are a list":                idp.Sign(t, jose.EdDSA, p.Keys["ed"], ed, []byte(`[1]`)),
+		"claims are null":                  idp.Sign(t, jose.EdDSA, p.Keys["ed"], ed, []byte(`null`)),
+		"claims are no JSON":               idp.Sign(t, jose.EdDSA, p.Keys["ed"], ed, []byte(`{"iss"`)),
+		"another issuer, signed by itself": other.Token(t, other.good()),
+		"our issuer, signed by another":    other.Token(t, p.good()),
 		"issuer with a slash":              withClaims("iss", p.URL+"/"),
 		"issuer in capitals":               withClaims("iss", strings.ToUpper(p.URL)),
 		"no issuer":                        withClaims("iss", nil),
@@ -125,7 +126,7 @@ func TestForgedTokensAreRefused(t *testing.T) {
 		"audience is a number":             withClaims("aud", 7),
 		"expired":                          withClaims("exp", time.Now().Add(-2*time.Minute).Unix()),
 		"no expiry":                        withClaims("exp", nil),
-		"expiry is null":                   sign(t, jose.EdDSA, p.keys["ed"], ed, []byte(strings.Replace(string(claims), `"exp":`, `"exp":null,"x":`, 1))),
+		"expiry is null":                   idp.Sign(t, jose.EdDSA, p.Keys["ed"], ed, []byte(strings.Replace(string(claims), `"exp":`, `"exp":null,"x":`, 1))),
 		"expiry is a text":                 withClaims("exp", "2099-01-01"),
 		"expiry beyond all times":          withClaims("exp", 1e300),
 		"not yet valid":                    withClaims("nbf", time.Now().Add(hour).Unix()),
@@ -177,7 +178,7 @@ func TestWhatATokenGives(t *testing.T) {
 		if c.change != nil {
 			c.change(&one)
 		}
-		who, err := verifier(t, nil, one).Admit(t.Context(), p.token(t, c.claims), resource)
+		who, err := verifier(t, nil, one).Admit(t.Context(), p.Token(t, c.claims), resource)
 		got := fmt.Sprint(who.Role, " ", who.Profile, " ", who.Name)
 		if LacksScope(err) {
 			got = "scope"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/testkit/idp"
 )
 
 // clock can be set.
@@ -23,12 +24,12 @@ func (c *clock) pass(d time.Duration) { c.ahead.Add(int64(d)) }
 func TestUnknownKeysCauseFewFetches(t *testing.T) {
 	p := newProvider(t)
 	v := verifier(t, nil, p.config())
-	key := newEd()
+	key := idp.NewEd()
 	var wg sync.WaitGroup
 	for w := range 10 {
 		wg.Go(func() {
 			for i := range 1000 {
-				token := sign(t, jose.EdDSA, key, map[string]any{"kid": fmt.Sprint("k", w, "-", i)}, p.good())
+				token := idp.Sign(t, jose.EdDSA, key, map[string]any{"kid": fmt.Sprint("k", w, "-", i)}, p.good())
 				if _, err := v.Admit(t.Context(), token, resource); !fault.Is(err, fault.Unauthorized) {
 					t.Errorf("admitted: %v", err)
 				}
@@ -36,30 +37,30 @@ func TestUnknownKeysCauseFewFetches(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := p.fetches.Load(); n > 2 {
+	if n := p.Fetches.Load(); n > 2 {
 		t.Errorf("%d fetches", n)
 	}
 }
 
 func TestProviderThatIsAway(t *testing.T) {
 	p := newProvider(t)
-	p.down.Store(true)
+	p.Down.Store(true)
 	var c clock
 	v := verifier(t, c.now, p.config())
 	long := p.good("exp", time.Now().Add(100*time.Hour).Unix())
-	first := p.token(t, long)
+	first := p.Token(t, long)
 	if _, err := v.Admit(t.Context(), first, resource); !fault.Is(err, fault.UpstreamDown) {
 		t.Errorf("without keys: %v", err)
 	}
-	p.down.Store(false)
+	p.Down.Store(false)
 	c.pass(retryAfter)
 	if _, err := v.Admit(t.Context(), first, resource); err != nil {
 		t.Fatal(err)
 	}
-	p.down.Store(true)
+	p.Down.Store(true)
 	for range 23 {
 		c.pass(time.Hour)
-		if _, err := v.Admit(t.Context(), p.token(t, long), resource); err != nil {
+		if _, err := v.Admit(t.Context(), p.Token(t, long), resource); err != nil {
 			t.Fatalf("a signed-in user is refused: %v", err)
 		}
 	}
@@ -71,21 +72,21 @@ func TestProviderThatIsAway(t *testing.T) {
 
 func TestWithdrawnKeyIsRefused(t *testing.T) {
 	p := newProvider(t)
-	p.control = "public, max-age=600"
+	p.Control = "public, max-age=600"
 	var c clock
 	v := verifier(t, c.now, p.config())
-	token := p.token(t, p.good("exp", time.Now().Add(100*time.Hour).Unix()))
+	token := p.Token(t, p.good("exp", time.Now().Add(100*time.Hour).Unix()))
 	if _, err := v.Admit(t.Context(), token, resource); err != nil {
 		t.Fatal(err)
 	}
-	p.mu.Lock()
-	p.keys["ed"] = newEd()
-	p.mu.Unlock()
+	p.Mu.Lock()
+	p.Keys["ed"] = idp.NewEd()
+	p.Mu.Unlock()
 	c.pass(10*time.Minute + lateBy)
 	if _, err := v.Admit(t.Context(), token, resource); !fault.Is(err, fault.Unauthorized) {
 		t.Errorf("after the key was withdrawn: %v", err)
 	}
-	if _, err := v.Admit(t.Context(), p.token(t, p.good()), resource); err != nil {
+	if _, err := v.Admit(t.Context(), p.Token(t, p.good()), resource); err != nil {
 		t.Errorf("with the new key: %v", err)
 	}
 }
@@ -94,29 +95,29 @@ func TestNewKeyIsFound(t *testing.T) {
 	p := newProvider(t)
 	var c clock
 	v := verifier(t, c.now, p.config())
-	if _, err := v.Admit(t.Context(), p.token(t, p.good()), resource); err != nil {
+	if _, err := v.Admit(t.Context(), p.Token(t, p.good()), resource); err != nil {
 		t.Fatal(err)
 	}
-	p.mu.Lock()
-	p.keys["next"] = newEd()
-	p.mu.Unlock()
+	p.Mu.Lock()
+	p.Keys["next"] = idp.NewEd()
+	p.Mu.Unlock()
 	c.pass(unknownFor)
-	token := sign(t, jose.EdDSA, p.keys["next"], map[string]any{"kid": "next"}, p.good())
+	token := idp.Sign(t, jose.EdDSA, p.Keys["next"], map[string]any{"kid": "next"}, p.good())
 	if _, err := v.Admit(t.Context(), token, resource); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestProviderThatLies(t *testing.T) {
-	for name, change := range map[string]func(p *provider){
-		"another name":  func(p *provider) { p.issuer = "https://other.example.com" },
-		"too many keys": func(p *provider) { p.extra = strings.Repeat(`,{"kty":"oct","k":"eA"}`, maxKeys) },
-		"too long":      func(p *provider) { p.extra = strings.Repeat(" ", maxBody) },
-		"no JSON":       func(p *provider) { p.extra = `<html>` },
+	for name, change := range map[string]func(p provider){
+		"another name":  func(p provider) { p.Issuer = "https://other.example.com" },
+		"too many keys": func(p provider) { p.Extra = strings.Repeat(`,{"kty":"oct","k":"eA"}`, maxKeys) },
+		"too long":      func(p provider) { p.Extra = strings.Repeat(" ", maxBody) },
+		"no JSON":       func(p provider) { p.Extra = `<html>` },
 	} {
 		p := newProvider(t)
 		change(p)
-		_, err := verifier(t, nil, p.config()).Admit(t.Context(), p.token(t, p.good()), resource)
+		_, err := verifier(t, nil, p.config()).Admit(t.Context(), p.Token(t, p.good()), resource)
 		if !fault.Is(err, fault.UpstreamDown) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -128,7 +129,7 @@ func TestOpaqueTokens(t *testing.T) {
 	cfg := p.config()
 	cfg.Introspect = &config.Introspection{URL: p.URL + "/introspect", ClientID: "toolfit", ClientSecret: "s+3"}
 	said := func(changes ...any) map[string]any { return p.good(append([]any{"active", true}, changes...)...) }
-	p.opaque = map[string]map[string]any{
+	p.Opaque = map[string]map[string]any{
 		"good": said(), "no-issuer": said("iss", nil), "other-issuer": said("iss", "https://other"), "other-audience": said("aud", "x"),
 		"no-audience": said("aud", nil), "no-expiry": said("exp", nil), "expired": said("exp", 1000), "inactive": said("active", false),
 		"active-as-text": said("active", "true"),
@@ -144,8 +145,8 @@ func TestOpaqueTokens(t *testing.T) {
 			}
 		}
 	}
-	jwt := sign(t, jose.EdDSA, newEd(), map[string]any{"kid": "ed"}, p.good())
-	p.opaque[jwt] = said()
+	jwt := idp.Sign(t, jose.EdDSA, idp.NewEd(), map[string]any{"kid": "ed"}, p.good())
+	p.Opaque[jwt] = said()
 	if _, err := v.Admit(t.Context(), jwt, resource); err == nil {
 		t.Error("a JWT with a wrong signature was asked for")
 	}
@@ -165,10 +166,10 @@ func TestExplainShowsEveryCheck(t *testing.T) {
 		return strings.Join(all, " ")
 	}
 	for token, want := range map[string]string{
-		p.token(t, p.good()):                "issuer algorithm signature expiry subject groups rights audience scope",
-		p.token(t, p.good("aud", "x")):      "issuer algorithm signature expiry subject groups rights audience !",
-		p.token(t, p.good("iss", "x")):      "issuer !",
-		p.token(t, p.good("groups", "cat")): "issuer algorithm signature expiry subject groups audience scope rights !",
+		p.Token(t, p.good()):                "issuer algorithm signature expiry subject groups rights audience scope",
+		p.Token(t, p.good("aud", "x")):      "issuer algorithm signature expiry subject groups rights audience !",
+		p.Token(t, p.good("iss", "x")):      "issuer !",
+		p.Token(t, p.good("groups", "cat")): "issuer algorithm signature expiry subject groups audience scope rights !",
 		"opaque":                            "form !",
 	} {
 		if got := steps(v.Explain(t.Context(), token, resource)); got != want {
@@ -180,9 +181,9 @@ func TestExplainShowsEveryCheck(t *testing.T) {
 func FuzzToken(f *testing.F) {
 	p := newProvider(f)
 	v := verifier(f, nil, p.config())
-	f.Add(p.token(f, p.good()))
+	f.Add(p.Token(f, p.good()))
 	f.Add("a.b.c")
-	good := p.token(f, p.good())
+	good := p.Token(f, p.good())
 	f.Fuzz(func(t *testing.T, token string) {
 		who, err := v.Admit(t.Context(), token, resource)
 		if err == nil && token != good && !strings.HasPrefix(token, good[:strings.LastIndexByte(good, '.')]) {
@@ -194,7 +195,7 @@ func FuzzToken(f *testing.F) {
 func BenchmarkAdmit(b *testing.B) {
 	p := newProvider(b)
 	v := verifier(b, nil, p.config())
-	token := p.token(b, p.good())
+	token := p.Token(b, p.good())
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := v.Admit(b.Context(), token, resource); err != nil {
