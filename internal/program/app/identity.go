@@ -3,6 +3,7 @@ package app
 import (
 	"net/http"
 	"reflect"
+	"regexp"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -46,6 +47,9 @@ func resourcePath(r *http.Request) string {
 	return "/mcp"
 }
 
+// resources are the paths that clients sign in to.
+var resources = regexp.MustCompile(`^/mcp(/[^/.]+(/env)?)?$`)
+
 const metadataPath = "/.well-known/oauth-protected-resource"
 
 // metadata serves what clients need to know to sign in (RFC 9728): below our base path, and where the
@@ -57,7 +61,7 @@ func (a *App) metadata(h http.Handler) http.Handler {
 		if !ok {
 			path, ok = strings.CutPrefix(r.URL.Path, metadataPath+a.started.BasePath)
 		}
-		if !ok || e.signIn == nil || path != "/mcp" && !strings.HasPrefix(path, "/mcp/") {
+		if !ok || e.signIn == nil || !resources.MatchString(path) {
 			h.ServeHTTP(w, r)
 			return
 		}
@@ -65,7 +69,7 @@ func (a *App) metadata(h http.Handler) http.Handler {
 			a.refuse(w, r, err)
 			return
 		}
-		e.signIn.serveMetadata(w, r, strings.TrimSuffix(path, "/"))
+		e.signIn.serveMetadata(w, r, path)
 	})
 }
 
