@@ -41,14 +41,14 @@ func (s *signIn) admit(r *http.Request, token string) (access.Principal, error) 
 // resourcePath is the path of the resource that a request is for: MCP paths are one each; for all else
 // the first counts.
 func resourcePath(r *http.Request) string {
-	if path := r.URL.Path; path == "/mcp" || strings.HasPrefix(path, "/mcp/") {
+	if path := r.URL.EscapedPath(); path == "/mcp" || strings.HasPrefix(path, "/mcp/") {
 		return strings.TrimSuffix(path, "/")
 	}
 	return "/mcp"
 }
 
 // resources are the paths that clients sign in to.
-var resources = regexp.MustCompile(`^/mcp(/[^/.]+(/env)?)?$`)
+var resources = regexp.MustCompile(`^/mcp(/[^/]*[^/.][^/]*(/env)?)?$`)
 
 const metadataPath = "/.well-known/oauth-protected-resource"
 
@@ -57,9 +57,9 @@ const metadataPath = "/.well-known/oauth-protected-resource"
 func (a *App) metadata(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e := a.edge.Load()
-		path, ok := strings.CutPrefix(r.URL.Path, a.started.BasePath+metadataPath)
+		path, ok := strings.CutPrefix(r.URL.EscapedPath(), a.started.BasePath+metadataPath)
 		if !ok {
-			path, ok = strings.CutPrefix(r.URL.Path, metadataPath+a.started.BasePath)
+			path, ok = strings.CutPrefix(r.URL.EscapedPath(), metadataPath+a.started.BasePath)
 		}
 		if !ok || e.signIn == nil || !resources.MatchString(path) {
 			h.ServeHTTP(w, r)

@@ -96,6 +96,8 @@ func TestMetadataOfEachResource(t *testing.T) {
 		known + "/base/mcp/ops":        "https://tools.example.com/base/mcp/ops",
 		"/base" + known + "/mcp/ops":   "https://tools.example.com/base/mcp/ops",
 		known + "/base/mcp/ops/env":    "https://tools.example.com/base/mcp/ops/env",
+		known + "/base/mcp/%E5%B7%A5":  "https://tools.example.com/base/mcp/%E5%B7%A5",
+		known + "/base/mcp/v1.2":       "https://tools.example.com/base/mcp/v1.2",
 		known + "/base/mcpx":           "",
 		known + "/other/mcp":           "",
 		"/base" + known:                "",
