@@ -38,7 +38,7 @@ func (r *Report) passed(name, said string, args ...any) {
 func (v *Verifier) Explain(ctx context.Context, token, resource string) *Report {
 	r := &Report{}
 	id, err := v.check(ctx, token, r)
-	step := "token"
+	step := "provider"
 	if err == nil {
 		err = id.checkAudience(resource)
 		step = "audience"
@@ -57,6 +57,7 @@ func (v *Verifier) Explain(ctx context.Context, token, resource string) *Report 
 	var failed *failedCheck
 	if errors.As(err, &failed) {
 		step = failed.step
+		err = errors.New(failed.said)
 	}
 	if err != nil {
 		r.Steps = append(r.Steps, Step{Name: step, Err: err})

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/program/cli/terminal"
+	"github.com/toolfit/toolfit/internal/state/identity"
+)
+
+func (c *command) auth() *cobra.Command {
+	cmd := &cobra.Command{Use: "auth", Short: "Explain what the tokens of identity providers give", Args: takes(0, 0, "explain"), RunE: help}
+	cmd.AddCommand(c.explainToken())
+	return cmd
+}
+
+// maxTokenInput is more than any token has.
+const maxTokenInput = 64 << 10
+
+func (c *command) explainToken() *cobra.Command {
+	var profile string
+	cmd := &cobra.Command{
+		Use: "explain -", Short: "Check a token from standard input, and show each check and what it gives",
+		Long: "Check a token as the gateway would, and show each check and which rights it gives.\n" +
+			"The token is read from standard input, so that it is in no list of processes.",
+		Example: "  pbpaste | toolfit auth explain -",
+		Args:    takes(1, 1, "- (the token comes from standard input)"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] != "-" {
+				return usage("a token is no argument: others could read it in the list of processes; send it to: toolfit auth explain -")
+			}
+			cfg, err := c.load()
+			if err != nil {
+				return err
+			}
+			if len(cfg.Identity) == 0 {
+				return fault.New(fault.BadConfig, "%s has no identity providers", cfg.Path).WithHint("add identity; see docs/identity.md")
+			}
+			text, err := io.ReadAll(io.LimitReader(c.env.In, maxTokenInput))
+			if err != nil {
+				return err
+			}
+			token := string(bytes.TrimSpace(text))
+			token = strings.TrimPrefix(token, "Bearer ")
+			resource := strings.TrimRight(cfg.PublicURL, "/") + "/mcp"
+			v := identity.New(cfg.Identity, &identity.Options{Base: resource})
+			if profile != "" {
+				resource += "/" + profile
+			}
+			return c.showReport(v.Explain(cmd.Context(), token, resource))
+		},
+	}
+	cmd.Flags().StringVar(&profile, "profile", "", "profile whose path is asked for")
+	return cmd
+}
+
+// shownStep is a check as JSON.
+type shownStep struct {
+	Check string `json:"check"`
+	OK    bool   `json:"ok"`
+	Said  string `json:"said"`
+}
+
+func (c *command) showReport(r *identity.Report) error {
+	steps := []shownStep{}
+	t := terminal.Table{Wraps: true}
+	refused := ""
+	for _, s := range r.Steps {
+		step := shownStep{s.Name, s.Err == nil, s.Said}
+		mark := "ok"
+		if s.Err != nil {
+			mark = "no"
+			step.Said = s.Err.Error()
+			refused = s.Name
+		}
+		steps = append(steps, step)
+		t.Row(mark, step.Check, step.Said)
+	}
+	err := c.show(map[string]any{"steps": steps, "admitted": refused == ""}, func() error { return t.Print(c.env.Out) })
+	if err == nil && refused != "" {
+		err = fault.New(fault.Unauthorized, "the token is refused (%s)", refused)
+	}
+	return err
+}
