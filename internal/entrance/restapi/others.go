@@ -180,6 +180,8 @@ func (e *Events) Follow(ctx context.Context, st *store.Store, c store.Change) er
 	switch c.Table {
 	case "":
 		return e.newCalls(ctx, st)
+	case store.JoinedTable:
+		e.others.changed()
 	case eventsTable:
 		e.hear(c.Key)
 	case store.CallsTable:

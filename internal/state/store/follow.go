@@ -110,16 +110,16 @@ func sleep(ctx context.Context, d time.Duration) bool {
 // other processes write.
 func lookSQLite(s *Store, ctx context.Context, n *news) {
 	var last int64
-	for sleep(ctx, versionEvery) {
+	for {
 		var version int64
 		err := s.write.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version)
-		if err != nil || version == last { // what reads or writes next says why
-			continue
-		}
-		if last != 0 {
+		if err == nil && version != last { // after an error, what reads or writes next says why
+			last = version
 			n.add(Change{})
 		}
-		last = version
+		if !sleep(ctx, versionEvery) {
+			return
+		}
 	}
 }
 
@@ -136,6 +136,9 @@ func lookPostgres(s *Store, ctx context.Context, n *news) {
 
 // Listening tells whether changes of others are told at once.
 func (s *Store) Listening() bool { return s.hears.Load() }
+
+// listenerName is added to the application's name, so that administrators can tell the connection from others.
+const listenerName = " listener"
 
 // errGaveWay ends a connection whose place others need more.
 var errGaveWay = errors.New("the connection is needed elsewhere")
@@ -176,6 +179,9 @@ func (s *Store) listenOnce(ctx context.Context, n *news) (heard bool, err error)
 		return false, err
 	}
 	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
+		return false, err
+	}
+	if _, err := conn.Exec(ctx, "SELECT pg_notify("+ourChannel+", '"+JoinedTable+"')"); err != nil {
 		return false, err
 	}
 	s.hears.Store(true)
@@ -227,6 +233,9 @@ const ourChannel = "'toolfit_' || md5(current_schema())"
 
 // wantedTable is what a gateway changes that wants to hear of what is told only then.
 const wantedTable = "wanted"
+
+// JoinedTable is what changes when a gateway begins to listen: it does not know yet what others want.
+const JoinedTable = "joined"
 
 // Want makes the others tell us of topics for half a minute that they tell only to those who want it.
 func (s *Store) Want(ctx context.Context, topics ...string) error {

@@ -220,9 +220,7 @@ func TestALostConnectionLosesNoChanges(t *testing.T) {
 	dsn := pg.Schema(t)
 	us := follow(t, open(t, dsn, nil))
 	listening(t, us)
-	_, schema, _ := strings.Cut(dsn, "search_path=")
-	end := fmt.Sprintf("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'LISTEN toolfit_' || md5('%s')", schema)
-	check(t, pg.Exec("postgres", end))
+	check(t, pg.Exec("postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'toolfit listener'"))
 	within(t, "it looks at everything again", func() bool { return us.has(store.Change{}) && us.Listening() })
 	us.forget()
 	s := open(t, dsn, nil)
@@ -286,7 +284,9 @@ func TestStampsChangeWithListsAndDecisions(t *testing.T) {
 			seen := map[store.Stamp]bool{}
 			for i, change := range []func() error{
 				func() error { return s.SaveTools(ctx, srv) },
-				func() error { return s.Decide(ctx, "x", []store.Decision{{Name: "one", At: noon}, {Name: "two", At: noon}}) },
+				func() error {
+					return s.Decide(ctx, "x", []store.Decision{{Name: "one", At: noon}, {Name: "two", At: noon}})
+				},
 				func() error { return s.Decide(ctx, "x", []store.Decision{{Name: "one", At: noon.Add(-time.Hour)}}) },
 				func() error { srv.ListedAt = noon.Add(time.Microsecond); return s.SaveTools(ctx, srv) },
 			} {

@@ -93,7 +93,8 @@ func (s *Store) connect(ctx context.Context, cfg *pgx.ConnConfig) error {
 		direct := withSettings(cfg)
 		err := s.tryConnect(ctx, direct)
 		if err != nil || !s.pooled {
-			s.direct = direct
+			s.direct = direct.Copy()
+			s.direct.RuntimeParams["application_name"] += listenerName
 			return err
 		}
 		cfg.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
