@@ -82,6 +82,8 @@ func TestOffCostsNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		ctx, served := tel.Serve(ctx, req)
 		ctx, call := tel.Call(ctx)
+		_, decided := tel.Begin(ctx, "decide")
+		decided.Decided("p", "s", nil)
 		_, part := tel.Begin(ctx, "fit")
 		part.Sent(1, 2, nil)
 		call.Called(record, nil, nil)
