@@ -39,8 +39,12 @@ var sqliteDialect = dialect{
 	measure:     measureSQLite,
 	reuse:       func(context.Context, *Store) error { return nil }, // SQLite does so by itself
 	appendCalls: (*Store).appendSQLite,
+	now:         sqliteNow,
+	takeTokens:  takeTokens(sqliteNow, "WHERE true"),
 	explain:     explainSQLite,
 }
+
+const sqliteNow = "CAST(unixepoch('now', 'subsec') * 1000000000 AS INTEGER)"
 
 // openSQLite connects the writer first: readers need the tables and the journal that it creates.
 func (s *Store) openSQLite(ctx context.Context, dsn string) error {
