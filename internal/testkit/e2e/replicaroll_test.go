@@ -43,7 +43,8 @@ func TestAReplicaThatGoesDownEndsItsCalls(t *testing.T) {
 	if _, err := io.ReadAll(news); err != nil {
 		t.Fatal(err)
 	}
-	call := bufio.NewReader(client.streamed(t, a, "POST", `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"ask","arguments":{}}}`).Body)
+	const ask = `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"ask","arguments":{}}}`
+	call := bufio.NewReader(client.streamed(t, a, "POST", ask).Body)
 	_, question := event(t, call)
 	asked := questionID.FindStringSubmatch(question)
 	if asked == nil {
@@ -77,6 +78,105 @@ func TestAReplicaThatGoesDownEndsItsCalls(t *testing.T) {
 	case <-stopped:
 	case <-time.After(5 * time.Second):
 		t.Error("it waits for something else than the call")
+	}
+}
+
+// TestAReplicaServesOnUntilBalancersHaveNoticed: and a second signal ends it at once.
+func TestAReplicaServesOnUntilBalancersHaveNoticed(t *testing.T) {
+	addr := freeAddress(t)
+	store := filepath.Join(t.TempDir(), "shared.db")
+	path := write(t, lines("store: "+store, "replica: {drain: 10s}", "mcpServers: {shop: {builtin: demo-shop}}"))
+	cmd := exec.Command(program(t), "serve", "--config", path, "--listen", addr)
+	cmd.Env = append(os.Environ(), "TOOLFIT_SECRET_KEY="+replicaKey, "TOOLFIT_REPLICA_URL=http://"+addr)
+	r := runCommand(t, cmd)
+	client, err := dialRaw(r.url+"/mcp", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := &http.Transport{} // which uses connections again
+	t.Cleanup(transport.CloseIdleConnections)
+	get := func() (status int, closes bool) {
+		resp, err := (&http.Client{Transport: transport}).Get(r.url + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		return resp.StatusCode, resp.Close
+	}
+	if status, closes := get(); status != http.StatusOK || closes {
+		t.Errorf("status %d", status)
+	}
+	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it says that it goes down", func() bool {
+		status, closes := get()
+		return status == http.StatusServiceUnavailable && closes
+	})
+	if _, err := dialRaw(r.url+"/mcp", ""); err != nil {
+		t.Errorf("a new session: %v", err)
+	}
+	if list, err := client.request("tools/list", "{}"); err != nil || !strings.Contains(list, "list_orders") {
+		t.Errorf("%s, %v", list, err)
+	}
+	began := time.Now()
+	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	r.waitExit(t)
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the second signal took %s", took)
+	}
+}
+
+func TestReplicasKeepToARateTogether(t *testing.T) {
+	store := testparts.NeedPostgres(t).Schema(t)
+	const rate, burst, all = 20, 40, 3
+	yaml := lines("store: "+store, fmt.Sprintf("rate: {perKey: %d/s, burst: %d}", rate, burst), "mcpServers: {shop: {builtin: demo-shop}}")
+	var urls []string
+	for range all {
+		urls = append(urls, replica(t, yaml, 0).url)
+	}
+	front := balancer(t, urls...)
+	ask := func() int {
+		resp, err := plainHTTP.Get(front.url + "/api/v1/agents")
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		defer resp.Body.Close()
+		io.Copy(io.Discard, resp.Body)
+		return resp.StatusCode
+	}
+	var passed atomic.Int64
+	var work sync.WaitGroup
+	began := time.Now()
+	for range 8 {
+		work.Go(func() {
+			for time.Since(began) < 3*time.Second {
+				switch status := ask(); status {
+				case http.StatusOK:
+					passed.Add(1)
+				case http.StatusTooManyRequests:
+				default:
+					t.Errorf("status %d", status)
+				}
+			}
+		})
+	}
+	work.Wait()
+	took := time.Since(began).Seconds()
+	limit := burst + rate*took
+	t.Logf("%d pass in %.1f s, the limit is %.0f", passed.Load(), took, limit)
+	if n := float64(passed.Load()); n > limit+all*burst/10+1 || n < 0.8*limit {
+		t.Errorf("%.0f pass in %.1f s, the limit is %.0f", n, took, limit)
+	}
+	time.Sleep(time.Second)
+	for i := range rate { // at half the rate, wherever it comes to
+		if status := ask(); status != http.StatusOK {
+			t.Errorf("request %d within the rate: status %d", i, status)
+		}
+		time.Sleep(2 * time.Second / rate)
 	}
 }
 
