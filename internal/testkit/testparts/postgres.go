@@ -16,7 +16,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -117,6 +119,57 @@ func (p *Postgres) Crash(t testing.TB) { p.stop(t, "immediate") }
 // Stop stops the cluster as its administrator would.
 func (p *Postgres) Stop(t testing.TB) { p.stop(t, "fast") }
 
+// Kill ends the cluster's first process as the system does when memory is short; the others notice.
+func (p *Postgres) Kill(t testing.TB) {
+	t.Helper()
+	id, err := strconv.Atoi(p.process(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, _ := os.FindProcess(id) // what is not there shows below
+	if err := server.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for began := time.Now(); server.Signal(syscall.Signal(0)) == nil && time.Since(began) < patience; { // else it may not be started again
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// process is the id of the cluster's first process.
+func (p *Postgres) process(t testing.TB) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(p.data(), "postmaster.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _, _ := strings.Cut(string(text), "\n")
+	return id
+}
+
+// TakeConnections ends the connections of gateways and takes all that are to be had, until give is called.
+func (p *Postgres) TakeConnections(t testing.TB) (give func()) {
+	t.Helper()
+	var held []*pgx.Conn
+	ctx := context.Background()
+	for refused := 0; refused < 20 && len(held) < 200; {
+		conn, err := pgx.Connect(ctx, p.Address("postgres"))
+		if err == nil {
+			held = append(held, conn)
+			continue
+		}
+		refused++
+		if len(held) == 0 {
+			t.Fatal(err)
+		}
+		held[0].Exec(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'toolfit'")
+	}
+	return func() {
+		for _, conn := range held {
+			conn.Close(ctx)
+		}
+	}
+}
+
 func (p *Postgres) stop(t testing.TB, mode string) {
 	t.Helper()
 	if err := p.run("pg_ctl", "stop", "-D", p.data(), "-m", mode, "-w"); err != nil {
@@ -128,11 +181,7 @@ func (p *Postgres) stop(t testing.TB, mode string) {
 // is called.
 func (p *Postgres) Freeze(t testing.TB) (thaw func()) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(p.data(), "postmaster.pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, _, _ := strings.Cut(string(text), "\n")
+	server := p.process(t)
 	signal := func(name string, to ...string) {
 		t.Helper()
 		if out, err := exec.Command("kill", append([]string{"-" + name}, to...)...).CombinedOutput(); err != nil {
