@@ -43,7 +43,7 @@ const (
 var errNoPostgres = errors.New("needs PostgreSQL: install the package postgresql, and run as root or as an ordinary user")
 
 // shared is the cluster of the process.
-var shared = sync.OnceValues(startPostgres)
+var shared = sync.OnceValues(StartPostgres)
 
 // NeedPostgres returns the cluster that the process's tests share. Without PostgreSQL the test
 // ends.
@@ -55,8 +55,8 @@ func NeedPostgres(t testing.TB) *Postgres {
 // OwnPostgres returns a cluster for this test alone, which may stop it.
 func OwnPostgres(t testing.TB) *Postgres {
 	t.Helper()
-	p := found(t, startPostgres)
-	t.Cleanup(p.end)
+	p := found(t, StartPostgres)
+	t.Cleanup(p.End)
 	return p
 }
 
@@ -122,7 +122,7 @@ func (p *Postgres) Stop(t testing.TB) { p.stop(t, "fast") }
 // Kill ends the cluster's first process as the system does when memory is short; the others notice.
 func (p *Postgres) Kill(t testing.TB) {
 	t.Helper()
-	id, err := strconv.Atoi(p.process(t))
+	id, err := p.PID()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,15 +135,14 @@ func (p *Postgres) Kill(t testing.TB) {
 	}
 }
 
-// process is the id of the cluster's first process.
-func (p *Postgres) process(t testing.TB) string {
-	t.Helper()
+// PID is the id of the cluster's first process, which has started all others.
+func (p *Postgres) PID() (int, error) {
 	text, err := os.ReadFile(filepath.Join(p.data(), "postmaster.pid"))
 	if err != nil {
-		t.Fatal(err)
+		return 0, err
 	}
 	id, _, _ := strings.Cut(string(text), "\n")
-	return id
+	return strconv.Atoi(id)
 }
 
 // TakeConnections ends the connections of gateways and takes all that are to be had, until give is called.
@@ -181,7 +180,11 @@ func (p *Postgres) stop(t testing.TB, mode string) {
 // is called.
 func (p *Postgres) Freeze(t testing.TB) (thaw func()) {
 	t.Helper()
-	server := p.process(t)
+	id, err := p.PID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := strconv.Itoa(id)
 	signal := func(name string, to ...string) {
 		t.Helper()
 		if out, err := exec.Command("kill", append([]string{"-" + name}, to...)...).CombinedOutput(); err != nil {
@@ -219,8 +222,8 @@ func (p *Postgres) start() error {
 	return nil
 }
 
-// startPostgres makes and starts a cluster.
-func startPostgres() (*Postgres, error) {
+// StartPostgres makes and starts a cluster. It is for measuring; tests use NeedPostgres.
+func StartPostgres() (*Postgres, error) {
 	bin, err := findPostgres()
 	if err != nil {
 		return nil, err
@@ -246,7 +249,7 @@ func startPostgres() (*Postgres, error) {
 			return p, nil
 		}
 	}
-	p.end()
+	p.End()
 	return nil, err
 }
 
@@ -338,8 +341,8 @@ func (p *Postgres) guard() error {
 	return p.guards.Start()
 }
 
-// end ends the cluster now.
-func (p *Postgres) end() {
+// End ends the cluster now.
+func (p *Postgres) End() {
 	p.wanted.Close()
 	p.guards.Wait()
 }
