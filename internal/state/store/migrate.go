@@ -10,7 +10,7 @@ import (
 )
 
 // Migration n of the list brings the schema to version n+1. A file that was released
-// never changes; a new one is added.
+// never changes; a new one is added. One that ends in .postgres.sql is for PostgreSQL only.
 //
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
@@ -85,7 +85,7 @@ func (s *Store) migrate(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("read %s: %w", name, err)
 			}
-			if _, err := tx.ExecContext(ctx, s.dialect.schema(string(text))); err != nil {
+			if _, err := tx.ExecContext(ctx, s.dialect.schema(name, string(text))); err != nil {
 				return fmt.Errorf("apply %s: %w", name, err)
 			}
 		}

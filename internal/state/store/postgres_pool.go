@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,11 +27,12 @@ const (
 // accepts no more, it lets statements wait for those that there are.
 type pool struct {
 	driver.Connector
-	db      *sql.DB
-	most    int
-	open    atomic.Int64
-	narrow  atomic.Bool
-	release func() // makes another pool close connections that it does not use; nil: there is none
+	db       *sql.DB
+	most     int
+	open     atomic.Int64
+	narrow   atomic.Bool
+	release  func()    // makes others close connections that they can do without; nil: there is nobody
+	sessions *sync.Map // has the numbers of the open connections
 }
 
 // newPool makes a pool of so many connections at most.
@@ -57,7 +59,9 @@ func (p *pool) Connect(ctx context.Context) (driver.Conn, error) {
 	switch {
 	case err == nil:
 		p.open.Add(1)
-		return exactConn{conn.(*stdlib.Conn), p}, nil
+		one := exactConn{conn.(*stdlib.Conn), p}
+		p.sessions.Store(one.session(), true)
+		return one, nil
 	case acceptsNoMore(err) && p.open.Load() > 0:
 		p.narrowTo(int(p.open.Load()))
 		return nil, tryAgain{err}
