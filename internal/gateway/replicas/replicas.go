@@ -109,19 +109,29 @@ func New(st Store, opts *Options) (*Replicas, error) {
 // ID names this replica. It has no punctuation.
 func (r *Replicas) ID() string { return r.self.ID }
 
-// Run tells the store that we are alive, now and from time to time, until ctx ends.
+// Run tells the store that we are alive, now and from time to time, until ctx ends. It also looks for the others, so
+// that they are known while the store is away.
 func (r *Replicas) Run(ctx context.Context) {
 	tick := time.NewTicker(r.opts.Silent / 4)
 	defer tick.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	r.tryBeat(ctx)
 	for {
-		if err := r.Beat(ctx); err != nil && ctx.Err() == nil {
-			r.opts.Logger.Error("other gateways were not told that this one is alive", "error", fault.As(err))
-		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			r.tryBeat(ctx)
+		case <-look.C:
+			r.Others(ctx)
 		}
+	}
+}
+
+func (r *Replicas) tryBeat(ctx context.Context) {
+	if err := r.Beat(ctx); err != nil && ctx.Err() == nil {
+		r.opts.Logger.Error("other gateways were not told that this one is alive", "error", fault.As(err))
 	}
 }
 

@@ -74,11 +74,11 @@ func (s *Store) openPostgres(ctx context.Context, dsn string) error {
 		return err
 	}
 	s.name = showPostgres(cfg)
-	bounded, cancel := s.limit(ctx)
-	defer cancel()
-	if err := s.connect(bounded, cfg); err != nil {
+	if err := s.connectSoon(ctx, cfg); err != nil {
 		return err
 	}
+	bounded, cancel := s.limit(ctx)
+	defer cancel()
 	version, err := s.version(bounded)
 	if err != nil {
 		return err
@@ -87,6 +87,22 @@ func (s *Store) openPostgres(ctx context.Context, dsn string) error {
 		return nil
 	}
 	return s.migrate(ctx) // without a bound: it may have much to do
+}
+
+// connectSoon makes the pools. If others have all connections of the database, it waits for those that they give back.
+func (s *Store) connectSoon(ctx context.Context, cfg *pgx.ConnConfig) error {
+	began := time.Now()
+	for {
+		bounded, cancel := s.limit(ctx)
+		err := s.connect(bounded, cfg.Copy())
+		cancel()
+		if !acceptsNoMore(err) || time.Since(began) > 2*idleTime || ctx.Err() != nil {
+			return err
+		}
+		s.append.Close()
+		s.write.Close()
+		time.Sleep(4 * exitTime)
+	}
 }
 
 // connect makes the pools. Where the address leads to a pooler that gives each transaction another
