@@ -166,10 +166,25 @@ func (r *Replicas) Others(ctx context.Context) map[string]store.Replica {
 	if others, fresh := r.known(); fresh {
 		return others
 	}
+	return r.look(ctx, time.Time{})
+}
+
+// other is one of the others, which may have come since the last look.
+func (r *Replicas) other(ctx context.Context, id string) (store.Replica, bool) {
+	asked := r.opts.Now()
+	to, there := r.Others(ctx)[id]
+	if !there {
+		to, there = r.look(ctx, asked)[id]
+	}
+	return to, there
+}
+
+// look reads the others from the store, unless that was done a moment ago, and after the time.
+func (r *Replicas) look(ctx context.Context, after time.Time) map[string]store.Replica {
 	r.looking.Lock()
 	defer r.looking.Unlock()
 	others, fresh := r.known()
-	if fresh {
+	if fresh && !after.After(r.looked) {
 		return others
 	}
 	found, err := r.store.Replicas(ctx, r.opts.Silent)
