@@ -51,8 +51,12 @@ var postgresDialect = dialect{
 	measure:     measurePostgres,
 	reuse:       reusePostgres,
 	appendCalls: (*Store).appendPostgres,
+	now:         postgresNow,
+	takeTokens:  takeTokens(postgresNow, "FROM (SELECT set_config('synchronous_commit', 'off', true)) AS setting"),
 	explain:     explainPostgres,
 }
+
+const postgresNow = "(extract(epoch FROM now()) * 1000000000)::bigint"
 
 // sortByBytes makes texts sort as in SQLite. In a language's order, ids would not sort by time.
 func sortByBytes(_, text string) string {
@@ -70,19 +74,35 @@ func (s *Store) openPostgres(ctx context.Context, dsn string) error {
 		return err
 	}
 	s.name = showPostgres(cfg)
-	bounded, cancel := s.limit(ctx)
-	defer cancel()
-	if err := s.connect(bounded, cfg); err != nil {
+	if err := s.connectSoon(ctx, cfg); err != nil {
 		return err
 	}
+	bounded, cancel := s.limit(ctx)
+	defer cancel()
 	version, err := s.version(bounded)
 	if err != nil {
 		return err
 	}
-	if version == len(migrations()) {
+	if version >= len(migrations()) {
 		return nil
 	}
 	return s.migrate(ctx) // without a bound: it may have much to do
+}
+
+// connectSoon makes the pools. If others have all connections of the database, it waits for those that they give back.
+func (s *Store) connectSoon(ctx context.Context, cfg *pgx.ConnConfig) error {
+	began := time.Now()
+	for {
+		bounded, cancel := s.limit(ctx)
+		err := s.connect(bounded, cfg.Copy())
+		cancel()
+		if !acceptsNoMore(err) || time.Since(began) > 2*idleTime || ctx.Err() != nil {
+			return err
+		}
+		s.append.Close()
+		s.write.Close()
+		time.Sleep(4 * exitTime)
+	}
 }
 
 // connect makes the pools. Where the address leads to a pooler that gives each transaction another

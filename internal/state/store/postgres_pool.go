@@ -15,6 +15,8 @@ import (
 )
 
 const (
+	// idleTime is after how long a connection that nobody uses is given back: other gateways may need it.
+	idleTime = 10 * time.Second
 	// narrowTime is how long a pool makes do with the connections it could get.
 	narrowTime = 30 * time.Second
 	// exitTime is about how long the database takes to end a closed connection.
@@ -38,7 +40,7 @@ func newPool(cfg *pgx.ConnConfig, most int, opts ...stdlib.OptionOpenDB) *pool {
 	p := &pool{Connector: stdlib.GetConnector(*cfg, opts...), most: most}
 	p.db = sql.OpenDB(p)
 	p.widen()
-	p.db.SetConnMaxIdleTime(5 * time.Minute)
+	p.db.SetConnMaxIdleTime(idleTime)
 	p.db.SetConnMaxLifetime(time.Hour) // so that connections move when the address does
 	return p
 }
