@@ -109,19 +109,29 @@ func New(st Store, opts *Options) (*Replicas, error) {
 // ID names this replica. It has no punctuation.
 func (r *Replicas) ID() string { return r.self.ID }
 
-// Run tells the store that we are alive, now and from time to time, until ctx ends.
+// Run tells the store that we are alive, now and from time to time, until ctx ends. It also looks for the others, so
+// that they are known while the store is away.
 func (r *Replicas) Run(ctx context.Context) {
 	tick := time.NewTicker(r.opts.Silent / 4)
 	defer tick.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	r.tryBeat(ctx)
 	for {
-		if err := r.Beat(ctx); err != nil && ctx.Err() == nil {
-			r.opts.Logger.Error("other gateways were not told that this one is alive", "error", fault.As(err))
-		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			r.tryBeat(ctx)
+		case <-look.C:
+			r.Others(ctx)
 		}
+	}
+}
+
+func (r *Replicas) tryBeat(ctx context.Context) {
+	if err := r.Beat(ctx); err != nil && ctx.Err() == nil {
+		r.opts.Logger.Error("other gateways were not told that this one is alive", "error", fault.As(err))
 	}
 }
 
@@ -187,10 +197,25 @@ func (r *Replicas) Others(ctx context.Context) map[string]store.Replica {
 	if others, fresh := r.known(); fresh {
 		return others
 	}
+	return r.look(ctx, time.Time{})
+}
+
+// other is one of the others, which may have come since the last look.
+func (r *Replicas) other(ctx context.Context, id string) (store.Replica, bool) {
+	asked := r.opts.Now()
+	to, there := r.Others(ctx)[id]
+	if !there {
+		to, there = r.look(ctx, asked)[id]
+	}
+	return to, there
+}
+
+// look reads the others from the store, unless that was done a moment ago, and after the time.
+func (r *Replicas) look(ctx context.Context, after time.Time) map[string]store.Replica {
 	r.looking.Lock()
 	defer r.looking.Unlock()
 	others, fresh := r.known()
-	if fresh {
+	if fresh && !after.After(r.looked) {
 		return others
 	}
 	found, err := r.store.Replicas(ctx, r.opts.Silent)

@@ -63,10 +63,14 @@ func (a *App) sources() restapi.Sources {
 	return restapi.Sources{Catalog: a.Catalog, Pool: a.Pool, Registry: a, Rules: a, Agents: a, Config: a.Config}
 }
 
-// carryOn goes on with waiting calls, from now on: a command that only looks something up must not take
-// over those of a gateway that has gone.
+// carryOn goes on with waiting calls and follows what others change, from now on: a command that only looks
+// something up must not take over the calls of a gateway that has gone.
 func (a *App) carryOn() {
-	a.carries.Do(func() { a.work.Go(func() { a.Waiting.Run(a.background) }) })
+	a.carries.Do(func() {
+		a.work.Go(func() { a.Waiting.Run(a.background) })
+		a.work.Go(func() { a.follow(a.background) })
+		a.work.Go(func() { a.events.Share(a.background, a.Store) })
+	})
 }
 
 // mayEnter admits to the environment who may call tools or read records.

@@ -12,7 +12,7 @@ import (
 )
 
 // Migration n of the list brings the schema to version n+1. A file that was released
-// never changes; a new one is added.
+// never changes; a new one is added. One that ends in .postgres.sql is for PostgreSQL only.
 //
 // While gateways are replaced one by one, old ones go on with the new schema. So a migration only adds: tables, indexes,
 // columns with a default. One that takes away what programs no longer use says in its first line which migration such
@@ -119,7 +119,7 @@ func (s *Store) migrate(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("read %s: %w", name, err)
 			}
-			if _, err := tx.ExecContext(ctx, s.dialect.schema(string(text))); err != nil {
+			if _, err := tx.ExecContext(ctx, s.dialect.schema(name, string(text))); err != nil {
 				return fmt.Errorf("apply %s: %w", name, err)
 			}
 		}

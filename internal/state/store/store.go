@@ -26,6 +26,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
@@ -65,6 +67,13 @@ type Store struct {
 	longestSession              atomic.Int64 // bytes of messages; 0 sets no bound
 	density                     density      // PostgreSQL
 	silentUntil                 atomic.Int64 // PostgreSQL: microseconds; no call waits for it before then
+
+	// PostgreSQL: how changes of others are heard.
+	direct   *pgx.ConnConfig // nil: they are not
+	sessions sync.Map        // of our connections, by their number
+	hears    atomic.Bool
+	hangUp   atomic.Pointer[context.CancelCauseFunc]
+	wanted   atomic.Pointer[map[string]time.Time] // until when others want to hear of a topic
 }
 
 // Open opens the store at dsn, the path of a SQLite file or the address of a PostgreSQL database, and
@@ -159,8 +168,10 @@ type dialect struct {
 	tables string
 	// lock is run first in a migration, so that other processes wait. "": beginning to write does so.
 	lock string
-	// schema adapts a migration's text to this database.
-	schema func(text string) string
+	// schema adapts a migration's text to this database; name is that of its file.
+	schema func(name, text string) string
+	// look finds out that others may have written, until ctx ends.
+	look func(s *Store, ctx context.Context, n *news)
 	// place is the n-th placeholder of a long list, from 1.
 	place func(n int) string
 	// useIndex, before the name of an index, forces its use. "": the database chooses by its statistics.
@@ -173,7 +184,7 @@ type dialect struct {
 	bytes string
 	// measure returns what measures the size of the records. If the whole store has no more than most
 	// bytes, it may count all of it.
-	measure func(ctx context.Context, s *Store, most int64) (func(context.Context) (int64, error), error)
+	measure func(ctx context.Context, s *Store, most int64) (measureFunc, error)
 	// reuse makes the space of deleted rows available again.
 	reuse func(ctx context.Context, s *Store) error
 	// appendCalls stores a batch, all or nothing. Late are the ids of those that may belong to the sums.

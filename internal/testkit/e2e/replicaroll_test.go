@@ -223,8 +223,8 @@ func TestReplicasKeepToARateTogether(t *testing.T) {
 	}
 }
 
-// fleet are gateways behind a balancer that asks each whether it is ready.
-type fleet struct {
+// deployment is gateways behind a balancer that asks each whether it is ready.
+type deployment struct {
 	*gateway
 	mu    sync.Mutex
 	all   []string
@@ -232,9 +232,9 @@ type fleet struct {
 	next  int
 }
 
-func newFleet(t *testing.T) *fleet {
+func newDeployment(t *testing.T) *deployment {
 	t.Helper()
-	f := &fleet{}
+	f := &deployment{}
 	proxy := &httputil.ReverseProxy{
 		FlushInterval: -1,
 		Rewrite:       func(p *httputil.ProxyRequest) { p.Out.Host = "" },
@@ -272,7 +272,7 @@ func newFleet(t *testing.T) *fleet {
 	return f
 }
 
-func (f *fleet) pick() string {
+func (f *deployment) pick() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.ready) == 0 {
@@ -283,7 +283,7 @@ func (f *fleet) pick() string {
 }
 
 // look asks each gateway whether it is ready.
-func (f *fleet) look() {
+func (f *deployment) look() {
 	f.mu.Lock()
 	all := f.all
 	f.mu.Unlock()
@@ -304,7 +304,7 @@ func (f *fleet) look() {
 }
 
 // add starts a gateway and waits until the balancer uses it.
-func (f *fleet) add(t *testing.T, program, config string) *running {
+func (f *deployment) add(t *testing.T, program, config string) *running {
 	t.Helper()
 	addr := freeAddress(t)
 	cmd := exec.Command(program, "serve", "--config", config, "--listen", addr)
@@ -386,7 +386,7 @@ func TestGatewaysAreUpgradedOneByOneUnderLoad(t *testing.T) {
 	next := nextProgram(t)
 	counted, server := newCounter(t)
 	config := write(t, lines("store: "+store, "replica: {drain: 1s}")+bare(server))
-	f := newFleet(t)
+	f := newDeployment(t)
 	var old []*running
 	for range 3 {
 		old = append(old, f.add(t, program(t), config))
