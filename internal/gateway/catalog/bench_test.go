@@ -127,6 +127,47 @@ func BenchmarkChange(b *testing.B) {
 	}
 }
 
+// BenchmarkFinderAfterAChange measures the CPU time until 20,000 tools can be searched after one server's list has changed.
+func BenchmarkFinderAfterAChange(b *testing.B) {
+	var version atomic.Int64
+	lister := fakeLister{func(id tool.ServerID) (upstream.Listing, error) { return tenTools(id, version.Load()), nil }}
+	c, err := New(b.Context(), lister, fakeKeeper{}, &Options{Own: ownTools})
+	if err != nil {
+		b.Fatal(err)
+	}
+	cfg := crowd(b, 2000, 0, "")
+	cfg.Approve = "auto"
+	c.Apply(cfg)
+	for _, s := range cfg.Servers {
+		if err := c.read(b.Context(), s.ID); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var used time.Duration
+	find := func() {
+		version.Add(1)
+		if err := c.Refresh(b.Context(), "server-500"); err != nil {
+			b.Fatal(err)
+		}
+		v, err := c.View("default")
+		if err != nil {
+			b.Fatal(err)
+		}
+		before := cpu()
+		if f := v.Finder(); f.Index.Len() < 20_000 {
+			b.Fatalf("%d tools", f.Index.Len())
+		}
+		used += cpu() - before
+	}
+	find()
+	b.ReportMetric(float64(used.Microseconds())/1000, "first-cpu-ms")
+	used = 0
+	for b.Loop() {
+		find()
+	}
+	b.ReportMetric(float64(used.Microseconds())/1000/float64(b.N), "cpu-ms/op")
+}
+
 // BenchmarkFind measures the look-up of a call's tool among 10,000.
 func BenchmarkFind(b *testing.B) {
 	lister := fakeLister{func(id tool.ServerID) (upstream.Listing, error) { return tenTools(id, 1), nil }}
