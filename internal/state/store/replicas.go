@@ -8,7 +8,7 @@ import (
 // Replica is a gateway that shares the store with others.
 type Replica struct {
 	ID      string
-	URL     string // where the others reach it
+	URL     string // where the others reach it; "": they do not
 	Version string
 	Seen    time.Time // its last heartbeat; set by BeatReplica
 }
@@ -22,10 +22,11 @@ type Home struct {
 const (
 	beatReplica = `INSERT INTO replicas (id, url, version, seen) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (id) DO UPDATE SET url = excluded.url, version = excluded.version, seen = excluded.seen`
-	liveReplicas = "SELECT id, url, version, seen FROM replicas WHERE seen > $1 ORDER BY id"
-	dropHomes    = "DELETE FROM homes WHERE replica = $1"
+	liveReplicas = "SELECT id, url, version, seen FROM replicas WHERE seen > $1 AND url <> '' ORDER BY id"
+	dropHomes    = "DELETE FROM homes WHERE replica = $1 AND kind NOT IN " + leaseKinds
 	dropReplica  = "DELETE FROM replicas WHERE id = $1"
-	trimReplicas = "DELETE FROM replicas WHERE seen <= $1"
+	trimReplicas = `DELETE FROM replicas WHERE seen <= $1
+		AND NOT EXISTS (SELECT 1 FROM homes WHERE homes.replica = replicas.id AND homes.kind = '` + ChatLease + `')`
 
 	// The row is returned in any case, so that of many who claim at once all learn the same owner.
 	claimHome = `INSERT INTO homes (kind, key, replica) VALUES ($1, $2, $3)
@@ -46,7 +47,7 @@ func (s *Store) BeatReplica(ctx context.Context, r Replica) error {
 	return s.explain("store heartbeat", err)
 }
 
-// Replicas returns those that were alive within the last so long, by id.
+// Replicas returns those that were alive within the last so long and can be reached, by id.
 func (s *Store) Replicas(ctx context.Context, within time.Duration) ([]Replica, error) {
 	read := func(scan scanner, r *Replica) error {
 		var seen int64
@@ -57,19 +58,20 @@ func (s *Store) Replicas(ctx context.Context, within time.Duration) ([]Replica, 
 	return list(ctx, s, "read replicas", read, liveReplicas, micros(s.opts.Now().Add(-within)))
 }
 
-// DropReplica removes a replica that goes down, with all its homes.
+// DropReplica removes a replica that has gone, with all its homes.
 func (s *Store) DropReplica(ctx context.Context, id string) error {
 	_, err := s.exec(ctx, dropReplica, id)
 	return s.explain("remove replica", err)
 }
 
-// DropHomes ends all that the replica holds. It stays known to the others.
+// DropHomes ends all that the replica holds, except its leases. It stays known to the others.
 func (s *Store) DropHomes(ctx context.Context, replica string) error {
 	_, err := s.exec(ctx, dropHomes, replica)
 	return s.explain("drop homes", err)
 }
 
-// TrimReplicas deletes those that were not alive within the last so long, with their homes.
+// TrimReplicas deletes those that were not alive within the last so long, with their homes. One that left a
+// chat without an end stays until somebody has seen to that.
 func (s *Store) TrimReplicas(ctx context.Context, within time.Duration) (deleted int64, err error) {
 	deleted, err = s.exec(ctx, trimReplicas, micros(s.opts.Now().Add(-within)))
 	return deleted, s.explain("trim replicas", err)
