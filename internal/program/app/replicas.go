@@ -3,31 +3,41 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/toolfit/toolfit/internal/gateway/replicas"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// startReplicas makes us one of several gateways, if we were told where the others reach us.
+// startReplicas makes us one of several gateways, if we were told where the others reach us. Leases are
+// shared with all gateways on the store in any case.
 func (a *App) startReplicas(ctx context.Context) error {
 	named, _ := a.env("TOOLFIT_REPLICA_URL")
 	url := cmp.Or(a.started.Replica.URL, named)
-	if url == "" {
-		return nil
-	}
 	key, _ := a.env("TOOLFIT_SECRET_KEY")
 	one, err := replicas.New(a.Store, &replicas.Options{
-		URL: url, Version: cmp.Or(a.opts.Version, "dev"), Key: []byte(key), Admit: a.admit,
-		Late: func() { a.sessions.HangUp() }, Silent: a.opts.Lease, Logger: a.log,
+		URL: url, Version: cmp.Or(a.opts.Version, "dev"), Key: []byte(key), Admit: a.admit, Late: a.late, Silent: a.opts.Lease, Logger: a.log,
 	})
 	if err != nil {
 		return err
+	}
+	a.leases = replicas.NewLeases(one)
+	a.self = one
+	if url == "" {
+		return nil
 	}
 	if err := one.Beat(ctx); err != nil {
 		return err
 	}
 	a.replicas = one
 	return nil
+}
+
+// late is told when others may have taken our homes over.
+func (a *App) late() {
+	if a.replicas != nil {
+		a.sessions.HangUp()
+	}
 }
 
 // replicaID names us among the replicas; "" if there is only one.
@@ -64,4 +74,16 @@ func (a *App) sessionEnded(s *mcp.Session) {
 		}
 		a.front.SessionEnded(a.background, s)
 	})
+}
+
+// catchUp applies what other replicas have changed until now, for a person who changed it there.
+func (a *App) catchUp(ctx context.Context) {
+	if a.replicas == nil {
+		return
+	}
+	err := errors.Join(a.reread(ctx, "servers", a.serversChanged), a.reread(ctx, "rules", a.rulesChanged),
+		a.reread(ctx, "agents", a.agentsChanged), a.followServers(ctx))
+	if err != nil && ctx.Err() == nil {
+		a.log.Error("changes of other gateways not read", "error", err)
+	}
 }
