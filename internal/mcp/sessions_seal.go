@@ -73,6 +73,7 @@ func (s *Sessions) endForGood(sess *Session) {
 	}
 	s.ended[sess.ID] = true
 	s.mu.Unlock()
+	sess.final.Store(true)
 	s.remove(sess)
 }
 

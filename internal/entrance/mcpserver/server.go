@@ -119,7 +119,11 @@ func (s *Server) entry(v *visitor) mcp.Entry {
 func (s *Server) SessionEnded(ctx context.Context, session *mcp.Session) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	s.servers.EndSession(session.ID)
+	unused := time.Duration(0)
+	if s.opts.Replica != "" && !session.EndedForGood() {
+		unused = time.Hour // another replica may serve it, and use what is here
+	}
+	s.servers.EndSession(session.ID, unused)
 	s.setLevel(ctx, s.levels.drop(session))
 	s.unsubscribeAll(ctx, session)
 	s.watchers.forget(session)

@@ -100,7 +100,7 @@ func (h *hop) lead(out *http.Request) {
 // Forward passes a request with its body on to a replica, and the answer back as it comes. False: the
 // replica is not there, nothing was sent and nothing is answered.
 func (r *Replicas) Forward(w http.ResponseWriter, req *http.Request, body []byte, replica string) bool {
-	to, there := r.Others(req.Context())[replica]
+	to, there := r.other(req.Context(), replica)
 	if !there {
 		return false
 	}

@@ -36,7 +36,9 @@ type Store interface {
 	BeatReplica(ctx context.Context, r store.Replica) error
 	Replicas(ctx context.Context, within time.Duration) ([]store.Replica, error)
 	DropReplica(ctx context.Context, id string) error
-	ClaimHome(ctx context.Context, h store.Home, replica, gone string, within time.Duration) (owner string, err error)
+	ClaimHome(ctx context.Context, h store.Home, replica, gone string, within time.Duration) (owner string, data []byte, err error)
+	StoreHome(ctx context.Context, h store.Home, replica string, data []byte) error
+	UseHomes(ctx context.Context, replica string) error
 	DropHome(ctx context.Context, h store.Home, replica string) error
 }
 
@@ -68,13 +70,15 @@ type Replicas struct {
 	left    bool
 }
 
-// lookEvery is how long a list of the others is used.
-const lookEvery = time.Second
+const (
+	lookEvery     = time.Second // how long a list of the others is used
+	defaultSilent = 20 * time.Second
+)
 
 // New makes a replica with an id of its own. Run lets the others know of it.
 func New(st Store, opts *Options) (*Replicas, error) {
 	r := &Replicas{store: st, opts: *opts}
-	r.opts.Silent = cmp.Or(r.opts.Silent, 20*time.Second)
+	r.opts.Silent = cmp.Or(r.opts.Silent, defaultSilent)
 	r.opts.Logger = cmp.Or(r.opts.Logger, slog.New(slog.DiscardHandler))
 	if r.opts.Now == nil {
 		r.opts.Now = time.Now
@@ -163,12 +167,26 @@ func (r *Replicas) Close() { r.transport.CloseIdleConnections() }
 // Others are the other replicas that are alive, by id. The list is at most a second old; while the store
 // cannot be read, it is the last one.
 func (r *Replicas) Others(ctx context.Context) map[string]store.Replica {
-	if others, fresh := r.known(); fresh {
+	return r.look(ctx, lookEvery)
+}
+
+// other is one of the others, which may have come since the last look.
+func (r *Replicas) other(ctx context.Context, id string) (store.Replica, bool) {
+	to, there := r.look(ctx, lookEvery)[id]
+	if !there {
+		to, there = r.look(ctx, lookEvery/10)[id]
+	}
+	return to, there
+}
+
+// look returns the others as they were at most so long ago.
+func (r *Replicas) look(ctx context.Context, ago time.Duration) map[string]store.Replica {
+	if others, fresh := r.known(ago); fresh {
 		return others
 	}
 	r.looking.Lock()
 	defer r.looking.Unlock()
-	others, fresh := r.known()
+	others, fresh := r.known(ago)
 	if fresh {
 		return others
 	}
@@ -193,10 +211,10 @@ func (r *Replicas) Others(ctx context.Context) map[string]store.Replica {
 	return r.others
 }
 
-func (r *Replicas) known() (others map[string]store.Replica, fresh bool) {
+func (r *Replicas) known(ago time.Duration) (others map[string]store.Replica, fresh bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.others, !r.looked.IsZero() && r.opts.Now().Sub(r.looked) < lookEvery
+	return r.others, !r.looked.IsZero() && r.opts.Now().Sub(r.looked) < ago
 }
 
 func home(session string) store.Home { return store.Home{Kind: "session", Key: session} }
@@ -211,7 +229,7 @@ func (r *Replicas) Home(ctx context.Context, session, gone string) string {
 	if left {
 		return r.self.ID
 	}
-	owner, err := r.store.ClaimHome(ctx, home(session), r.self.ID, gone, r.opts.Silent)
+	owner, _, err := r.store.ClaimHome(ctx, home(session), r.self.ID, gone, r.opts.Silent)
 	if err == nil {
 		return owner
 	}

@@ -34,8 +34,8 @@ func (s *fakeStore) Replicas(context.Context, time.Duration) ([]store.Replica, e
 
 func (s *fakeStore) DropReplica(context.Context, string) error { return s.err }
 
-func (s *fakeStore) ClaimHome(context.Context, store.Home, string, string, time.Duration) (string, error) {
-	return s.owner, s.err
+func (s *fakeStore) ClaimHome(context.Context, store.Home, string, string, time.Duration) (string, []byte, error) {
+	return s.owner, nil, s.err
 }
 
 func (s *fakeStore) DropHome(context.Context, store.Home, string) error { return s.err }
@@ -271,3 +271,7 @@ func TestAStreamIsPassedOnAtOnceAndEndsWithItsClient(t *testing.T) {
 		t.Error("the stream goes on without its client")
 	}
 }
+
+func (s *fakeStore) StoreHome(context.Context, store.Home, string, []byte) error { return s.err }
+
+func (s *fakeStore) UseHomes(context.Context, string) error { return s.err }

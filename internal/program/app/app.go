@@ -124,6 +124,8 @@ func (a *App) housekeep(ctx context.Context) {
 	var memory memory
 	for {
 		a.sessions.Sweep()
+		a.passed.Sweep()
+		a.seats.Keep(ctx)
 		a.checkStore(ctx) // logs if the file has vanished, without being asked
 		a.trim(ctx, a.Config())
 		select {

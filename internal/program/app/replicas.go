@@ -3,7 +3,10 @@ package app
 import (
 	"cmp"
 	"context"
+	"net/http"
+	"time"
 
+	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/gateway/replicas"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
@@ -18,7 +21,7 @@ func (a *App) startReplicas(ctx context.Context) error {
 	key, _ := a.env("TOOLFIT_SECRET_KEY")
 	one, err := replicas.New(a.Store, &replicas.Options{
 		URL: url, Version: cmp.Or(a.opts.Version, "dev"), Key: []byte(key), Admit: a.admit,
-		Late: func() { a.sessions.HangUp() }, Silent: a.opts.Lease, Logger: a.log,
+		Late: a.overdue, Silent: a.opts.Lease, Logger: a.log,
 	})
 	if err != nil {
 		return err
@@ -51,6 +54,42 @@ func (g *gateway) leave() {
 	if g.replicas != nil {
 		g.replicas.Leave()
 	}
+}
+
+// overdue is called when other replicas may have taken over what belongs to us.
+func (a *App) overdue() {
+	a.sessions.HangUp()
+	a.work.Go(func() { a.Pool.CheckSeats(a.background) })
+}
+
+// newPassed makes the sessions in which other replicas use what servers hold here for one caller each.
+func (a *App) newPassed() *mcp.Sessions {
+	return mcp.NewSessions(&mcp.SessionsOptions{
+		Max:   1 << 20,
+		Ended: func(s *mcp.Session) { a.Pool.EndSession(s.Group, time.Hour) }, // the caller may use another replica from now on
+	})
+}
+
+// serveSeats serves other replicas the sessions of servers that are here.
+func (a *App) serveSeats() http.Handler {
+	front := mcp.NewFront(a.passed, &mcp.FrontOptions{MaxBody: a.started.Limits.Body + 64<<10, Logger: a.log})
+	info := func() mcp.Info { return mcp.Info{Name: "toolfit", Version: a.opts.Version} }
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a.replicas == nil {
+			http.NotFound(w, r)
+			return
+		}
+		who, ok := a.replicas.Admitted(r)
+		if !ok {
+			w.WriteHeader(http.StatusGone) // it is for another that was here before
+			return
+		}
+		q := r.URL.Query()
+		session := q.Get("session")
+		front.Serve(w, r, mcp.Entry{
+			Owner: who.ID, Group: session, Info: info, Handler: a.Pool.ServeSeat(tool.ServerID(q.Get("server")), session, who.ID),
+		})
+	})
 }
 
 // sessionEnded lets go of a client's session.
