@@ -117,10 +117,16 @@ func (r *Replicas) Forward(w http.ResponseWriter, req *http.Request, body []byte
 			way.lead(p.Out)
 		},
 		Transport: r.transport, FlushInterval: -1, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		ModifyResponse: func(resp *http.Response) error {
+			if resp.StatusCode == http.StatusUnauthorized {
+				return errRefused
+			}
+			return nil
+		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			if req.Context().Err() == nil {
 				r.opts.Logger.Warn("another gateway did not answer", "replica", to.ID, "url", to.URL, "error", err)
-				reached = !isDial(err)
+				reached = !isDial(err) && !errors.Is(err, errRefused) && req.Method != http.MethodGet // a stream can be begun elsewhere
 			}
 			if !reached {
 				return
@@ -131,6 +137,10 @@ func (r *Replicas) Forward(w http.ResponseWriter, req *http.Request, body []byte
 	proxy.ServeHTTP(w, req)
 	return reached
 }
+
+// errRefused is of a pass that does not open the door: the gateway at this address is another by now, or its clock
+// goes wrong. It has done nothing.
+var errRefused = errors.New("it did not accept the pass")
 
 // isDial tells whether there was no connection, so that nothing was sent.
 func isDial(err error) bool {

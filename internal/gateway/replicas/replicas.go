@@ -167,27 +167,28 @@ func (r *Replicas) Close() { r.transport.CloseIdleConnections() }
 // Others are the other replicas that are alive, by id. The list is at most a second old; while the store
 // cannot be read, it is the last one.
 func (r *Replicas) Others(ctx context.Context) map[string]store.Replica {
-	return r.look(ctx, lookEvery)
+	if others, fresh := r.known(); fresh {
+		return others
+	}
+	return r.look(ctx, time.Time{})
 }
 
 // other is one of the others, which may have come since the last look.
 func (r *Replicas) other(ctx context.Context, id string) (store.Replica, bool) {
-	to, there := r.look(ctx, lookEvery)[id]
+	asked := r.opts.Now()
+	to, there := r.Others(ctx)[id]
 	if !there {
-		to, there = r.look(ctx, lookEvery/10)[id]
+		to, there = r.look(ctx, asked)[id]
 	}
 	return to, there
 }
 
-// look returns the others as they were at most so long ago.
-func (r *Replicas) look(ctx context.Context, ago time.Duration) map[string]store.Replica {
-	if others, fresh := r.known(ago); fresh {
-		return others
-	}
+// look reads the others from the store, unless that was done a moment ago, and after the time.
+func (r *Replicas) look(ctx context.Context, after time.Time) map[string]store.Replica {
 	r.looking.Lock()
 	defer r.looking.Unlock()
-	others, fresh := r.known(ago)
-	if fresh {
+	others, fresh := r.known()
+	if fresh && !after.After(r.looked) {
 		return others
 	}
 	found, err := r.store.Replicas(ctx, r.opts.Silent)
@@ -211,10 +212,10 @@ func (r *Replicas) look(ctx context.Context, ago time.Duration) map[string]store
 	return r.others
 }
 
-func (r *Replicas) known(ago time.Duration) (others map[string]store.Replica, fresh bool) {
+func (r *Replicas) known() (others map[string]store.Replica, fresh bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.others, !r.looked.IsZero() && r.opts.Now().Sub(r.looked) < ago
+	return r.others, !r.looked.IsZero() && r.opts.Now().Sub(r.looked) < lookEvery
 }
 
 func home(session string) store.Home { return store.Home{Kind: "session", Key: session} }

@@ -40,6 +40,10 @@ func (s *fakeStore) ClaimHome(context.Context, store.Home, string, string, time.
 
 func (s *fakeStore) DropHome(context.Context, store.Home, string) error { return s.err }
 
+func (s *fakeStore) StoreHome(context.Context, store.Home, string, []byte) error { return s.err }
+
+func (s *fakeStore) UseHomes(context.Context, string) error { return s.err }
+
 type clock struct{ at atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Unix(0, c.at.Load()) }
@@ -272,6 +276,24 @@ func TestAStreamIsPassedOnAtOnceAndEndsWithItsClient(t *testing.T) {
 	}
 }
 
-func (s *fakeStore) StoreHome(context.Context, store.Home, string, []byte) error { return s.err }
-
-func (s *fakeStore) UseHomes(context.Context, string) error { return s.err }
+// TestAnotherGatewayAtTheAddressIsNotTheReplica: it was killed and started again, and has another id.
+func TestAnotherGatewayAtTheAddressIsNotTheReplica(t *testing.T) {
+	back := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer back.Close()
+	st := &fakeStore{}
+	first, c := made(t, st, nil)
+	forward := func(method string) bool {
+		return first.Forward(httptest.NewRecorder(), httptest.NewRequest(method, "/mcp", nil), nil, "old")
+	}
+	if forward("POST") {
+		t.Error("passed on to nobody")
+	}
+	c.pass(time.Millisecond)
+	st.all = []store.Replica{{ID: "old", URL: back.URL}} // it has come since
+	for _, method := range []string{"POST", "GET"} {
+		reads := st.reads.Load()
+		if forward(method) || st.reads.Load() != reads+1 && method == "POST" {
+			t.Errorf("%s: taken for an answer, after %d looks", method, st.reads.Load()-reads)
+		}
+	}
+}

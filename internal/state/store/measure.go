@@ -37,41 +37,42 @@ func (d *density) observe(files, held float64) float64 {
 	return d.factor
 }
 
+// measureFunc measures the records as the reader sees them.
+type measureFunc func(ctx context.Context, from reader) (int64, error)
+
 // measurePostgres returns what measures the records.
-func measurePostgres(ctx context.Context, s *Store, _ int64) (func(context.Context) (int64, error), error) {
+func measurePostgres(ctx context.Context, s *Store, _ int64) (measureFunc, error) {
 	const size = "SELECT pg_total_relation_size('calls') + pg_total_relation_size('runs') + pg_total_relation_size('run_pictures')"
-	limited, cancel := s.limit(ctx)
+	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	var files float64
-	if err := s.read.QueryRowContext(limited, size).Scan(&files); err != nil {
+	if err := s.read.QueryRowContext(ctx, size).Scan(&files); err != nil {
 		return nil, err
 	}
-	held, err := s.recordsHeld(ctx)
+	held, err := s.recordsHeld(ctx, s.read)
 	if err != nil {
 		return nil, err
 	}
 	factor := s.density.observe(files, held)
-	return func(ctx context.Context) (int64, error) {
-		held, err := s.recordsHeld(ctx)
+	return func(ctx context.Context, from reader) (int64, error) {
+		held, err := s.recordsHeld(ctx, from)
 		return int64(min(held*factor, files)), err
 	}, nil
 }
 
 // recordsHeld is about how many bytes of data the records have.
-func (s *Store) recordsHeld(ctx context.Context) (float64, error) {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
+func (s *Store) recordsHeld(ctx context.Context, from reader) (float64, error) {
 	var pages, calls, runs float64
 	const size = "SELECT pg_relation_size('calls') / current_setting('block_size')::float8"
-	if err := s.read.QueryRowContext(ctx, size).Scan(&pages); err != nil {
+	if err := from.QueryRowContext(ctx, size).Scan(&pages); err != nil {
 		return 0, err
 	}
 	share := min(1, samplePages/max(pages, 1))
 	sample := fmt.Sprintf("SELECT coalesce(sum(%s), 0)::float8 FROM calls TABLESAMPLE SYSTEM (%f)", s.callBytes(), 100*share)
-	if err := s.read.QueryRowContext(ctx, sample).Scan(&calls); err != nil {
+	if err := from.QueryRowContext(ctx, sample).Scan(&calls); err != nil {
 		return 0, err
 	}
-	err := s.read.QueryRowContext(ctx, "SELECT coalesce(sum("+s.sizeSQL(runBytes)+"), 0)::float8 FROM runs").Scan(&runs)
+	err := from.QueryRowContext(ctx, "SELECT coalesce(sum("+s.sizeSQL(runBytes)+"), 0)::float8 FROM runs").Scan(&runs)
 	return calls/share + runs, err
 }
 
@@ -98,13 +99,13 @@ func reusePostgres(ctx context.Context, s *Store) error {
 
 // measureSQLite returns what measures the records: the used pages, without those of other tables.
 // These are counted once, and only over the limit, because counting reads them.
-func measureSQLite(ctx context.Context, s *Store, most int64) (func(context.Context) (int64, error), error) {
-	used := func(ctx context.Context) (n int64, err error) {
+func measureSQLite(ctx context.Context, s *Store, most int64) (measureFunc, error) {
+	used := func(ctx context.Context, from reader) (n int64, err error) {
 		const query = "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()"
-		err = s.read.QueryRowContext(ctx, query).Scan(&n)
+		err = from.QueryRowContext(ctx, query).Scan(&n)
 		return n, err
 	}
-	all, err := used(ctx)
+	all, err := used(ctx, s.read)
 	if err != nil || all <= most {
 		return used, err
 	}
@@ -114,8 +115,8 @@ func measureSQLite(ctx context.Context, s *Store, most int64) (func(context.Cont
 	if err := s.read.QueryRowContext(ctx, query).Scan(&others); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context) (int64, error) {
-		n, err := used(ctx)
+	return func(ctx context.Context, from reader) (int64, error) {
+		n, err := used(ctx, from)
 		return n - others, err
 	}, nil
 }

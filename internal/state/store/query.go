@@ -12,6 +12,7 @@ import (
 // reader is a pool or a transaction.
 type reader interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 // scanner copies the columns of the current row into variables, like sql.Rows.Scan.

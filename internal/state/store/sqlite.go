@@ -161,7 +161,9 @@ func openWriter(path string, durable bool) (*sql.DB, error) {
 }
 
 func connectSQLite(path string, conns int, params url.Values) (*sql.DB, error) {
-	params.Set("mode", "rw") // a file that vanished is not made anew: SQLite would delete the journal of the one that was there
+	if !params.Has("mode") {
+		params.Set("mode", "rw") // a file that vanished is not made anew: SQLite would delete the journal of the one that was there
+	}
 	params.Set("_busy_timeout", fmt.Sprint(busyTimeout.Milliseconds()))
 	params.Set("_foreign_keys", "1")
 	params.Set("_dqs", "0")

@@ -173,7 +173,7 @@ type dialect struct {
 	bytes string
 	// measure returns what measures the size of the records. If the whole store has no more than most
 	// bytes, it may count all of it.
-	measure func(ctx context.Context, s *Store, most int64) (func(context.Context) (int64, error), error)
+	measure func(ctx context.Context, s *Store, most int64) (measureFunc, error)
 	// reuse makes the space of deleted rows available again.
 	reuse func(ctx context.Context, s *Store) error
 	// appendCalls stores a batch, all or nothing. Late are the ids of those that may belong to the sums.

@@ -52,14 +52,9 @@ func (s *Store) trimOver(ctx context.Context, most int64) (deleted int64, err er
 	if err != nil {
 		return 0, err
 	}
-	for target := most - most/50; ; {
-		size, err := measure(ctx)
-		if err != nil || size <= target {
-			return deleted, err
-		}
-		target = most - most/14
-		end, err := s.planTrim(ctx, max((size-target)/2, min(size-target, most/40)))
-		if err != nil {
+	for enough := most - most/50; ; enough = most - most/14 {
+		end, err := s.planTrim(ctx, measure, most, enough)
+		if err != nil || end == (trimEnd{}) {
 			return deleted, err
 		}
 		n, err := s.trimTo(ctx, end)
@@ -77,9 +72,9 @@ type trimEnd struct {
 	runAt int64
 }
 
-// planTrim finds the oldest calls and runs that take about so many bytes. It reads one snapshot, so
-// that gateways that trim at the same time delete the same.
-func (s *Store) planTrim(ctx context.Context, bytes int64) (end trimEnd, err error) {
+// planTrim measures and finds the oldest calls and runs to delete; none if there are few enough bytes. It
+// reads one snapshot: however much other gateways delete meanwhile, what is newer than the end is enough.
+func (s *Store) planTrim(ctx context.Context, measure measureFunc, most, enough int64) (end trimEnd, err error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	tx, err := s.snapshot(ctx)
@@ -87,6 +82,16 @@ func (s *Store) planTrim(ctx context.Context, bytes int64) (end trimEnd, err err
 		return end, err
 	}
 	defer rollback(tx) // nothing to lose
+	size, err := measure(ctx, tx)
+	if err != nil || size <= enough {
+		return end, err
+	}
+	target := most - most/14
+	return s.oldest(ctx, tx, max((size-target)/2, min(size-target, most/40)))
+}
+
+// oldest finds the oldest calls and runs that take about so many bytes.
+func (s *Store) oldest(ctx context.Context, tx *sql.Tx, bytes int64) (end trimEnd, err error) {
 	for rows := int64(trimPage); bytes > 0; {
 		run, size, at, err := s.oldestRun(ctx, tx, &end)
 		if err != nil {
