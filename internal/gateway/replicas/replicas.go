@@ -38,7 +38,6 @@ type Store interface {
 	DropReplica(ctx context.Context, id string) error
 	ClaimHome(ctx context.Context, h store.Home, replica, gone string, within time.Duration) (owner string, data []byte, err error)
 	StoreHome(ctx context.Context, h store.Home, replica string, data []byte) error
-	UseHomes(ctx context.Context, replica string) error
 	DropHome(ctx context.Context, h store.Home, replica string) error
 }
 

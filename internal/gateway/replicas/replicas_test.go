@@ -42,8 +42,6 @@ func (s *fakeStore) DropHome(context.Context, store.Home, string) error { return
 
 func (s *fakeStore) StoreHome(context.Context, store.Home, string, []byte) error { return s.err }
 
-func (s *fakeStore) UseHomes(context.Context, string) error { return s.err }
-
 type clock struct{ at atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Unix(0, c.at.Load()) }

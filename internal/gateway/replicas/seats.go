@@ -82,16 +82,6 @@ func (s *Seats) Drop(ctx context.Context, name string) {
 	}
 }
 
-// Keep keeps the store from forgetting the seats of a gateway that has no heartbeat.
-func (s *Seats) Keep(ctx context.Context) {
-	if s.others != nil || !s.serving.Load() {
-		return
-	}
-	if err := s.store.UseHomes(ctx, s.self); err != nil && ctx.Err() == nil {
-		s.log.Error("sessions with servers not noted as open", "error", fault.As(err))
-	}
-}
-
 // Holds tells whether a replica, "" for us, still has the seats that it had: others count it as alive.
 func (s *Seats) Holds(ctx context.Context, at string) bool {
 	switch {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -79,13 +78,14 @@ func (s *server) takeUp(ctx context.Context, sess *session, data []byte) (conn, 
 	if data != nil {
 		var was holding
 		if json.Unmarshal(data, &was) != nil || was.Session == "" || was.URL != s.cfg.URL {
-			s.pool.opts.Seats.Drop(ctx, sess.seat.name(s.cfg.ID))
+			s.pool.opts.Seats.Drop(context.WithoutCancel(ctx), sess.seat.name(s.cfg.ID))
 			return nil, s.lost()
 		}
 		return s.goOn(ctx, sess, was)
 	}
 	c, err := s.connectAny(ctx, sess)
 	if err != nil {
+		s.pool.opts.Seats.Drop(context.WithoutCancel(ctx), sess.seat.name(s.cfg.ID))
 		return nil, err
 	}
 	if err := s.note(ctx, sess, c); err != nil {
@@ -109,6 +109,7 @@ func (s *server) note(ctx context.Context, sess *session, c conn) error {
 	if err != nil {
 		return err
 	}
+	sess.noted = true
 	return s.pool.opts.Seats.Store(ctx, sess.seat.name(s.cfg.ID), data)
 }
 
@@ -133,6 +134,7 @@ func (s *server) goOn(ctx context.Context, sess *session, was holding) (conn, er
 	r := c.(*remote) // others are never stored
 	version, _ := rawjson.String(rawjson.Get(was.Hello, "protocolVersion"))
 	r.adopt(http.Header{"Mcp-Session-Id": {was.Session}}, version)
+	sess.noted = true
 	sess.hello = was.Hello
 	sess.era = mcp.Legacy
 	s.learn(mcp.Legacy)
@@ -161,30 +163,41 @@ func (s *server) forgotten(sess *session) bool {
 
 // stays tells whether a kept session may still be used; errAgain: it may not, and is no longer open.
 func (s *server) stays(ctx context.Context, sess *session, who caller) error {
-	if who.passed && sess.away != "" {
-		return errMoved
-	}
-	if s.pool.opts.Seats.Holds(ctx, sess.away) {
+	here := sess.away == ""
+	if (here || !who.passed) && s.pool.opts.Seats.Holds(ctx, sess.away) {
 		return nil
 	}
-	if sess.away == "" { // others may count us as dead
-		at, _, err := s.pool.opts.Seats.Claim(ctx, sess.seat.name(s.cfg.ID), "")
+	at := sess.away
+	if here || who.passed { // others may count us as dead, or know better where it is
+		var err error
+		at, _, err = s.pool.opts.Seats.Claim(ctx, sess.seat.name(s.cfg.ID), "")
 		if err != nil {
 			return marked(fault.New(fault.StoreDown, "not found out whether the session with server %s is still here", s.cfg.ID).
 				WithHint("try again later").Because(err), noVerdict)
 		}
-		if at == "" {
-			return nil
-		}
 	}
-	s.drop(sess)
+	switch {
+	case here && at == "":
+		return nil
+	case who.passed && at != "" && at == sess.away:
+		return errMoved
+	}
+	s.giveUp(sess)
 	return errAgain
+}
+
+// giveUp drops a session that another replica has, which may go on with it.
+func (s *server) giveUp(sess *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sess.given = true
+	s.remove(sess)
 }
 
 // errAgain means that another session has to be found.
 var errAgain = errors.New("the session is no longer here")
 
-// CheckSeats closes the sessions that other replicas have taken over.
+// CheckSeats claims the sessions of callers that are here again, and closes those that other replicas have taken over.
 func (p *Pool) CheckSeats(ctx context.Context) {
 	for _, s := range p.all() {
 		for _, sess := range s.live() {
@@ -193,7 +206,7 @@ func (p *Pool) CheckSeats(ctx context.Context) {
 			}
 			at, _, err := p.opts.Seats.Claim(ctx, sess.seat.name(s.cfg.ID), "")
 			if err == nil && at != "" {
-				s.drop(sess)
+				s.giveUp(sess)
 			}
 		}
 	}
@@ -227,18 +240,17 @@ func (s *server) end(sess *session, forget bool) {
 	if sess.seat.kept {
 		s.ending[key] = ended
 	}
+	given := sess.given
 	s.work.Go(func() {
 		<-sess.ready
 		if sess.conn != nil {
-			s.hangUp(sess)
+			s.hangUp(sess, given)
 		}
 		if !sess.seat.kept {
 			return
 		}
-		if forget && sess.away == "" && !s.pool.leaving.Load() {
-			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-			defer cancel()
-			s.pool.opts.Seats.Drop(ctx, sess.seat.name(s.cfg.ID))
+		if sess.conn != nil && sess.away == "" && (forget && !s.pool.leaving.Load() || !sess.noted) {
+			s.pool.opts.Seats.Drop(context.Background(), sess.seat.name(s.cfg.ID))
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -249,9 +261,10 @@ func (s *server) end(sess *session, forget bool) {
 	})
 }
 
-// hangUp closes a session's connection. If we go down, the server keeps what it holds for whoever goes on.
-func (s *server) hangUp(sess *session) {
-	if r, ok := sess.conn.(*remote); ok && sess.seat.kept && s.pool.leaving.Load() {
+// hangUp closes a session's connection. If another replica has it, or we go down, the server keeps what it holds for whoever
+// goes on.
+func (s *server) hangUp(sess *session, given bool) {
+	if r, ok := sess.conn.(*remote); ok && sess.seat.kept && (given || s.pool.leaving.Load()) {
 		r.leave()
 		return
 	}

@@ -64,6 +64,8 @@ type session struct {
 	hello  json.RawMessage // the result of initialize or server/discover
 	era    mcp.Era
 	away   string // the replica that has it; "": it is here
+	noted  bool   // something is stored of it
+	given  bool   // guarded by server.mu; another replica has taken it over
 	news   *news  // the stream of a modern server's notifications; may be nil
 	listen bool   // change notifications arrive here, so it stays open
 	opened time.Time

@@ -37,9 +37,8 @@ const (
 		RETURNING replica, data`
 	storeHome = "UPDATE homes SET data = $4 WHERE kind = $1 AND key = $2 AND replica = $3"
 	dropHome  = "DELETE FROM homes WHERE kind = $1 AND key = $2 AND replica = $3"
-	useHomes  = "UPDATE homes SET used = $2 WHERE replica = $1 AND used <= $3"
 	dropHomes = "DELETE FROM homes WHERE replica = $1 AND data IS NULL"
-	trimHomes = `DELETE FROM homes WHERE (used <= $1 OR data IS NULL AND used <= $2)
+	trimHomes = `DELETE FROM homes WHERE kind = 'seat' AND used <= $1 OR kind <> 'seat' AND used <= $2
 		AND NOT EXISTS (SELECT 1 FROM replicas WHERE id = homes.replica)`
 )
 
@@ -72,16 +71,16 @@ func (s *Store) DropReplica(ctx context.Context, id string) error {
 	return s.explain("remove replica", err)
 }
 
-// keepHomes is how long what is stored of a home outlives its replica.
-const keepHomes = 24 * time.Hour
+// keepSeats is how long a seat stays that its replica, or another, has not claimed again.
+const keepSeats = 24 * time.Hour
 
-// TrimReplicas deletes those that were not alive within the last so long. Their homes follow, those of
-// which something is stored a day after they were last used.
+// TrimReplicas deletes those that were not alive within the last so long, and their homes. Seats are
+// deleted a day after they were last claimed, by whomever.
 func (s *Store) TrimReplicas(ctx context.Context, within time.Duration) (deleted int64, err error) {
 	now := s.opts.Now()
 	deleted, err = s.exec(ctx, trimReplicas, micros(now.Add(-within)))
 	if err == nil {
-		_, err = s.exec(ctx, trimHomes, micros(now.Add(-keepHomes)), micros(now.Add(-within)))
+		_, err = s.exec(ctx, trimHomes, micros(now.Add(-keepSeats)), micros(now.Add(-within)))
 	}
 	return deleted, s.explain("trim replicas", err)
 }
@@ -116,13 +115,6 @@ func (s *Store) ClaimHome(ctx context.Context, h Home, replica, gone string, wit
 func (s *Store) StoreHome(ctx context.Context, h Home, replica string, data []byte) error {
 	_, err := s.exec(ctx, storeHome, h.Kind, h.Key, replica, s.opts.SecretKey.seal(homeRow(h), data))
 	return s.explain("store "+h.Kind, err)
-}
-
-// UseHomes keeps the homes of a replica without a heartbeat from being trimmed.
-func (s *Store) UseHomes(ctx context.Context, replica string) error {
-	now := s.opts.Now()
-	_, err := s.exec(ctx, useHomes, replica, micros(now), micros(now.Add(-time.Hour)))
-	return s.explain("keep homes", err)
 }
 
 // DropHome ends what the replica holds; another's stays.
