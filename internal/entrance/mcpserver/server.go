@@ -70,6 +70,8 @@ type Options struct {
 	Trace   *telemetry.Telemetry // nil: off
 	// May is the decision which tools an agent of a profile may use; nil: there are no agents.
 	May func(profile, agent string) (func(*catalog.Entry) bool, error)
+	// Hold stores what is held for a session, which TakeUp gets at another replica; nil: there are none.
+	Hold func(ctx context.Context, session string, held []byte)
 }
 
 // New makes a Server; nil options are the defaults.

@@ -221,22 +221,29 @@ func home(session string) store.Home { return store.Home{Kind: "session", Key: s
 
 // Home is the replica that holds what is kept for a session besides its token: its stream and its
 // subscriptions. That is us if no other is, if the other is dead, or if it is gone ("": none is). It is
-// also us while the store cannot be written to.
-func (r *Replicas) Home(ctx context.Context, session, gone string) string {
+// also us while the store cannot be written to. Held is what HoldSession has stored.
+func (r *Replicas) Home(ctx context.Context, session, gone string) (replica string, held []byte) {
 	r.mu.Lock()
 	left := r.left
 	r.mu.Unlock()
 	if left {
-		return r.self.ID
+		return r.self.ID, nil
 	}
-	owner, _, err := r.store.ClaimHome(ctx, home(session), r.self.ID, gone, r.opts.Silent)
+	owner, held, err := r.store.ClaimHome(ctx, home(session), r.self.ID, gone, r.opts.Silent)
 	if err == nil {
-		return owner
+		return owner, held
 	}
 	if ctx.Err() == nil {
 		r.opts.Logger.Error("the home of a session not found", "error", fault.As(err))
 	}
-	return r.self.ID
+	return r.self.ID, nil
+}
+
+// HoldSession stores what we hold of a session whose home we are, for the next one.
+func (r *Replicas) HoldSession(ctx context.Context, session string, held []byte) {
+	if err := r.store.StoreHome(ctx, home(session), r.self.ID, held); err != nil && ctx.Err() == nil {
+		r.opts.Logger.Error("subscriptions not stored", "error", fault.As(err))
+	}
 }
 
 // DropSession lets go of a session that has ended here.

@@ -157,7 +157,7 @@ func TestALateHeartbeatIsSaidSo(t *testing.T) {
 		t.Errorf("%d heartbeats, one of them after the end", n)
 	}
 	st.owner = "other"
-	if home := r.Home(t.Context(), "s", ""); home != r.ID() {
+	if home, _ := r.Home(t.Context(), "s", ""); home != r.ID() {
 		t.Errorf("one that has left looks for the home %s", home)
 	}
 }

@@ -238,7 +238,7 @@ func TestASeatAtAnotherReplica(t *testing.T) {
 	}
 	first.CheckSeats(t.Context())
 	until(t, "the process ends", func() bool { return !alive(pidIn(t, pid)) })
-	isLost(t, third, "s") // it finds the second, which has nothing
+	isLost(t, third, "s")              // it finds the second, which has nothing
 	pid = called(t, third, "s", "pid") // nobody had it, so it is here now
 	if again := called(t, first, "s", "pid"); again != pid {
 		t.Errorf("%s, then %s", pid, again)

@@ -77,7 +77,10 @@ type session struct {
 }
 
 func newServer(p *Pool, cfg config.Server) *server {
-	s := &server{cfg: withLimits(cfg), pool: p, sessions: map[string]*session{}, ending: map[string]chan struct{}{}, isolated: cfg.Isolation == "session", since: p.opts.Now()}
+	s := &server{
+		cfg: withLimits(cfg), pool: p, sessions: map[string]*session{}, ending: map[string]chan struct{}{},
+		isolated: cfg.Isolation == "session", since: p.opts.Now(),
+	}
 	s.gate = newGate(s.cfg, p.opts.Now)
 	s.http = p.transport(cfg.Proxy)
 	s.credentials = p.opts.Credentials(cfg)
@@ -233,7 +236,8 @@ func (s *server) acquire(ctx context.Context, who caller) (*session, error) {
 			return sess, err
 		}
 	}
-	return nil, marked(fault.New(fault.UpstreamBusy, "the session with server %s changes its gateway", s.cfg.ID).WithHint("try again"), noVerdict)
+	err := fault.New(fault.UpstreamBusy, "the session with server %s changes its gateway", s.cfg.ID).WithHint("try again")
+	return nil, marked(err, noVerdict)
 }
 
 // take finds or opens the session and counts the caller in.

@@ -115,7 +115,7 @@ func (a *App) startCalls() error {
 	a.lab = a.newLab()
 	a.front = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{
 		Version: a.opts.Version, Key: a.sealKey, May: a.Env.May, Logger: a.log,
-		Waiting: a.Waiting, Trace: a.trace, Replica: a.replicaID(),
+		Waiting: a.Waiting, Trace: a.trace, Replica: a.replicaID(), Hold: a.holdSession(),
 	})
 	return nil
 }

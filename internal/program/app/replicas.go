@@ -49,6 +49,14 @@ func (g *gateway) others() mcp.Replicas {
 	return g.replicas
 }
 
+// holdSession stores what is held for a session; nil if there is only one replica.
+func (g *gateway) holdSession() func(ctx context.Context, session string, held []byte) {
+	if g.replicas == nil {
+		return nil
+	}
+	return g.replicas.HoldSession
+}
+
 // leave tells the other replicas that we go down: what belongs to us is theirs from now on.
 func (g *gateway) leave() {
 	if g.replicas != nil {

@@ -27,7 +27,9 @@ import (
 func (a *App) Handler() http.Handler {
 	a.carryOn()
 	a.seats.Serve()
-	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{MaxBody: a.started.Limits.Body, Replicas: a.others(), Logger: a.log})
+	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{
+		MaxBody: a.started.Limits.Body, Replicas: a.others(), TakeUp: a.front.TakeUp, Logger: a.log,
+	})
 	agents := a.limited(a.mcpHandler(front, access.Principal.MayCall, a.front.Entry))
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", agents)

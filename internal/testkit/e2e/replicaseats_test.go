@@ -87,7 +87,8 @@ func newCounters(t *testing.T, store string) *counters {
 		}
 	})
 	process := func(legacy string) string {
-		one := entry([]string{os.Args[0]}, childEnv, "counting", "COUNTING_LIST", c.list+legacy, "COUNTING_LEGACY", legacy, "GORACE", "atexit_sleep_ms=0")
+		one := entry([]string{os.Args[0]}, childEnv, "counting", "COUNTING_LIST", c.list+legacy, "COUNTING_LEGACY", legacy,
+			"GORACE", "atexit_sleep_ms=0")
 		return strings.TrimSuffix(one, "}") + `,"isolation":"session"}`
 	}
 	c.yaml = lines("store: "+store, "mcpServers:", "  pipe: "+process("legacy"), "  modern: "+process(""),
@@ -277,7 +278,8 @@ func TestASeatEndsWithItsSessionAtAnyReplica(t *testing.T) {
 	}
 	for i, g := range all {
 		client.url = g.url + "/mcp"
-		if text, err := client.request("tools/call", `{"name":"pipe__next","arguments":{}}`); err != nil || !strings.Contains(text, strconv.Itoa(i+1)) {
+		text, err := client.request("tools/call", `{"name":"pipe__next","arguments":{}}`)
+		if err != nil || !strings.Contains(text, strconv.Itoa(i+1)) {
 			t.Fatalf("%s, %v", text, err)
 		}
 	}
