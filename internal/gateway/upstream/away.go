@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -63,7 +64,7 @@ func (s *server) goTo(ctx context.Context, sess *session, at string) (conn, erro
 	h := s.hooks(sess.seat)
 	h.server = "" // the other one names it in its questions
 	h.changed = func() {}
-	r, err := newRemote(cfg, httpapi.Static(nil), finder{send}, s.pool.opts.MaxMessage, h)
+	r, err := newRemote(cfg, httpapi.Static(nil), finder{send}, s.pool.opts.MaxMessage+1<<10, h) // our ids may be longer
 	if err != nil {
 		return nil, err
 	}
@@ -205,6 +206,8 @@ func (s *server) serveSeat(ctx context.Context, who caller, req *mcp.Request) (j
 		return append(append(append(b, `,"hello":`...), sess.hello...), '}'), nil
 	}
 	name, _ := rawjson.String(rawjson.Get(req.Params, mcp.NamedBy(req.Method)))
+	ctx, cancel := context.WithTimeout(ctx, max(s.timeout(name), time.Hour)+time.Hour) // the other one has a limit, but may be killed
+	defer cancel()
 	if name == "" && strings.HasPrefix(req.Method, "tasks/") {
 		name, _ = rawjson.String(rawjson.Get(req.Params, "taskId"))
 	}

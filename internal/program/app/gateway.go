@@ -69,6 +69,7 @@ func (a *App) startServers(ctx context.Context) (err error) {
 	})
 	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{
 		Max: a.started.Limits.Sessions, Cipher: access.NewCipher("session", a.sealKey), Replica: a.replicaID(), Ended: a.sessionEnded,
+		Over: a.hasEnded,
 	})
 	a.passed = a.newPassed()
 	envTools, err := gatewayenv.Definitions()

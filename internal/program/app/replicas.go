@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/gateway/replicas"
 	"github.com/toolfit/toolfit/internal/mcp"
@@ -70,6 +71,14 @@ func (a *App) overdue() {
 	a.work.Go(func() { a.Pool.CheckSeats(a.background) })
 }
 
+// hasEnded tells whether a session was ended for good. While the store does not say so, it was not.
+func (a *App) hasEnded(id string) bool {
+	ctx, cancel := context.WithTimeout(a.background, time.Second)
+	defer cancel()
+	ended, err := a.Store.HasEnded(ctx, id)
+	return err == nil && ended
+}
+
 // newPassed makes the sessions in which other replicas use what servers hold here for one caller each.
 func (a *App) newPassed() *mcp.Sessions {
 	return mcp.NewSessions(&mcp.SessionsOptions{
@@ -106,6 +115,11 @@ func (a *App) sessionEnded(s *mcp.Session) {
 	a.Caller.EndSession(s.ID)
 	// In the background: a server that does not answer must not delay whoever ends sessions.
 	a.work.Go(func() {
+		if s.EndedForGood() {
+			if err := a.Store.EndHome(a.background, s.ID); err != nil && a.background.Err() == nil {
+				a.log.Error("the end of a session not stored", "error", fault.As(err))
+			}
+		}
 		if a.replicas != nil && s.ID != "" {
 			a.replicas.DropSession(a.background, s.ID)
 		}

@@ -38,8 +38,9 @@ const (
 	storeHome = "UPDATE homes SET data = $4 WHERE kind = $1 AND key = $2 AND replica = $3"
 	dropHome  = "DELETE FROM homes WHERE kind = $1 AND key = $2 AND replica = $3"
 	dropHomes = "DELETE FROM homes WHERE replica = $1 AND data IS NULL"
-	trimHomes = `DELETE FROM homes WHERE kind = 'seat' AND used <= $1 OR kind <> 'seat' AND used <= $2
+	trimHomes = `DELETE FROM homes WHERE kind <> 'session' AND used <= $1 OR kind = 'session' AND used <= $2
 		AND NOT EXISTS (SELECT 1 FROM replicas WHERE id = homes.replica)`
+	findHome = "SELECT 1 FROM homes WHERE kind = $1 AND key = $2"
 )
 
 // BeatReplica stores that the replica is alive.
@@ -71,16 +72,16 @@ func (s *Store) DropReplica(ctx context.Context, id string) error {
 	return s.explain("remove replica", err)
 }
 
-// keepSeats is how long a seat stays that its replica, or another, has not claimed again.
-const keepSeats = 24 * time.Hour
+// keepHomes is how long what is no session's home stays that has not been claimed again.
+const keepHomes = 24 * time.Hour
 
-// TrimReplicas deletes those that were not alive within the last so long, and their homes. Seats are
-// deleted a day after they were last claimed, by whomever.
+// TrimReplicas deletes those that were not alive within the last so long, and the homes of sessions that
+// they were. Seats are deleted a day after they were last claimed, by whomever.
 func (s *Store) TrimReplicas(ctx context.Context, within time.Duration) (deleted int64, err error) {
 	now := s.opts.Now()
 	deleted, err = s.exec(ctx, trimReplicas, micros(now.Add(-within)))
 	if err == nil {
-		_, err = s.exec(ctx, trimHomes, micros(now.Add(-keepSeats)), micros(now.Add(-within)))
+		_, err = s.exec(ctx, trimHomes, micros(now.Add(-keepHomes)), micros(now.Add(-within)))
 	}
 	return deleted, s.explain("trim replicas", err)
 }
@@ -115,6 +116,23 @@ func (s *Store) ClaimHome(ctx context.Context, h Home, replica, gone string, wit
 func (s *Store) StoreHome(ctx context.Context, h Home, replica string, data []byte) error {
 	_, err := s.exec(ctx, storeHome, h.Kind, h.Key, replica, s.opts.SecretKey.seal(homeRow(h), data))
 	return s.explain("store "+h.Kind, err)
+}
+
+// ended is the home of nobody: of a session that has ended for good.
+func ended(session string) Home { return Home{Kind: "ended", Key: session} }
+
+// EndHome stores that a client's session has ended for good.
+func (s *Store) EndHome(ctx context.Context, session string) error {
+	_, _, err := s.ClaimHome(ctx, ended(session), "", "", 0)
+	return err
+}
+
+// HasEnded tells whether a client's session has ended for good, within the last day.
+func (s *Store) HasEnded(ctx context.Context, session string) (bool, error) {
+	h := ended(session)
+	found := 0
+	err := s.readOne(ctx, "look for an ended session", nil, findHome, []any{h.Kind, h.Key}, []any{&found})
+	return found == 1, err
 }
 
 // DropHome ends what the replica holds; another's stays.

@@ -113,9 +113,16 @@ func testHomeData(t *testing.T, dsn string, _ rawFunc) {
 		check(t, err)
 		claim(s, "alone", "alone", "what is held")
 	}
-	clock.pass(25 * time.Hour)
-	_, err = s.TrimReplicas(ctx, time.Hour)
-	check(t, err)
+	check(t, s.EndHome(ctx, "会话"))
+	check(t, s.EndHome(ctx, "会话"))
+	for _, want := range []bool{true, false} {
+		over, err := s.HasEnded(ctx, "会话")
+		check(t, err)
+		equal(t, over, want)
+		clock.pass(25 * time.Hour)
+		_, err = s.TrimReplicas(ctx, time.Hour)
+		check(t, err)
+	}
 	claim(s, "alone", "alone", "")
 }
 

@@ -290,6 +290,14 @@ func TestASeatEndsWithItsSessionAtAnyReplica(t *testing.T) {
 		t.Fatalf("status %d", resp.StatusCode)
 	}
 	eventually(t, "the process ends", func() bool { return c.alive(t) == before })
+	for _, g := range all {
+		g.stop()
+	}
+	again := replica(t, c.yaml, 0)
+	client.url = again.url + "/mcp"
+	if list, err := client.request("tools/list", "{}"); err == nil || !strings.Contains(err.Error(), "404") {
+		t.Errorf("after all were started again: %s, %v", list, err)
+	}
 }
 
 // serveAt runs the built program as a replica at an address.
