@@ -201,12 +201,7 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	rec := c.begin(&req, span)
 	defer func() { err = rec.end(ctx, res, err) }()
 
-	s, err := c.resolve(ctx, &req) // which tool, and may this caller use it
-	if err != nil {
-		return nil, err
-	}
-	rec.found(s.entry)
-	s, err = c.unwrap(ctx, s, &req, rec)
+	s, err := c.decide(ctx, &req, rec) // which tool, and may this caller use it
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,18 @@ type sent struct {
 // own tells whether the call is for our own tool of the name.
 func (s *sent) own(name string) bool { return s.entry.Own && s.entry.Shown == name }
 
+// decide finds the tool that a call is about, which the caller may use.
+func (c *Caller) decide(ctx context.Context, req *Request, rec *recording) (sent, error) {
+	ctx, span := c.opts.Trace.Begin(ctx, "decide")
+	s, err := c.resolve(ctx, req)
+	if err == nil {
+		rec.found(s.entry)
+		s, err = c.unwrap(ctx, s, req, rec)
+	}
+	span.Decided(rec.call.Profile, string(rec.call.Server), err)
+	return s, err
+}
+
 // resolve finds the tool among those that the caller's profile shows.
 func (c *Caller) resolve(ctx context.Context, req *Request) (sent, error) {
 	if !req.Principal.MayCall() && !(req.Environment && req.Principal.MayRead()) {

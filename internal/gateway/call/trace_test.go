@@ -65,7 +65,7 @@ func TestTheSpanOfADetachedCallEndsWithTheCall(t *testing.T) {
 	y.ended()
 	all := spans()
 	calls := all["execute_tool s__act"]
-	if len(calls) != 1 || len(all["fit"]) != 1 || len(all["send"]) != 1 || len(all["project"]) != 1 {
+	if len(calls) != 1 || len(all["decide"]) != 1 || len(all["fit"]) != 1 || len(all["send"]) != 1 || len(all["project"]) != 1 {
 		t.Fatalf("%v", all)
 	}
 	if calls[0].EndTimeUnixNano < uint64(answered.UnixNano()) || fmt.Sprintf("%x", calls[0].TraceId) != y.records[0].Trace {

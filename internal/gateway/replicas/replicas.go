@@ -35,6 +35,7 @@ import (
 type Store interface {
 	BeatReplica(ctx context.Context, r store.Replica) error
 	Replicas(ctx context.Context, within time.Duration) ([]store.Replica, error)
+	DropHomes(ctx context.Context, replica string) error
 	DropReplica(ctx context.Context, id string) error
 	ClaimHome(ctx context.Context, h store.Home, replica, gone string, within time.Duration) (owner string, data []byte, err error)
 	StoreHome(ctx context.Context, h store.Home, replica string, data []byte) error
@@ -60,6 +61,8 @@ type Replicas struct {
 	opts      Options
 	cipher    cipher.AEAD
 	transport *http.Transport
+	leaving   context.Context // ends when our homes are given up
+	handOver  context.CancelFunc
 
 	looking sync.Mutex // one at a time reads the store
 	mu      sync.Mutex // guards what follows
@@ -72,11 +75,13 @@ type Replicas struct {
 const (
 	lookEvery     = time.Second // how long a list of the others is used
 	defaultSilent = 20 * time.Second
+	leaveTime     = 3 * time.Second // for each word to the store when we go down
 )
 
 // New makes a replica with an id of its own. Run lets the others know of it.
 func New(st Store, opts *Options) (*Replicas, error) {
 	r := &Replicas{store: st, opts: *opts}
+	r.leaving, r.handOver = context.WithCancel(context.Background())
 	r.opts.Silent = cmp.Or(r.opts.Silent, defaultSilent)
 	r.opts.Logger = cmp.Or(r.opts.Logger, slog.New(slog.DiscardHandler))
 	if r.opts.Now == nil {
@@ -106,19 +111,29 @@ func New(st Store, opts *Options) (*Replicas, error) {
 // ID names this replica. It has no punctuation.
 func (r *Replicas) ID() string { return r.self.ID }
 
-// Run tells the store that we are alive, now and from time to time, until ctx ends.
+// Run tells the store that we are alive, now and from time to time, until ctx ends. It also looks for the others, so
+// that they are known while the store is away.
 func (r *Replicas) Run(ctx context.Context) {
 	tick := time.NewTicker(r.opts.Silent / 4)
 	defer tick.Stop()
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	r.tryBeat(ctx)
 	for {
-		if err := r.Beat(ctx); err != nil && ctx.Err() == nil {
-			r.opts.Logger.Error("other gateways were not told that this one is alive", "error", fault.As(err))
-		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			r.tryBeat(ctx)
+		case <-look.C:
+			r.Others(ctx)
 		}
+	}
+}
+
+func (r *Replicas) tryBeat(ctx context.Context) {
+	if err := r.Beat(ctx); err != nil && ctx.Err() == nil {
+		r.opts.Logger.Error("other gateways were not told that this one is alive", "error", fault.As(err))
 	}
 }
 
@@ -144,8 +159,23 @@ func (r *Replicas) Beat(ctx context.Context) error {
 	return nil
 }
 
-// Leave tells the others that we are going down. Our homes are free then.
+// HandOver gives up our homes and the streams that we pass on, so that others get them. What is open here
+// can still be reached, until Leave.
+func (r *Replicas) HandOver() {
+	if r.leaving.Err() != nil {
+		return
+	}
+	r.handOver()
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	defer cancel()
+	if err := r.store.DropHomes(ctx, r.self.ID); err != nil {
+		r.opts.Logger.Error("sessions were not handed over to other gateways", "error", fault.As(err))
+	}
+}
+
+// Leave tells the others that we are going down.
 func (r *Replicas) Leave() {
+	r.handOver()
 	r.mu.Lock()
 	left := r.left
 	r.left = true
@@ -153,7 +183,7 @@ func (r *Replicas) Leave() {
 	if left {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
 	defer cancel()
 	if err := r.store.DropReplica(ctx, r.self.ID); err != nil {
 		r.opts.Logger.Error("other gateways were not told that this one goes down", "error", fault.As(err))
@@ -221,15 +251,17 @@ func home(session string) store.Home { return store.Home{Kind: "session", Key: s
 
 // Home is the replica that holds what is kept for a session besides its token: its stream and its
 // subscriptions. That is us if no other is, if the other is dead, or if it is gone ("": none is). It is
-// also us while the store cannot be written to. Held is what HoldSession has stored.
+// also us while the store cannot be written to. When we go down, it is another, if there is one. Held is
+// what HoldSession has stored.
 func (r *Replicas) Home(ctx context.Context, session, gone string) (replica string, held []byte) {
-	r.mu.Lock()
-	left := r.left
-	r.mu.Unlock()
-	if left {
+	claims := r.self.ID
+	if r.leaving.Err() != nil {
+		claims = r.another(ctx, gone)
+	}
+	if claims == "" {
 		return r.self.ID, nil
 	}
-	owner, held, err := r.store.ClaimHome(ctx, home(session), r.self.ID, gone, r.opts.Silent)
+	owner, held, err := r.store.ClaimHome(ctx, home(session), claims, gone, r.opts.Silent)
 	if err == nil {
 		return owner, held
 	}
@@ -244,6 +276,16 @@ func (r *Replicas) HoldSession(ctx context.Context, session string, held []byte)
 	if err := r.store.StoreHome(ctx, home(session), r.self.ID, held); err != nil && ctx.Err() == nil {
 		r.opts.Logger.Error("subscriptions not stored", "error", fault.As(err))
 	}
+}
+
+// another is one of the others, but not the one that is gone; "": there is none.
+func (r *Replicas) another(ctx context.Context, gone string) string {
+	for id := range r.Others(ctx) {
+		if id != gone {
+			return id
+		}
+	}
+	return ""
 }
 
 // DropSession lets go of a session that has ended here.

@@ -1,6 +1,7 @@
 package replicas
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -40,13 +41,13 @@ func (s *Seats) Serve() { s.serving.Store(true) }
 
 func seat(name string) store.Home { return store.Home{Kind: "seat", Key: name} }
 
-// Claim gives us a seat, unless another replica has it that is alive and not the one that is gone. It
-// returns that one, "" for us, and what its holder has stored of it.
+// Claim gives us a seat, unless another replica has it that is alive and not the one that is gone, or we go
+// down. It returns the holder, "" for us, and what the last one has stored of it.
 func (s *Seats) Claim(ctx context.Context, name, gone string) (at string, data []byte, err error) {
 	if !s.serving.Load() {
 		return "", nil, nil
 	}
-	at, data, err = s.store.ClaimHome(ctx, seat(name), s.self, gone, s.silent())
+	at, data, err = s.store.ClaimHome(ctx, seat(name), s.claims(ctx, gone), gone, s.silent())
 	switch {
 	case err != nil && s.others != nil:
 		return "", nil, err // another may have it
@@ -57,6 +58,14 @@ func (s *Seats) Claim(ctx context.Context, name, gone string) (at string, data [
 		at = ""
 	}
 	return at, data, nil
+}
+
+// claims is who a seat is claimed for: us, or another when we go down.
+func (s *Seats) claims(ctx context.Context, gone string) string {
+	if s.others == nil || s.others.leaving.Err() == nil {
+		return s.self
+	}
+	return cmp.Or(s.others.another(ctx, gone), s.self)
 }
 
 // Store stores something of a seat that is ours.

@@ -8,10 +8,12 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"sync/atomic"
 	"time"
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -33,11 +35,16 @@ type collector struct {
 
 func (t *Telemetry) collector(ctx context.Context, address, signal string, headers map[string]string) *collector {
 	env := environment(t.opts.Env)
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	var err error
+	if transport.TLSClientConfig, err = env.certificates(signal); err != nil {
+		t.opts.Logger.Warn("telemetry does without the certificates of the environment", "signal", signal, "error", err)
+	}
 	c := &collector{
 		ctx: ctx, address: address, signal: signal, header: http.Header{}, zipped: env.exporter(signal, "COMPRESSION") == "gzip",
 		timeout: env.timeout(signal), closing: &t.closing, log: t.opts.Logger,
 		client: &http.Client{
-			Transport: http.DefaultTransport.(*http.Transport).Clone(),
+			Transport: transport,
 			// The headers may have a key, which is for nobody else.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
@@ -67,13 +74,14 @@ func (c *collector) send(ctx context.Context, m proto.Message) {
 	wait := time.Second
 	for n := 0; err == nil; n++ {
 		var again bool
-		again, err = c.post(ctx, body)
+		var after time.Duration
+		again, after, err = c.post(ctx, body)
 		if err == nil || !again || n == attempts-1 || c.closing.Load() {
 			break
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(wait):
+		case <-time.After(max(wait, after)):
 			err = nil
 			wait *= 2
 		}
@@ -100,29 +108,78 @@ func (c *collector) encode(m proto.Message) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// post sends once, and tells whether it may be tried again.
-func (c *collector) post(ctx context.Context, body []byte) (again bool, err error) {
+// post sends once, and tells whether it may be tried again, and after what time the collector wants that.
+func (c *collector) post(ctx context.Context, body []byte) (again bool, after time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address, bytes.NewReader(body))
 	if err != nil {
-		return false, err
+		return false, 0, err
 	}
 	req.Header = c.header
 	resp, err := c.client.Do(req)
 	if err != nil {
-		return true, err
+		return true, 0, err
 	}
 	defer resp.Body.Close()
-	io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return true, fmt.Errorf("the collector answers %s", resp.Status)
+		return true, retryAfter(resp.Header.Get("Retry-After"), time.Now()), fmt.Errorf("the collector answers %s", resp.Status)
 	}
-	if resp.StatusCode/100 != 2 {
-		return false, fmt.Errorf("the collector answers %s", resp.Status)
+	switch {
+	case resp.StatusCode/100 != 2:
+		return false, 0, fmt.Errorf("the collector answers %s", resp.Status)
+	case err != nil:
+		return false, 0, nil // it has arrived
 	}
-	return false, nil
+	return false, 0, refusal(answer)
+}
+
+// retryAfter reads the header: seconds or a date.
+func retryAfter(value string, now time.Time) time.Duration {
+	if seconds, err := strconv.Atoi(value); err == nil {
+		return time.Duration(min(max(seconds, 0), 3600)) * time.Second
+	}
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	return at.Sub(now)
+}
+
+// refusal is the error for what the collector did not take of what arrived. Its answer is a message whose first field is a
+// message with a number and a text; the packages that read it link gRPC.
+func refusal(answer []byte) error {
+	partial, _ := field(answer, 1)
+	_, number := field(partial, 1)
+	text, _ := field(partial, 2)
+	if number == 0 && len(text) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the collector refuses %d of what it got: %.200q", number, text)
+}
+
+// field is the value of a message's field, as bytes or as a number.
+func field(message []byte, wanted protowire.Number) (value []byte, number uint64) {
+	for len(message) > 0 {
+		at, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return nil, 0
+		}
+		message = message[n:]
+		if n = protowire.ConsumeFieldValue(at, kind, message); n < 0 {
+			return nil, 0
+		}
+		switch {
+		case at == wanted && kind == protowire.BytesType:
+			value, _ = protowire.ConsumeBytes(message)
+		case at == wanted && kind == protowire.VarintType:
+			number, _ = protowire.ConsumeVarint(message)
+		}
+		message = message[n:]
+	}
+	return value, number
 }
 
 // close ends idle connections.

@@ -1,7 +1,11 @@
 package telemetry
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -63,6 +67,35 @@ func (e environment) headers(signal string) map[string]string {
 		}
 	}
 	return all
+}
+
+// certificates are the roots that the collector's certificate must have, and a certificate of our own; nil: the
+// system's, and none.
+func (e environment) certificates(signal string) (*tls.Config, error) {
+	roots := e.exporter(signal, "CERTIFICATE")
+	own := e.exporter(signal, "CLIENT_CERTIFICATE")
+	if roots == "" && own == "" {
+		return nil, nil
+	}
+	c := &tls.Config{}
+	if roots != "" {
+		text, err := os.ReadFile(roots)
+		if err != nil {
+			return nil, err
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("%s has no certificate", roots)
+		}
+	}
+	if own != "" {
+		pair, err := tls.LoadX509KeyPair(own, e.exporter(signal, "CLIENT_KEY"))
+		if err != nil {
+			return nil, err
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
 }
 
 // timeout is how long one request to the collector may take.

@@ -121,6 +121,16 @@ func (s *Span) label(name, value string) {
 	}
 }
 
+// Decided ends the span of the decision which tool is called: on what server, as the caller's profile shows it.
+func (s *Span) Decided(profile, server string, err error) {
+	if s == nil {
+		return
+	}
+	s.text("toolfit.profile", profile, maxText)
+	s.text("toolfit.server", server, maxText)
+	s.End(err)
+}
+
 // Fitted ends the span of fitting arguments.
 func (s *Span) Fitted(res *fit.Result, err error) {
 	if s == nil {

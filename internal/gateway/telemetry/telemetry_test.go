@@ -3,10 +3,14 @@ package telemetry
 import (
 	"context"
 	"encoding/json"
+	"encoding/pem"
 	"io"
+	"log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +18,7 @@ import (
 	"time"
 
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/toolfit/toolfit/internal/mcp"
@@ -82,6 +87,8 @@ func TestOffCostsNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		ctx, served := tel.Serve(ctx, req)
 		ctx, call := tel.Call(ctx)
+		_, decided := tel.Begin(ctx, "decide")
+		decided.Decided("p", "s", nil)
 		_, part := tel.Begin(ctx, "fit")
 		part.Sent(1, 2, nil)
 		call.Called(record, nil, nil)
@@ -244,5 +251,79 @@ func TestACollectorThatRefusesIsLoggedOnceAndTriedAgain(t *testing.T) {
 	c.send(t.Context(), &tracepb.TracesData{})
 	if time.Since(began) > 5*time.Second {
 		t.Error("Close does not end what is being sent")
+	}
+}
+
+func TestACollectorSaysWhatItRefusesAndWhenToTryAgain(t *testing.T) {
+	partial := func(rejected uint64, why string) []byte {
+		in := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), rejected)
+		in = protowire.AppendString(protowire.AppendTag(in, 2, protowire.BytesType), why)
+		return protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), in)
+	}
+	for _, c := range []struct {
+		answer []byte
+		want   string
+	}{
+		{nil, ""}, {[]byte(`{"partialSuccess":{}}`), ""}, {[]byte{0xff, 0xff}, ""}, {protowire.AppendBytes([]byte{0x0a}, nil), ""}, {partial(0, ""), ""},
+		{partial(3, "too old"), `the collector refuses 3 of what it got: "too old"`},
+		{append([]byte{0x10, 5}, partial(1, "")...), `the collector refuses 1 of what it got: ""`},
+	} {
+		err := refusal(c.answer)
+		if (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
+			t.Errorf("%q: %v", c.answer, err)
+		}
+	}
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for value, want := range map[string]time.Duration{
+		"": 0, "7": 7 * time.Second, "-1": 0, "soon": 0, "99999": time.Hour, now.Add(time.Minute).Format(http.TimeFormat): time.Minute,
+	} {
+		if got := retryAfter(value, now); got != want {
+			t.Errorf("%q: %s", value, got)
+		}
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	defer s.Close()
+	tel := &Telemetry{opts: Options{Env: variables(nil), Logger: slog.New(slog.DiscardHandler)}}
+	c := tel.collector(t.Context(), s.URL, "traces", nil)
+	defer c.close()
+	again, after, err := c.post(t.Context(), nil)
+	if !again || after != time.Hour || err == nil {
+		t.Error(again, after, err)
+	}
+}
+
+func TestCertificatesOfTheEnvironment(t *testing.T) {
+	var asked atomic.Int32
+	s := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer s.Close()
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	roots := filepath.Join(t.TempDir(), "roots.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	if err := os.WriteFile(roots, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		env    map[string]string
+		taken  bool
+		warned string
+	}{
+		{nil, false, ""},
+		{map[string]string{"OTEL_EXPORTER_OTLP_CERTIFICATE": roots}, true, ""},
+		{map[string]string{"OTEL_EXPORTER_OTLP_CERTIFICATE": "none.pem", "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE": roots}, true, ""},
+		{map[string]string{"OTEL_EXPORTER_OTLP_CERTIFICATE": "none.pem"}, false, "none.pem"},
+		{map[string]string{"OTEL_EXPORTER_OTLP_CERTIFICATE": roots, "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": roots}, false, "without the certificates"},
+	} {
+		var text strings.Builder
+		tel := &Telemetry{opts: Options{Env: variables(c.env), Logger: slog.New(slog.NewTextHandler(&text, nil))}}
+		to := tel.collector(t.Context(), s.URL, "traces", nil)
+		asked.Store(0)
+		_, _, err := to.post(t.Context(), nil)
+		if (err == nil) != c.taken || (asked.Load() > 0) != c.taken || !strings.Contains(text.String(), c.warned) {
+			t.Errorf("%v: %v, %s", c.env, err, text.String())
+		}
+		to.close()
 	}
 }

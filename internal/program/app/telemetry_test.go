@@ -301,6 +301,8 @@ telemetry: {endpoint: %q, headers: {X-Key: collector-key-4711}, arguments: true,
 		}
 		return s
 	}
+	decide := child(inMeta, server, "decide", tracepb.Span_SPAN_KIND_INTERNAL)
+	expect(t, decide, map[string]string{"toolfit.profile": "default", "toolfit.server": "near", "error.type": ""})
 	fit := child(inMeta, server, "fit", tracepb.Span_SPAN_KIND_INTERNAL)
 	expect(t, fit, map[string]string{"toolfit.repairs": "1"})
 	send := child(inMeta, server, "send", tracepb.Span_SPAN_KIND_INTERNAL)
@@ -321,6 +323,11 @@ telemetry: {endpoint: %q, headers: {X-Key: collector-key-4711}, arguments: true,
 	}
 	unknown := collector.find(t, inHeader, "tools/call", tracepb.Span_SPAN_KIND_SERVER)
 	expect(t, unknown, map[string]string{"error.type": "-32602", "rpc.response.status_code": "-32602", "gen_ai.tool.name": "near__nothing"})
+	for _, s := range collector.spans {
+		if string(s.ParentSpanId) == string(unknown.SpanId) {
+			expect(t, s, map[string]string{"toolfit.server": "", "error.type": "unknown_tool"})
+		}
+	}
 
 	modernServer := collector.find(t, inModern, "tools/call far__echo", tracepb.Span_SPAN_KIND_SERVER)
 	expect(t, modernServer, map[string]string{"mcp.protocol.version": "2026-07-28", "mcp.session.id": ""})

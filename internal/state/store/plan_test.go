@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -217,6 +218,7 @@ func TestFiltersOverAMillionCalls(t *testing.T) {
 			t.Logf("%-50s %v CPU", p.name, (cpu()-start)/rounds)
 		}
 		measureSavings(t, s)
+		measureExport(t, s)
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		s := fillPlan(t, testparts.NeedPostgres(t).Schema(t), n)
@@ -227,6 +229,7 @@ func TestFiltersOverAMillionCalls(t *testing.T) {
 			t.Logf("%-50s\n%s", p.name, plan(t, s, "EXPLAIN (ANALYZE, COSTS OFF)", p.filter))
 		}
 		measureSavings(t, s)
+		measureExport(t, s)
 	})
 }
 
@@ -247,6 +250,42 @@ func measureSavings(t *testing.T, s *Store) {
 				t.Fatal(err)
 			}
 			t.Logf("%-50s %v", fmt.Sprint("savings of ", name, " by ", by), time.Since(start))
+		}
+	}
+}
+
+// measureExport reads all calls as an export does: page by page.
+func measureExport(t *testing.T, s *Store) {
+	t.Helper()
+	for name, f := range map[string]CallFilter{"all": {}, "of a server": {Server: string(planCall(0).Server)}, "of a rare server": {Server: "rare"}} {
+		f.Limit = 200
+		f.Arguments = true
+		var first, slowest time.Duration
+		var most uint64
+		n := 0
+		for start := time.Now(); ; {
+			began := time.Now()
+			page, err := s.Calls(t.Context(), f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slowest = max(slowest, time.Since(began))
+			if n == 0 {
+				first = time.Since(began)
+			}
+			n += len(page)
+			if n%100_000 == 0 {
+				var m runtime.MemStats
+				runtime.GC()
+				runtime.ReadMemStats(&m)
+				most = max(most, m.HeapAlloc)
+			}
+			if len(page) < f.Limit {
+				t.Logf("%-50s %d in %v, first page %v, slowest %v, heap %.1f MB", "export "+name, n, time.Since(start), first, slowest,
+					float64(most)/1e6)
+				break
+			}
+			f.Before = page[len(page)-1].ID
 		}
 	}
 }

@@ -37,7 +37,8 @@ const (
 		RETURNING replica, data`
 	storeHome = "UPDATE homes SET data = $4 WHERE kind = $1 AND key = $2 AND replica = $3"
 	dropHome  = "DELETE FROM homes WHERE kind = $1 AND key = $2 AND replica = $3"
-	dropHomes = "DELETE FROM homes WHERE replica = $1 AND data IS NULL"
+	dropHomes = "DELETE FROM homes WHERE replica = $1 AND kind = 'session' AND data IS NULL"
+	freeHomes = "UPDATE homes SET replica = '' WHERE replica = $1 AND kind = 'session'"
 	trimHomes = `DELETE FROM homes WHERE kind <> 'session' AND used <= $1 OR kind = 'session' AND used <= $2
 		AND NOT EXISTS (SELECT 1 FROM replicas WHERE id = homes.replica)`
 	findHome = "SELECT 1 FROM homes WHERE kind = $1 AND key = $2"
@@ -70,6 +71,16 @@ func (s *Store) DropReplica(ctx context.Context, id string) error {
 		_, err = s.exec(ctx, dropHomes, id)
 	}
 	return s.explain("remove replica", err)
+}
+
+// DropHomes ends all sessions' homes that the replica is. What is stored of them stays for the next, and the
+// replica stays known to the others.
+func (s *Store) DropHomes(ctx context.Context, replica string) error {
+	_, err := s.exec(ctx, dropHomes, replica)
+	if err == nil {
+		_, err = s.exec(ctx, freeHomes, replica)
+	}
+	return s.explain("drop homes", err)
 }
 
 // keepHomes is how long what is no session's home stays that has not been claimed again.

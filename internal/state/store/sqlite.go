@@ -32,14 +32,27 @@ const (
 var sqliteDialect = dialect{
 	tables: `SELECT count(*), coalesce(sum(CASE WHEN name IN ` + ownTables + ` THEN 1 ELSE 0 END), 0)
 		FROM sqlite_master WHERE type = 'table'`,
-	schema:      func(text string) string { return text },
+	schema:      withoutPostgres,
+	look:        lookSQLite,
 	place:       func(int) string { return "?" },
 	useIndex:    " INDEXED BY ",
 	bytes:       "octet_length",
 	measure:     measureSQLite,
 	reuse:       func(context.Context, *Store) error { return nil }, // SQLite does so by itself
 	appendCalls: (*Store).appendSQLite,
+	now:         sqliteNow,
+	takeTokens:  takeTokens(sqliteNow, "WHERE true"),
 	explain:     explainSQLite,
+}
+
+const sqliteNow = "CAST(unixepoch('now', 'subsec') * 1000000000 AS INTEGER)"
+
+// withoutPostgres leaves out migrations that are for PostgreSQL only.
+func withoutPostgres(name, text string) string {
+	if strings.HasSuffix(name, ".postgres.sql") {
+		return ""
+	}
+	return text
 }
 
 // openSQLite connects the writer first: readers need the tables and the journal that it creates.
