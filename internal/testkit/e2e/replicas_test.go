@@ -155,6 +155,9 @@ func newCurious(t *testing.T) *curious {
 	t.Cleanup(func() {
 		srv.CloseClientConnections()
 		srv.Close()
+		for s := range c.Sessions() { // of gateways that were killed
+			s.Close()
+		}
 	})
 	c.url = srv.URL
 	return c
