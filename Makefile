@@ -14,7 +14,7 @@ export TOOLFIT_NODE_PARTS
 # Programs that tests look for lie there: promtool, and helm once deploy-check has built it.
 export PATH := $(CURDIR)/.tools/bin:$(PATH)
 
-.PHONY: check check-long parts fmt vet lint build test race cross fuzz fuzz-pure bench soak deploy-check schema-lab search-lab demo clean
+.PHONY: check check-long parts fmt vet lint build test race cross fuzz fuzz-pure bench bench-replicas soak deploy-check schema-lab search-lab demo clean
 
 check:
 	@summary=; \
@@ -31,6 +31,7 @@ check-long: parts
 	$(GO) test -count=1 ./internal/state/store -run '^(TestSQLite|TestPostgres)$$' -long -v
 	$(GO) test -count=1 ./internal/entrance/restapi -run '^TestNoAnswerSpeaksOfGo$$' -long -v
 	$(GO) test -count=1 ./internal/testkit/e2e -run '^TestClientsCollectWhatTakesLong$$' -long -parallel 3 -v
+	$(GO) test -count=1 ./internal/testkit/e2e -run '^(TestClientsGoOnWhile|TestThreeGateways)' -long -v
 
 # What the full tests need beside Go; see the script.
 parts:
@@ -87,6 +88,10 @@ fuzz-pure:
 # What the gateway costs beside a bare reverse proxy, cold build time and size of the program.
 bench:
 	$(GO) run ./internal/testkit/bench
+
+# Calls per second and CPU per call with 1, 2 and 4 gateways on one PostgreSQL, and what limits them.
+bench-replicas:
+	$(GO) run ./internal/testkit/bench -replicas -cold=false
 
 # A thousand sessions and 64 callers on servers that are slow, die and garble, for a minute;
 # then 64 callers of action recall whose services do not work every tenth time, for another.

@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"sync"
@@ -9,7 +11,8 @@ import (
 
 // outbox is one stream of events to a client. It stores the last ones, so that a client can resume after a broken connection.
 type outbox struct {
-	id string
+	id    string
+	asked string // the id of the request that it answers, as event ids have it; "" where it is not in them
 
 	mu     sync.Mutex
 	first  int           // number of events[0]
@@ -167,11 +170,50 @@ func (o *outbox) reading() bool {
 }
 
 // eventID names an event for Last-Event-ID.
-func (o *outbox) eventID(n int) string { return o.id + "-" + strconv.Itoa(n) }
+func (o *outbox) eventID(n int) string { return eventID{o.id, n, o.asked}.String() }
+
+// eventID is what a client brings back to resume a stream. It also has the id of the request, so that one whose
+// stream is gone, with the process that had it, can be answered.
+type eventID struct {
+	stream string
+	n      int
+	asked  string // base64; "" on a session's own stream
+}
+
+func (e eventID) String() string {
+	id := e.stream + "-" + strconv.Itoa(e.n)
+	if e.asked != "" {
+		id += "-" + e.asked
+	}
+	return id
+}
+
+// maxAsked is the length of the longest request id that event ids have.
+const maxAsked = 64
+
+// askedAs is the id of a request as event ids have it.
+func askedAs(id json.RawMessage) string {
+	if len(id) > maxAsked {
+		return ""
+	}
+	return base64.RawStdEncoding.EncodeToString(id)
+}
 
 // parseEventID parses an event's id.
-func parseEventID(id string) (stream string, n int, ok bool) {
-	stream, number, ok := strings.Cut(id, "-")
-	count, err := strconv.ParseUint(number, 10, 31) // so that the number after it is one too
-	return stream, int(count), ok && err == nil
+func parseEventID(text string) (id eventID, ok bool) {
+	id.stream, text, ok = strings.Cut(text, "-")
+	number, asked, _ := strings.Cut(text, "-")
+	n, err := strconv.ParseUint(number, 10, 31) // so that the number after it is one too
+	id.n = int(n)
+	id.asked = asked
+	return id, ok && err == nil
+}
+
+// request is the id of the request that the stream answers; nil if the event's id does not have it.
+func (e eventID) request() json.RawMessage {
+	id, err := base64.RawStdEncoding.Strict().DecodeString(e.asked)
+	if err != nil || len(id) == 0 || len(id) > maxAsked || !json.Valid(id) || strings.IndexByte(`"-0123456789`, id[0]) < 0 {
+		return nil
+	}
+	return id
 }

@@ -74,6 +74,7 @@ func TestWhatBelongsToAnotherReplicaIsPassedOnOnce(t *testing.T) {
 		{name: "the rest of a stream", method: "GET", header: []string{"Last-Event-ID", "you.3-4"}, passed: []string{"you "}},
 		{name: "the rest of a session's stream", method: "GET", header: []string{"Last-Event-ID", "old.0-4"}, home: "you", passed: []string{"you "}},
 		{name: "the rest of a stream of ours that has ended", method: "GET", header: []string{"Last-Event-ID", "me.3-4"}, status: 404},
+		{name: "the rest of an answer", method: "GET", header: []string{"Last-Event-ID", "you.3-4-Nw"}, passed: []string{"you "}},
 		{name: "a batch", body: newBatch, told: []string{"you " + answer, " " + cancel}, status: 200},
 		{name: "the end", method: "DELETE", told: []string{" "}, status: 204},
 	}

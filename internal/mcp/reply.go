@@ -84,10 +84,10 @@ func (r *reply) begin() {
 	case r.session == nil:
 		r.beat = time.AfterFunc(keepAlive, r.keepAlive)
 	case r.session.Version >= Latest:
-		r.stored = r.session.stream()
+		r.stored = r.session.stream(r.id)
 		r.send(nil)
 	default:
-		r.stored = r.session.stream()
+		r.stored = r.session.stream(r.id)
 	}
 }
 

@@ -174,11 +174,11 @@ func (s *Session) Ask(ctx context.Context, method string, params json.RawMessage
 }
 
 // stream begins the stream of a request's answer.
-func (s *Session) stream() *outbox {
+func (s *Session) stream(request json.RawMessage) *outbox {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lastStream++
-	o := &outbox{id: streamID(s.replica, strconv.Itoa(s.lastStream))}
+	o := &outbox{id: streamID(s.replica, strconv.Itoa(s.lastStream)), asked: askedAs(request)}
 	if len(s.streams) == maxStreams {
 		s.streams = append(s.streams[:0], s.streams[1:]...)
 	}
@@ -193,15 +193,15 @@ func (s *Session) forget(o *outbox) {
 	s.streams = slices.DeleteFunc(s.streams, func(other *outbox) bool { return other == o })
 }
 
-// find returns the stream with the id; nil when there is none.
-func (s *Session) find(id string) *outbox {
-	if id == s.news.id {
+// find returns the stream that an event is of; nil when there is none. An earlier process had others of the same name.
+func (s *Session) find(id eventID) *outbox {
+	if id.stream == s.news.id {
 		return &s.news
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, o := range s.streams {
-		if o.id == id {
+		if o.id == id.stream && o.asked == id.asked {
 			return o
 		}
 	}

@@ -95,3 +95,40 @@ func TestClientThatSaysMuchAboutItselfHasAShortToken(t *testing.T) {
 		t.Errorf("%d characters, %v", len(s.token), err)
 	}
 }
+
+// TestARequestWhoseGatewayIsGoneIsAnswered: clients resume its stream at another gateway, and without an answer
+// they wait for long, or give up their session.
+func TestARequestWhoseGatewayIsGoneIsAnswered(t *testing.T) {
+	a := newTestFront(t, &SessionsOptions{Cipher: testCipher(t, 'k'), Replica: "a"})
+	b := newTestFront(t, &SessionsOptions{Cipher: testCipher(t, 'k'), Replica: "b"})
+	h := a.open(t, "2025-11-25")
+	for id, want := range map[string]string{
+		"a.1-0-" + askedAs([]byte(`7`)):       `"id":7,"error"`,
+		"a.1-3-" + askedAs([]byte(`"世界-1"`)):  `"id":"世界-1","error"`,
+		"b.1-0-" + askedAs([]byte(`-7`)):      `"id":-7,"error"`,
+		"1-0-" + askedAs([]byte(`7`)):         `"id":7,"error"`, // of a gateway that was alone
+		"a.1-4":                               "404",
+		"a.1-0-" + askedAs([]byte(`{"a":1}`)): "404",
+		"a.1-0-" + askedAs([]byte(`"7`)):      "404",
+		"a.1-0-Nx":                            "404", // not as we write it
+		"a.1-0-!":                             "404",
+		"a.1-x-" + askedAs([]byte(`7`)):       "404",
+	} {
+		h["Last-Event-ID"] = id
+		got := strings.Join(readAnswer(t, b.do(t, "GET", "", h)), "\n")
+		if !strings.Contains(got, want) || want != "404" && !strings.Contains(got, "unknown_outcome") {
+			t.Errorf("%s: got %s", id, got)
+		}
+		_, after, found := strings.Cut(got, "id: ")
+		if !found {
+			continue
+		}
+		h["Last-Event-ID"], _, _ = strings.Cut(after, "\n")
+		if again := readAnswer(t, b.do(t, "GET", "", h)); !strings.HasPrefix(again[0], "404") {
+			t.Errorf("%s: answered again: %s", id, again)
+		}
+	}
+	if askedAs([]byte(`"`+strings.Repeat("x", 100)+`"`)) != "" {
+		t.Error("a long id is in the ids of events")
+	}
+}

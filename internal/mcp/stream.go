@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -21,8 +22,8 @@ func (f *Front) get(w http.ResponseWriter, r *http.Request, e Entry) {
 		return
 	}
 	last := r.Header.Get("Last-Event-ID")
-	stream, n, valid := parseEventID(last)
-	replica, own := streamOf(stream)
+	id, valid := parseEventID(last)
+	replica, own := streamOf(id.stream)
 	var passed bool
 	if last == "" || own {
 		passed = f.passHome(w, r, s, nil)
@@ -32,11 +33,15 @@ func (f *Front) get(w http.ResponseWriter, r *http.Request, e Entry) {
 	if passed {
 		return
 	}
-	from := s.find(stream)
+	from := s.find(id)
+	n := id.n
 	switch {
 	case last == "" || own && valid && from == nil: // one of a replica that has gone is begun anew
 		from = &s.news
 		n = s.news.unsent()
+	case from == nil && valid && id.request() != nil:
+		f.lost(w, id)
+		return
 	case from == nil || !valid:
 		refuse(w, http.StatusNotFound, Errorf(CodeInvalidRequest, "event %q is not known: its stream has ended", last))
 		return
@@ -50,6 +55,16 @@ func (f *Front) get(w http.ResponseWriter, r *http.Request, e Entry) {
 		return
 	}
 	f.follow(out, r, s, from, n)
+}
+
+// lost answers a request whose stream is gone, with the process that had it: clients wait for an answer, and some give
+// up the whole session without one. The answer is given once: its own id does not have the request's.
+func (f *Front) lost(w http.ResponseWriter, id eventID) {
+	streamHeader(w.Header())
+	w.WriteHeader(http.StatusOK)
+	err := Errorf(CodeInternal, "the gateway that worked on this request has gone: it may or may not have happened")
+	err.Data = json.RawMessage(`{"code":"unknown_outcome"}`)
+	f.events(w).event(eventID{stream: id.stream, n: id.n + 1}.String(), AppendError(nil, id.request(), err))
 }
 
 // follow writes the events of a stream from number next on.

@@ -51,6 +51,13 @@ func (s *watchers) take(w *store.Waiting) (found []func(store.Waiting)) {
 	return found
 }
 
+// Watches tells whether a client is to hear of the changes of a waiting call.
+func (s *Server) Watches(id string) bool {
+	s.watchers.mu.Lock()
+	defer s.watchers.mu.Unlock()
+	return len(s.watchers.of[id]) > 0
+}
+
 // CallChanged tells clients of a change of a waiting call.
 func (s *Server) CallChanged(w store.Waiting) {
 	for _, hear := range s.watchers.take(&w) {

@@ -62,6 +62,7 @@ type Events struct {
 	closing chan struct{} // closed when connections are to end
 
 	starts atomic.Bool // somebody wants to hear of calls that start
+	others *others
 
 	room *share.Room // for connections, by principal
 
@@ -90,7 +91,8 @@ type listener struct {
 // NewEvents makes Events. Run watches the servers; Close ends all connections.
 func NewEvents(sources Sources, records *record.Log) *Events {
 	e := &Events{sources: sources, records: records, now: time.Now, ping: pingEvery, closing: make(chan struct{}),
-		room: share.New(maxListeners), listeners: map[*listener]struct{}{}}
+		others: newOthers(),
+		room:   share.New(maxListeners), listeners: map[*listener]struct{}{}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e
 }
@@ -153,6 +155,7 @@ func (e *Events) want(l *listener, topics map[string]bool) {
 	defer e.mu.Unlock()
 	l.wants.Store(&topics)
 	e.countStarts()
+	e.others.changed()
 }
 
 // countStarts records whether anybody listens to started calls. The caller holds mu.

@@ -259,8 +259,11 @@ func (c *connection) tellCall(ctx context.Context, call store.Call) error {
 
 // wantsCall tells whether the client may see a call, and subscribed to it.
 func (c *connection) wantsCall(call store.Call) bool {
-	return c.owns(call.Principal) &&
-		(c.filter.Server == "" || c.filter.Server == string(call.Server)) && (c.filter.Tool == "" || c.filter.Tool == string(call.Tool))
+	return c.owns(call.Principal) && c.filter.matches(string(call.Server), string(call.Tool))
+}
+
+func (f eventFilter) matches(server, tool string) bool {
+	return (f.Server == "" || f.Server == server) && (f.Tool == "" || f.Tool == tool)
 }
 
 // tellGap says that events were missed. Callers are not told how many: most may be others'.

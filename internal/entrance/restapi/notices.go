@@ -33,7 +33,7 @@ func (e *Events) RuleChanged(r Rule) {
 
 // RunChanged tells what happened in a run of browser tests.
 func (e *Events) RunChanged(r trial.Event) {
-	e.publish(r.Type, r.At, func(c *connection) (any, bool) { return r, c.owns(r.Principal) })
+	e.publishAll(told{Topic: r.Type, At: r.At, Owner: r.Principal}, r)
 }
 
 // started is what is known about a call when it starts.
@@ -48,22 +48,19 @@ type started struct {
 
 // CallStarted tells that a call was sent to its server. It costs nothing while nobody listens.
 func (e *Events) CallStarted(s store.Call) {
-	if !e.starts.Load() {
+	if !e.starts.Load() && !e.others.want(callStarted) {
 		return
 	}
-	e.publish(callStarted, s.At, func(c *connection) (any, bool) {
-		return started{s.ID, s.Principal, s.Profile, s.Session, string(s.Server), string(s.Tool)}, c.wantsCall(s)
-	})
+	e.publishAll(told{Topic: callStarted, At: s.At, Owner: s.Principal, Server: string(s.Server), Tool: string(s.Tool)},
+		started{s.ID, s.Principal, s.Profile, s.Session, string(s.Server), string(s.Tool)})
 }
 
 // SessionChanged tells that a session was created, updated or deleted.
 func (e *Events) SessionChanged(kind string, s store.Session) {
-	e.publish("session."+kind, e.now(), func(c *connection) (any, bool) {
-		return struct {
-			Session
-			Owner string `json:"owner"`
-		}{showSession(s), s.Owner}, c.owns(s.Owner)
-	})
+	e.publishAll(told{Topic: "session." + kind, At: e.now(), Owner: s.Owner}, struct {
+		Session
+		Owner string `json:"owner"`
+	}{showSession(s), s.Owner})
 }
 
 // agentCalled is an agent's call without arguments and result, which are in the transcript.
@@ -80,7 +77,6 @@ type agentCalled struct {
 
 // AgentCalled tells the state of an agent's call.
 func (e *Events) AgentCalled(r agent.Report, from agent.Origin) {
-	e.publish("agent.call", e.now().UTC().Truncate(time.Microsecond), func(c *connection) (any, bool) {
-		return agentCalled{from.Agent, from.Session, r.ID, r.Tool, r.Status, r.Error, r.DurationMS, r.Call}, c.owns(from.Principal.ID)
-	})
+	e.publishAll(told{Topic: "agent.call", At: e.now().UTC().Truncate(time.Microsecond), Owner: from.Principal.ID},
+		agentCalled{from.Agent, from.Session, r.ID, r.Tool, r.Status, r.Error, r.DurationMS, r.Call})
 }

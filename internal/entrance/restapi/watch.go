@@ -28,6 +28,7 @@ func (a *API) WatchCalls(who access.Principal, q url.Values) (*CallWatch, error)
 	if err != nil {
 		return nil, err
 	}
+	a.Events.want(seat, map[string]bool{callFinished: true})
 	calls, end := a.Events.records.Subscribe(callBuffer)
 	return &CallWatch{f, a.Events, seat, calls, end}, nil
 }

@@ -88,3 +88,10 @@ func (l *lru[V]) drop(key string) {
 		delete(l.byKey, key)
 	}
 }
+
+func (l *lru[V]) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.order.Init()
+	clear(l.byKey)
+}

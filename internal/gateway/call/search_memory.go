@@ -20,7 +20,7 @@ type Uses interface {
 
 const (
 	maxOwners = 1000             // owners whose memory is cached
-	fresh     = 10 * time.Minute // when it is read again: another replica may serve the same owner
+	fresh     = 10 * time.Minute // when it is read again, if nobody tells that another replica has served the same owner
 	seldom    = 24 * time.Hour   // the same words for the same tool are stored once in this time
 	maxWrites = 64               // concurrent writes: they must not pile up while the store is down
 )
@@ -73,6 +73,15 @@ func (m *memories) of(ctx context.Context, owner string) *search.Memory {
 	case <-ctx.Done():
 		return nil
 	}
+}
+
+// ForgetUses makes the next search of an owner, or with "" of anybody, read again what earlier ones led to.
+func (c *Caller) ForgetUses(owner string) {
+	if owner == "" {
+		c.memories.owners.clear()
+		return
+	}
+	c.memories.owners.drop(owner)
 }
 
 func (m *memories) load(ctx context.Context, owner string) *search.Memory {

@@ -91,6 +91,7 @@ type known struct {
 	offer     upstream.Listing // its last list; without Notes after a restart
 	held      map[pin]hold     // the items of offer that are held
 	privateTo string           // digest of the credentials that a private offer belongs to
+	stamp     store.Stamp      // of the store's row when it was last read
 	version   int              // of what callers see of it
 	source    *source          // of the version made; nil: not made yet
 	made      int
@@ -140,7 +141,7 @@ func New(ctx context.Context, lister Lister, keeper Keeper, opts *Options) (*Cat
 func (c *Catalog) fromRow(row store.Server) *known {
 	k := &known{
 		cfg: config.Server{ID: row.ID}, listedAt: row.ListedAt, checkedAt: row.CheckedAt, reason: row.Reason,
-		held: map[pin]hold{}, tried: make(chan struct{}),
+		held: map[pin]hold{}, stamp: row.Stamp(), tried: make(chan struct{}),
 	}
 	k.offer = upstream.Listing{
 		Info: row.Info, Capabilities: row.Capabilities, Instructions: row.Instructions, Resources: row.Resources, Templates: row.Templates,

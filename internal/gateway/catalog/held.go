@@ -186,6 +186,9 @@ func (c *Catalog) KeepOut(ctx context.Context, by string, id tool.ServerID, name
 func (c *Catalog) decide(ctx context.Context, by string, id tool.ServerID, verdict string, chosen func(pin, hold) bool) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
+	if err := c.followOne(ctx, id); err != nil { // what another gateway holds can be decided here
+		return 0, fmt.Errorf("decide about what %s offers: %w", id, err)
+	}
 	c.mu.Lock()
 	k := c.servers[id]
 	if k == nil {

@@ -96,12 +96,7 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 		return nil
 	}
 	if !stored.ListedAt.IsZero() && stored.ListedAt.UnixMicro() != k.listedAt.UnixMicro() { // another gateway has listed it
-		other := c.fromRow(stored)
-		k.offer = other.offer
-		k.held = other.held
-		k.privateTo = other.privateTo
-		k.listedAt = other.listedAt
-		k.version++
+		k.adopt(c.fromRow(stored))
 	}
 	l.Hosts = k.keptHosts(l.Hosts)
 	held, news := c.pin(k, l)
@@ -131,6 +126,8 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	k.answered = turn
 	k.version++
 	c.lister.Recognize(id, k.trusted())
+	k.stamp = stored.Stamp()
+	k.stamp.Listed = now.UnixMicro()
 	k.listedAt = now
 	k.checkedAt = now
 	k.reason = ""

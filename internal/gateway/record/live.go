@@ -16,6 +16,7 @@ type live struct {
 	added  int          // how many records there ever were
 	pulse  pulse
 	subs   map[*subscriber]struct{}
+	others heard
 	closed bool
 }
 

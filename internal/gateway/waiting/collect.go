@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
@@ -22,8 +25,8 @@ func (c *Calls) List(ctx context.Context, f store.WaitingFilter) ([]store.Waitin
 
 // How often the store is read while somebody waits: other replicas may change the row.
 const (
-	lookEvery     = time.Second
-	lookEveryLive = 10 * time.Second // at a call that this replica works on, and that is not to be answered
+	lookEvery  = time.Second
+	lookSeldom = 10 * time.Second // at a call that this replica works on and that is not to be answered, or where changes are told
 )
 
 // Wait waits until the call has ended or asks something, for at most d, and returns it as it is then.
@@ -43,8 +46,8 @@ func (c *Calls) until(ctx context.Context, owner, id string, d time.Duration, wa
 			return w, err
 		}
 		look := lookEvery
-		if w.State == store.Working && c.find(id) != nil {
-			look = lookEveryLive
+		if c.opts.Told() || w.State == store.Working && c.find(id) != nil {
+			look = lookSeldom
 		}
 		tick := time.NewTimer(look)
 		select {
@@ -59,6 +62,44 @@ func (c *Calls) until(ctx context.Context, owner, id string, d time.Duration, wa
 		}
 		tick.Stop()
 	}
+}
+
+// Follow takes in what other replicas have changed in a call: who waits for it looks again, and if we work
+// on it, it may be canceled or answered. With "" any call may have changed.
+func (c *Calls) Follow(ctx context.Context, id string) error {
+	if id == "" {
+		for _, id := range c.known() {
+			c.wake(id)
+		}
+		return nil // leases show soon enough what has become of our own
+	}
+	c.wake(id)
+	l := c.find(id)
+	if l == nil && !c.opts.Watched(id) {
+		return nil
+	}
+	w, err := c.store.Waiting(ctx, "", id)
+	switch {
+	case err != nil && !fault.Is(err, fault.NotFound):
+		return err
+	case l != nil && (err != nil || w.Ended()):
+		l.finish(ErrCanceled)
+	case l != nil && w.Replica != c.replica:
+		l.finish(errTaken)
+	case l != nil:
+		l.soon()
+	}
+	if err == nil {
+		c.opts.Changed(w)
+	}
+	return nil
+}
+
+// known are the calls that somebody here waits for.
+func (c *Calls) known() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Keys(c.heard))
 }
 
 // Collect waits until the call has ended, for at most d. What it asks meanwhile is put to the peer,

@@ -42,6 +42,10 @@ type Options struct {
 	GoOn func(ctx context.Context, l *Live)
 	// Changed is told of every change that this replica makes; it must not block. nil: nobody is.
 	Changed func(w store.Waiting)
+	// Watched tells whether somebody is to hear, through Changed, of what others change in a call; nil: nobody is.
+	Watched func(id string) bool
+	// Told tells whether Follow is called at once with what others change; nil: it is not.
+	Told func() bool
 	// Canceled is told of a call that was canceled, as it was before; it must not block.
 	Canceled func(w store.Waiting)
 	Lease    time.Duration       // how long a replica may be silent before its calls are taken over; 0: 20 s
@@ -79,6 +83,12 @@ func New(st Store, opts *Options) *Calls {
 	c.opts.Logger = cmp.Or(c.opts.Logger, slog.New(slog.DiscardHandler))
 	if c.opts.Changed == nil {
 		c.opts.Changed = func(store.Waiting) {}
+	}
+	if c.opts.Watched == nil {
+		c.opts.Watched = func(string) bool { return false }
+	}
+	if c.opts.Told == nil {
+		c.opts.Told = func() bool { return false }
 	}
 	if c.opts.Canceled == nil {
 		c.opts.Canceled = func(store.Waiting) {}

@@ -96,7 +96,7 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	a.startEntrances()
-	for _, work := range []func(context.Context){a.Catalog.Run, a.housekeep, a.events.Run, a.followStore, a.followKeys} {
+	for _, work := range []func(context.Context){a.Catalog.Run, a.housekeep, a.events.Run, a.judgeNowAndThen, a.followKeys} {
 		a.work.Go(func() { work(a.background) })
 	}
 	if a.replicas != nil {
@@ -132,34 +132,6 @@ func (a *App) housekeep(ctx context.Context) {
 		case <-tick.C:
 			memory.giveBack()
 		case <-a.Store.TrimDue():
-		}
-	}
-}
-
-const (
-	followInterval = 15 * time.Second // how often changes of other gateways are read from the store
-	judgeInterval  = 5 * time.Minute  // how often the rules of the store are judged
-)
-
-// followStore applies what others change in the store, and puts rules that do more harm than
-// good back to shadow, until ctx ends.
-func (a *App) followStore(ctx context.Context) {
-	follow := time.NewTicker(followInterval)
-	defer follow.Stop()
-	judge := time.NewTicker(judgeInterval)
-	defer judge.Stop()
-	for {
-		var err error
-		select {
-		case <-ctx.Done():
-			return
-		case <-follow.C:
-			err = errors.Join(a.reread(ctx, "rules", a.rulesChanged), a.reread(ctx, "agents", a.agentsChanged))
-		case <-judge.C:
-			err = a.judgeRules(ctx)
-		}
-		if err != nil && ctx.Err() == nil {
-			a.log.Error("rules and agents of the store not followed", "error", err)
 		}
 	}
 }

@@ -98,6 +98,8 @@ func (a *App) startCalls() error {
 	a.Waiting = waiting.New(a.Store, &waiting.Options{
 		GoOn:     func(ctx context.Context, l *waiting.Live) { a.Caller.GoOn(ctx, l) },
 		Changed:  func(w store.Waiting) { a.front.CallChanged(w) },
+		Watched:  func(id string) bool { return a.front.Watches(id) },
+		Told:     a.Store.Listening,
 		Canceled: func(w store.Waiting) { a.Caller.Canceled(w) },
 		Lease:    a.opts.Lease, Logger: a.log,
 	})

@@ -46,9 +46,11 @@ const keysEvery = time.Second
 // followKeys ends the sessions and streams of callers whose key was deleted, or who had none before
 // there were any.
 func (a *App) followKeys(ctx context.Context) {
-	repeat.Every(ctx.Done(), keysEvery, func() {
-		a.sessions.EndOf(func(owner string) bool { return !a.letsIn(owner) })
-	})
+	repeat.Every(ctx.Done(), keysEvery, a.endStrangers)
+}
+
+func (a *App) endStrangers() {
+	a.sessions.EndOf(func(owner string) bool { return !a.letsIn(owner) })
 }
 
 func (a *App) letsIn(owner string) bool {

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/state/access"
@@ -121,31 +119,7 @@ var faults = []struct {
 		return func() { pg.Start(t) }
 	}},
 	{"frozen", func(t *testing.T, pg *testparts.Postgres) func() { return pg.Freeze(t) }},
-	{"out of connections", outOfConnections},
-}
-
-// outOfConnections ends the connections of others and takes all that are to be had.
-func outOfConnections(t *testing.T, pg *testparts.Postgres) (end func()) {
-	t.Helper()
-	var held []*pgx.Conn
-	ctx := context.Background()
-	for refused := 0; refused < 20 && len(held) < 200; {
-		conn, err := pgx.Connect(ctx, pg.Address("postgres"))
-		if err == nil {
-			held = append(held, conn)
-			continue
-		}
-		refused++
-		if len(held) == 0 {
-			t.Fatal(err)
-		}
-		held[0].Exec(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'toolfit'")
-	}
-	return func() {
-		for _, conn := range held {
-			conn.Close(ctx)
-		}
-	}
+	{"out of connections", func(t *testing.T, pg *testparts.Postgres) func() { return pg.TakeConnections(t) }},
 }
 
 func TestNoFaultOfPostgresFailsACallOrTellsItWrongly(t *testing.T) {

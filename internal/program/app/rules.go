@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/repeat"
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/gateway/rules"
@@ -123,6 +125,17 @@ func (a *App) judge() *rules.Judge {
 		Calls: a.Store.Calls, Count: a.Caller.RuleCount, Catalog: a.Catalog,
 		Profiles: func() []config.Profile { return a.Config().Profiles },
 	}
+}
+
+// judgeInterval is how often the rules of the store are judged.
+const judgeInterval = 5 * time.Minute
+
+func (a *App) judgeNowAndThen(ctx context.Context) {
+	repeat.Every(ctx.Done(), judgeInterval, func() {
+		if err := a.judgeRules(ctx); err != nil && ctx.Err() == nil {
+			a.log.Error("rules of the store not judged", "error", err)
+		}
+	})
 }
 
 // judgeRules puts rules of the store that do more harm than good back to shadow.

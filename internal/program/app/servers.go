@@ -82,7 +82,7 @@ func (s *settings) AddServer(ctx context.Context, text []byte) (tool.ServerID, e
 	if err := s.store.SaveServerConfig(ctx, added.ID, text, added.Secret); err != nil {
 		return "", err
 	}
-	if _, err := s.refresh(ctx, s.servers.Read); err != nil {
+	if _, err := s.serversChanged(ctx); err != nil {
 		return "", err
 	}
 	s.log.Info("server added", "server", added.ID)
@@ -92,11 +92,14 @@ func (s *settings) AddServer(ctx context.Context, text []byte) (tool.ServerID, e
 // RemoveServer deletes a server from the store and stops using it. One of the file is a
 // fault.Conflict; where both have it, the warning says that the file's stays.
 func (s *settings) RemoveServer(ctx context.Context, id tool.ServerID) (warning string, err error) {
-	warning, err = s.remove(ctx, string(id), s.servers.Delete, func(ctx context.Context) ([]string, error) {
-		return s.refresh(ctx, s.servers.Read)
-	})
+	warning, err = s.remove(ctx, string(id), s.servers.Delete, s.serversChanged)
 	if err == nil {
 		s.log.Info("server removed", "server", id)
 	}
 	return warning, err
+}
+
+// serversChanged applies what was changed in the store. The caller holds reloading.
+func (s *settings) serversChanged(ctx context.Context) (changed []string, err error) {
+	return s.refresh(ctx, s.servers.Read)
 }

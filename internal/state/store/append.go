@@ -99,10 +99,14 @@ func (r *callRow) appendTo(args []any) []any {
 const appendTries = appendConns + 1
 
 // appendUnnest sends a batch of any size as one list per column, in one round trip. Only where records
-// are durable it waits for the disk.
-var appendUnnest = map[bool]string{false: unnestSQL("off"), true: unnestSQL("on")}
+// are durable it waits for the disk. appendTold tells the others too, with one more parameter.
+var (
+	appendUnnest = map[bool]string{false: unnestSQL("off", ""), true: unnestSQL("on", "")}
+	appendTold   = map[bool]string{false: unnestSQL("off", tellCalls), true: unnestSQL("on", tellCalls)}
+	tellCalls    = fmt.Sprintf(", pg_notify(%s, $%d)", ourChannel, len(newCallRow().values)+1)
+)
 
-func unnestSQL(synchronous string) string {
+func unnestSQL(synchronous, tell string) string {
 	var lists []string
 	for i, value := range newCallRow().values {
 		kind := "text"
@@ -115,7 +119,7 @@ func unnestSQL(synchronous string) string {
 		lists = append(lists, fmt.Sprintf("$%d::%s[]", i+1, kind))
 	}
 	return "INSERT INTO calls (" + callColumns + ") SELECT given.* FROM unnest(" + strings.Join(lists, ", ") + ") AS given, " +
-		"(SELECT set_config('synchronous_commit', '" + synchronous + "', true)) AS setting ON CONFLICT (id) DO NOTHING"
+		"(SELECT set_config('synchronous_commit', '" + synchronous + "', true)" + tell + ") AS setting ON CONFLICT (id) DO NOTHING"
 }
 
 // appendPostgres sends the batch. Where records are durable, calls wait for it.
@@ -148,13 +152,18 @@ func (s *Store) appendAgain(ctx context.Context, batch *callBatch, late []any) e
 
 func (s *Store) appendOnce(ctx context.Context, batch *callBatch, late []any) error {
 	insert := appendUnnest[s.opts.Durable]
+	args := batch.args
+	if s.Wanted(CallsTable) {
+		insert = appendTold[s.opts.Durable]
+		args = append(args[:len(args):len(args)], CallsTable+" "+tellIDs(*args[0].(*[]string)))
+	}
 	if len(late) == 0 {
-		_, err := s.append.ExecContext(ctx, insert, batch.args...)
+		_, err := s.append.ExecContext(ctx, insert, args...)
 		return err
 	}
 	return s.transact(ctx, s.append, func(ctx context.Context, tx *sql.Tx) error {
 		return s.insertLate(ctx, tx, late, func() error {
-			_, err := tx.ExecContext(ctx, insert, batch.args...)
+			_, err := tx.ExecContext(ctx, insert, args...)
 			return err
 		})
 	})

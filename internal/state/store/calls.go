@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -154,6 +155,23 @@ func (s *Store) Call(ctx context.Context, id string) (c Call, err error) {
 	}
 	err = newCallRow().scan(scan, &s.opts, &c)
 	return c, err
+}
+
+// CallsByID returns those calls that there are, without their arguments, ordered by id.
+func (s *Store) CallsByID(ctx context.Context, ids []string) ([]Call, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	places := make([]string, len(ids))
+	args := make([]any, len(ids))
+	for i, id := range ids {
+		places[i] = s.dialect.place(i + 1)
+		args[i] = id
+	}
+	row := newCallRow()
+	read := func(scan scanner, c *Call) error { return row.scan(scan, &s.opts, c) }
+	query := "SELECT " + briefColumns + " FROM calls WHERE id IN (" + strings.Join(places, ", ") + ") ORDER BY id"
+	return list(ctx, s, "read calls", read, query, args...)
 }
 
 // CallAt is the id of the n-th newest call before the given id, or of all calls for ""; "" if

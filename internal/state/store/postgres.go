@@ -29,7 +29,8 @@ const (
 	methodTimeout    = 35 * time.Second
 	// callerTimeout is for what a call waits for, and how long no call waits after that was not enough.
 	callerTimeout = 5 * time.Second
-	// Together they leave room for ten replicas under PostgreSQL's usual limit of 100 connections.
+	// Together, and with the one that listens, they leave room for ten replicas under PostgreSQL's usual
+	// limit of 100 connections.
 	sharedConns = 6
 	appendConns = 2
 	// migrateLock is the advisory lock of migrations: any number that nobody else uses.
@@ -42,6 +43,7 @@ var postgresDialect = dialect{
 	// Beside the lock: a migration may take longer than other statements.
 	lock:        fmt.Sprintf("SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(%d)", migrateLock),
 	schema:      sortByBytes,
+	look:        lookPostgres,
 	place:       func(n int) string { return fmt.Sprintf("$%d", n) },
 	snapshot:    sql.LevelRepeatableRead,
 	timeout:     methodTimeout,
@@ -49,11 +51,15 @@ var postgresDialect = dialect{
 	measure:     measurePostgres,
 	reuse:       reusePostgres,
 	appendCalls: (*Store).appendPostgres,
+	now:         postgresNow,
+	takeTokens:  takeTokens(postgresNow, "FROM (SELECT set_config('synchronous_commit', 'off', true)) AS setting"),
 	explain:     explainPostgres,
 }
 
+const postgresNow = "(extract(epoch FROM now()) * 1000000000)::bigint"
+
 // sortByBytes makes texts sort as in SQLite. In a language's order, ids would not sort by time.
-func sortByBytes(text string) string {
+func sortByBytes(_, text string) string {
 	return strings.ReplaceAll(text, " TEXT ", ` TEXT COLLATE "C" `)
 }
 
@@ -68,19 +74,35 @@ func (s *Store) openPostgres(ctx context.Context, dsn string) error {
 		return err
 	}
 	s.name = showPostgres(cfg)
-	bounded, cancel := s.limit(ctx)
-	defer cancel()
-	if err := s.connect(bounded, cfg); err != nil {
+	if err := s.connectSoon(ctx, cfg); err != nil {
 		return err
 	}
+	bounded, cancel := s.limit(ctx)
+	defer cancel()
 	version, err := s.version(bounded)
 	if err != nil {
 		return err
 	}
-	if version == len(migrations()) {
+	if version >= len(migrations()) {
 		return nil
 	}
 	return s.migrate(ctx) // without a bound: it may have much to do
+}
+
+// connectSoon makes the pools. If others have all connections of the database, it waits for those that they give back.
+func (s *Store) connectSoon(ctx context.Context, cfg *pgx.ConnConfig) error {
+	began := time.Now()
+	for {
+		bounded, cancel := s.limit(ctx)
+		err := s.connect(bounded, cfg.Copy())
+		cancel()
+		if !acceptsNoMore(err) || time.Since(began) > 2*idleTime || ctx.Err() != nil {
+			return err
+		}
+		s.append.Close()
+		s.write.Close()
+		time.Sleep(4 * exitTime)
+	}
 }
 
 // connect makes the pools. Where the address leads to a pooler that gives each transaction another
@@ -88,8 +110,11 @@ func (s *Store) openPostgres(ctx context.Context, dsn string) error {
 func (s *Store) connect(ctx context.Context, cfg *pgx.ConnConfig) error {
 	s.pooled = cfg.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement // it is said in the address
 	if !s.pooled {
-		err := s.tryConnect(ctx, withSettings(cfg))
+		direct := withSettings(cfg)
+		err := s.tryConnect(ctx, direct)
 		if err != nil || !s.pooled {
+			s.direct = direct.Copy()
+			s.direct.RuntimeParams["application_name"] += listenerName
 			return err
 		}
 		cfg.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
@@ -100,12 +125,20 @@ func (s *Store) connect(ctx context.Context, cfg *pgx.ConnConfig) error {
 // tryConnect makes the pools and looks at the database. If it finds a pooler, it sets pooled.
 func (s *Store) tryConnect(ctx context.Context, cfg *pgx.ConnConfig) error {
 	records := newPool(cfg, appendConns)
+	records.sessions = &s.sessions
 	records.db.SetConnMaxIdleTime(0) // one of them stays, so that records never wait for a connection
 	// A restart of the database leaves dead connections behind. Asking first costs a round
 	// trip, which only the records, who send again instead, are too many for.
 	shared := newPool(cfg, sharedConns, stdlib.OptionShouldPing(func(context.Context, stdlib.ShouldPingParams) bool { return true }))
-	records.release = func() { shared.keepIdle(0) }
-	shared.release = func() { records.keepIdle(1) }
+	shared.sessions = &s.sessions
+	records.release = func() {
+		s.giveWay()
+		shared.keepIdle(0)
+	}
+	shared.release = func() {
+		s.giveWay()
+		records.keepIdle(1)
+	}
 	s.append = records.db
 	s.write = shared.db
 	s.read = shared.db

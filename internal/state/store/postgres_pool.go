@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 )
 
 const (
+	// idleTime is after how long a connection that nobody uses is given back: other gateways may need it.
+	idleTime = 10 * time.Second
 	// narrowTime is how long a pool makes do with the connections it could get.
 	narrowTime = 30 * time.Second
 	// exitTime is about how long the database takes to end a closed connection.
@@ -24,11 +27,12 @@ const (
 // accepts no more, it lets statements wait for those that there are.
 type pool struct {
 	driver.Connector
-	db      *sql.DB
-	most    int
-	open    atomic.Int64
-	narrow  atomic.Bool
-	release func() // makes another pool close connections that it does not use; nil: there is none
+	db       *sql.DB
+	most     int
+	open     atomic.Int64
+	narrow   atomic.Bool
+	release  func()    // makes others close connections that they can do without; nil: there is nobody
+	sessions *sync.Map // has the numbers of the open connections
 }
 
 // newPool makes a pool of so many connections at most.
@@ -36,7 +40,7 @@ func newPool(cfg *pgx.ConnConfig, most int, opts ...stdlib.OptionOpenDB) *pool {
 	p := &pool{Connector: stdlib.GetConnector(*cfg, opts...), most: most}
 	p.db = sql.OpenDB(p)
 	p.widen()
-	p.db.SetConnMaxIdleTime(5 * time.Minute)
+	p.db.SetConnMaxIdleTime(idleTime)
 	p.db.SetConnMaxLifetime(time.Hour) // so that connections move when the address does
 	return p
 }
@@ -55,7 +59,9 @@ func (p *pool) Connect(ctx context.Context) (driver.Conn, error) {
 	switch {
 	case err == nil:
 		p.open.Add(1)
-		return exactConn{conn.(*stdlib.Conn), p}, nil
+		one := exactConn{conn.(*stdlib.Conn), p}
+		p.sessions.Store(one.session(), true)
+		return one, nil
 	case acceptsNoMore(err) && p.open.Load() > 0:
 		p.narrowTo(int(p.open.Load()))
 		return nil, tryAgain{err}

@@ -62,8 +62,12 @@ type exactConn struct {
 // Close is called once by the sql.DB.
 func (c exactConn) Close() error {
 	c.of.open.Add(-1)
+	c.of.sessions.Delete(c.session())
 	return c.Conn.Close()
 }
+
+// session is the connection's number at the database.
+func (c exactConn) session() uint32 { return c.Conn.Conn().PgConn().PID() }
 
 // CheckNamedValue encodes a string argument. Lists are encoded where they are made.
 func (exactConn) CheckNamedValue(arg *driver.NamedValue) error {

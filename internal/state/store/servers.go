@@ -160,6 +160,37 @@ func (s *Store) Server(ctx context.Context, id tool.ServerID) (Server, error) {
 	return found[0], nil
 }
 
+// Stamp changes with what is stored of a server: with its lists, and with the decisions about them.
+type Stamp struct {
+	Listed  int64 // microseconds
+	Decided int64
+}
+
+// Stamps returns the stamps of all servers.
+func (s *Store) Stamps(ctx context.Context) (map[tool.ServerID]Stamp, error) {
+	const query = `SELECT id, listed_at, CAST((SELECT coalesce(sum(at % 1000003 + 1), 0) FROM decisions WHERE server = servers.id) AS BIGINT)
+		FROM servers`
+	stamps := map[tool.ServerID]Stamp{}
+	read := func(scan scanner, _ *struct{}) error {
+		var id string
+		var stamp Stamp
+		err := scan(&id, &stamp.Listed, &stamp.Decided)
+		stamps[tool.ServerID(id)] = stamp
+		return err
+	}
+	_, err := list(ctx, s, "read the times of lists", read, query)
+	return stamps, err
+}
+
+// Stamp is the server's stamp as it was read.
+func (srv *Server) Stamp() Stamp {
+	stamp := Stamp{Listed: micros(srv.ListedAt)}
+	for _, d := range srv.Decisions {
+		stamp.Decided += micros(d.At)%1000003 + 1
+	}
+	return stamp
+}
+
 func (s *Store) readServers(ctx context.Context, byOwn, byServer string, args ...any) ([]Server, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()

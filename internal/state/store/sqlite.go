@@ -32,14 +32,27 @@ const (
 var sqliteDialect = dialect{
 	tables: `SELECT count(*), coalesce(sum(CASE WHEN name IN ` + ownTables + ` THEN 1 ELSE 0 END), 0)
 		FROM sqlite_master WHERE type = 'table'`,
-	schema:      func(text string) string { return text },
+	schema:      withoutPostgres,
+	look:        lookSQLite,
 	place:       func(int) string { return "?" },
 	useIndex:    " INDEXED BY ",
 	bytes:       "octet_length",
 	measure:     measureSQLite,
 	reuse:       func(context.Context, *Store) error { return nil }, // SQLite does so by itself
 	appendCalls: (*Store).appendSQLite,
+	now:         sqliteNow,
+	takeTokens:  takeTokens(sqliteNow, "WHERE true"),
 	explain:     explainSQLite,
+}
+
+const sqliteNow = "CAST(unixepoch('now', 'subsec') * 1000000000 AS INTEGER)"
+
+// withoutPostgres leaves out migrations that are for PostgreSQL only.
+func withoutPostgres(name, text string) string {
+	if strings.HasSuffix(name, ".postgres.sql") {
+		return ""
+	}
+	return text
 }
 
 // openSQLite connects the writer first: readers need the tables and the journal that it creates.
@@ -161,7 +174,9 @@ func openWriter(path string, durable bool) (*sql.DB, error) {
 }
 
 func connectSQLite(path string, conns int, params url.Values) (*sql.DB, error) {
-	params.Set("mode", "rw") // a file that vanished is not made anew: SQLite would delete the journal of the one that was there
+	if !params.Has("mode") {
+		params.Set("mode", "rw") // a file that vanished is not made anew: SQLite would delete the journal of the one that was there
+	}
 	params.Set("_busy_timeout", fmt.Sprint(busyTimeout.Milliseconds()))
 	params.Set("_foreign_keys", "1")
 	params.Set("_dqs", "0")

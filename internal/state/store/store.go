@@ -26,6 +26,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
@@ -65,10 +67,17 @@ type Store struct {
 	longestSession              atomic.Int64 // bytes of messages; 0 sets no bound
 	density                     density      // PostgreSQL
 	silentUntil                 atomic.Int64 // PostgreSQL: microseconds; no call waits for it before then
+
+	// PostgreSQL: how changes of others are heard.
+	direct   *pgx.ConnConfig // nil: they are not
+	sessions sync.Map        // of our connections, by their number
+	hears    atomic.Bool
+	hangUp   atomic.Pointer[context.CancelCauseFunc]
+	wanted   atomic.Pointer[map[string]time.Time] // until when others want to hear of a topic
 }
 
 // Open opens the store at dsn, the path of a SQLite file or the address of a PostgreSQL database, and
-// creates or migrates it. One that a newer version wrote is refused untouched.
+// creates or migrates it. One of a newer version is used as it is, or refused untouched where that is not possible.
 func Open(ctx context.Context, dsn string, opts *Options) (*Store, error) {
 	s := &Store{}
 	s.batches.New = func() any { return &callBatch{row: newCallRow()} }
@@ -159,8 +168,10 @@ type dialect struct {
 	tables string
 	// lock is run first in a migration, so that other processes wait. "": beginning to write does so.
 	lock string
-	// schema adapts a migration's text to this database.
-	schema func(text string) string
+	// schema adapts a migration's text to this database; name is that of its file.
+	schema func(name, text string) string
+	// look finds out that others may have written, until ctx ends.
+	look func(s *Store, ctx context.Context, n *news)
 	// place is the n-th placeholder of a long list, from 1.
 	place func(n int) string
 	// useIndex, before the name of an index, forces its use. "": the database chooses by its statistics.
@@ -178,6 +189,10 @@ type dialect struct {
 	reuse func(ctx context.Context, s *Store) error
 	// appendCalls stores a batch, all or nothing. Late are the ids of those that may belong to the sums.
 	appendCalls func(s *Store, ctx context.Context, calls []Call, late []any) error
+	// now is the database's clock, in nanoseconds.
+	now string
+	// takeTokens is the statement of TakeTokens.
+	takeTokens string
 	// explain returns the error for what a user can repair, or else nil. Its message is about "the
 	// store" and contains nothing of err.
 	explain func(err error) *fault.Error

@@ -90,6 +90,21 @@ func TestEveryMigrationHasTheNumberOfItsPlace(t *testing.T) {
 	}
 }
 
+func TestAMigrationThatTakesAwayNamesWhatProgramsMustKnow(t *testing.T) {
+	texts := map[string]string{"1_a": "CREATE", "2_b": "-- what\nCREATE", "3_c": "-- needs: 2\r\nDROP", "4_d": "CREATE"}
+	read := func(name string) ([]byte, error) { return []byte(texts[strings.TrimPrefix(name, "migrations/")]), nil }
+	names := []string{"migrations/1_a", "migrations/2_b", "migrations/3_c", "migrations/4_d"}
+	for n, want := range []int{0, 0, 0, 2, 2} {
+		got, err := store.Oldest(names[:n], read)
+		check(t, err)
+		equal(t, got, want)
+	}
+	texts["4_d"] = "-- needs: 7\nDROP"
+	if _, err := store.Oldest(names, read); err == nil || !strings.Contains(err.Error(), `4_d needs "7"`) {
+		t.Errorf("a migration that there is not: %v", err)
+	}
+}
+
 // testMigration fills a store that has only the first migration.
 func testMigration(t *testing.T, dsn string, raw rawFunc) {
 	first, err := os.ReadFile("migrations/0001_start.sql")
@@ -141,12 +156,26 @@ func testNewer(t *testing.T, dsn string, raw rawFunc) {
 	check(t, err)
 	check(t, s.Close())
 	db := raw(t, dsn)
-	_, err = db.Exec("UPDATE schema_version SET version = 1000")
+	_, err = db.Exec("UPDATE schema_version SET version = 1000, oldest = 999")
 	check(t, err)
 	refused(t, dsn, "schema version 1000", "newer toolfit")
-	var version int
-	check(t, db.QueryRow("SELECT version FROM schema_version").Scan(&version))
-	equal(t, version, 1000)
+	unchanged := func() {
+		t.Helper()
+		var version int
+		check(t, db.QueryRow("SELECT version FROM schema_version").Scan(&version))
+		equal(t, version, 1000)
+	}
+	unchanged()
+	_, err = db.Exec("UPDATE schema_version SET oldest = 18")
+	check(t, err)
+	_, err = db.Exec("ALTER TABLE calls ADD COLUMN later TEXT NOT NULL DEFAULT ''")
+	check(t, err)
+	s = open(t, dsn, nil)
+	check(t, s.AppendCalls(t.Context(), []store.Call{sampleCall(1)}))
+	call, err := s.Call(t.Context(), sampleCall(1).ID)
+	check(t, err)
+	equal(t, call, sampleCall(1))
+	unchanged()
 }
 
 func testOtherProgram(t *testing.T, dsn string, raw rawFunc) {

@@ -158,7 +158,7 @@ func (o *options) once(ctx context.Context, t *target, s *scenario) (*sample, er
 }
 
 // work lets the callers call for that long.
-func work(callers []*caller, d time.Duration) *sample {
+func work[C interface{ call() error }](callers []C, d time.Duration) *sample {
 	parts := make([]sample, len(callers))
 	begin := time.Now()
 	var wg sync.WaitGroup

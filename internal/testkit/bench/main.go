@@ -3,6 +3,9 @@
 // cold build time and binary size. It starts what it needs on loopback. A missed goal is printed
 // as "over"; the exit code tells only whether everything could be measured.
 //
+// With -replicas it measures several gateways that share a PostgreSQL: calls per second, and the CPU time of a
+// call in the gateways, in PostgreSQL, in the server behind them and in the clients.
+//
 // Absolute figures vary a lot between runs on a shared machine. Compare within one run.
 //
 //	go run ./internal/testkit/bench -cold=false -d 1s -rounds 1
@@ -41,6 +44,7 @@ func main() {
 // options are the flags.
 type options struct {
 	cold, sse bool
+	replicas  bool
 	duration  time.Duration
 	rounds    int
 }
@@ -57,6 +61,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.BoolVar(&o.cold, "cold", true, "also time a build with an empty build cache")
 	flags.BoolVar(&o.sse, "sse", false, "the upstream server answers with event streams instead of JSON")
+	flags.BoolVar(&o.replicas, "replicas", false, "measure 1, 2 and 4 gateways on one PostgreSQL instead")
 	flags.DurationVar(&o.duration, "d", 2*time.Second, "time of one run")
 	flags.IntVar(&o.rounds, "rounds", 3, "runs of each scenario and target")
 	if err := flags.Parse(args); err != nil {
@@ -89,6 +94,9 @@ func (o *options) measure(ctx context.Context, out io.Writer) error {
 	defer l.work.Wait() // for the processes to be gone, and only then the folder
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if o.replicas {
+		return o.measureFleets(ctx, l, out)
+	}
 	if err := l.open(ctx, o.sse); err != nil {
 		return err
 	}

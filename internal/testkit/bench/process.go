@@ -79,13 +79,57 @@ func (p *process) cpu() (time.Duration, error) {
 // parseCPU adds user and system time of a stat file. The program's name is in parentheses and may
 // contain some itself, so that counting begins after the last one.
 func parseCPU(stat []byte) (time.Duration, error) {
+	return parseTicks(stat, 11, 12)
+}
+
+// parseTicks adds times of a stat file, which are the given fields after the program's name.
+func parseTicks(stat []byte, fields ...int) (time.Duration, error) {
 	rest := stat[bytes.LastIndexByte(stat, ')')+1:]
-	user, err := field(rest, 11)
+	var ticks int64
+	for _, i := range fields {
+		n, err := field(rest, i)
+		if err != nil {
+			return 0, err
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond, nil // Linux always has 100 ticks per second
+}
+
+// familyCPU is the CPU time of a process and of all that it has started, which may have ended.
+func (p *process) familyCPU() (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
 	if err != nil {
 		return 0, err
 	}
-	system, err := field(rest, 12)
-	return time.Duration(user+system) * 10 * time.Millisecond, err // Linux always has 100 ticks per second
+	all, err := parseTicks(stat, 11, 12, 13, 14)
+	if err != nil {
+		return 0, err
+	}
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%[1]d/task/%[1]d/children", p.pid))
+	for _, child := range bytes.Fields(children) {
+		id, _ := strconv.Atoi(string(child)) // digits only
+		cpu, gone := (&process{pid: id}).cpu()
+		if gone == nil { // else it is in the sum of its parent next time
+			all += cpu
+		}
+	}
+	return all, err
+}
+
+// idleTime is how long the cores of the machine were idle so far.
+func idleTime() (time.Duration, error) {
+	stat, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, err
+	}
+	first, _, _ := bytes.Cut(stat, []byte("\n"))
+	idle, err := field(first, 4)
+	if err != nil {
+		return 0, err
+	}
+	waiting, err := field(first, 5)
+	return time.Duration(idle+waiting) * 10 * time.Millisecond, err
 }
 
 // rss is the memory of the process in bytes.

@@ -48,14 +48,19 @@ func printTable(out io.Writer, results []*result) {
 		for _, s := range r.runs {
 			all.add(s)
 		}
-		slices.Sort(all.latencies)
+		p50, p99 := all.percentiles()
 		calls := len(all.latencies)
 		fmt.Fprintf(out, "| %s | %s | %d | %d | %.0f | %.2f | %.2f | %.4f | %.2f | %.2f |\n",
 			r.scenario.name, r.target.name, calls, all.errors,
 			r.median(func(s *sample) float64 { return float64(len(s.latencies)) / s.took.Seconds() }),
-			percentile(all.latencies, 50).Seconds()*1000, percentile(all.latencies, 99).Seconds()*1000,
-			r.cpu(), r.ratio(), float64(all.posts)/float64(calls))
+			p50, p99, r.cpu(), r.ratio(), float64(all.posts)/float64(calls))
 	}
+}
+
+// percentiles are the median and the 99th percentile in milliseconds.
+func (s *sample) percentiles() (p50, p99 float64) {
+	slices.Sort(s.latencies)
+	return percentile(s.latencies, 50).Seconds() * 1000, percentile(s.latencies, 99).Seconds() * 1000
 }
 
 // percentile is the value that p percent of the sorted values do not exceed.

@@ -10,7 +10,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -185,41 +184,8 @@ func TestAListedOriginUsesTheGatewayFromItsPage(t *testing.T) {
 }
 
 func TestABareProxyLetsNobodyIn(t *testing.T) {
-	nginx := testparts.NeedProgram(t, "nginx", "the Debian package is nginx")
 	g := keyless(t)
-	dir := t.TempDir()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	front := free.Addr().String()
-	free.Close()
-	// What the shortest guides on the net show; workers are of the same user, which is the harder case.
-	conf := fmt.Sprintf("daemon off; pid %[1]s/pid; error_log %[1]s/log; events {}\nhttp { access_log off; client_body_temp_path "+
-		"%[1]s/b; proxy_temp_path %[1]s/p; "+
-		"fastcgi_temp_path %[1]s/f; uwsgi_temp_path %[1]s/u; scgi_temp_path %[1]s/s; server { listen %[2]s; location / { proxy_pass "+
-		"%[3]s; } } }\n", dir, front, g.url)
-	if os.Geteuid() == 0 {
-		conf = "user root; " + conf
-	}
-	file := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(file, []byte(conf), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(nginx, "-p", dir, "-c", file, "-e", filepath.Join(dir, "log"))
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Signal(os.Interrupt); cmd.Wait() })
-	for until := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		if c, err := net.Dial("tcp", front); err == nil {
-			c.Close()
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatal("nginx does not listen")
-		}
-	}
+	front := nginx(t, "", "proxy_pass "+g.url+";") // what the shortest guides on the net show
 	for _, path := range []string{"/api/v1/tools", "/mcp", "/metrics", "/api/v1/servers", "/"} {
 		if status, answer := send(t, "GET", "http://"+front+path, ""); status != 401 {
 			t.Errorf("%s behind nginx: %d %.200s", path, status, answer)

@@ -129,7 +129,7 @@ func TestWaitingCallsOutliveAKill(t *testing.T) {
 	path := write(t, lines("mcpServers:", "  old: {url: "+w.servers["old"].URL+"}", "  new: {url: "+w.servers["new"].URL+"}", "detach: 1s"))
 	first, _ := runChild(t, path)
 	w.url = first.url
-	awaitTools(t, w.url)
+	awaitTools(t, w.url, "")
 	ids := make([]string, len(walks))
 	var begun sync.WaitGroup
 	for i, c := range walks {
@@ -168,9 +168,9 @@ func TestWaitingCallsOutliveAKill(t *testing.T) {
 }
 
 // awaitTools waits until the gateway knows the tools of both servers.
-func awaitTools(t *testing.T, url string) {
+func awaitTools(t *testing.T, url, key string) {
 	t.Helper()
-	c, err := dialRaw(url+"/mcp", "")
+	c, err := dialRaw(url+"/mcp", key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestNoHandleIsUnknownAfterAKill(t *testing.T) {
 	for round := range rounds {
 		r, _ := runChild(t, path)
 		if round == 0 {
-			awaitTools(t, r.url)
+			awaitTools(t, r.url, "")
 		}
 		enough := make(chan struct{})
 		need := rand.IntN(8) + 1

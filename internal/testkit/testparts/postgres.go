@@ -16,7 +16,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -41,7 +43,7 @@ const (
 var errNoPostgres = errors.New("needs PostgreSQL: install the package postgresql, and run as root or as an ordinary user")
 
 // shared is the cluster of the process.
-var shared = sync.OnceValues(startPostgres)
+var shared = sync.OnceValues(StartPostgres)
 
 // NeedPostgres returns the cluster that the process's tests share. Without PostgreSQL the test
 // ends.
@@ -53,8 +55,8 @@ func NeedPostgres(t testing.TB) *Postgres {
 // OwnPostgres returns a cluster for this test alone, which may stop it.
 func OwnPostgres(t testing.TB) *Postgres {
 	t.Helper()
-	p := found(t, startPostgres)
-	t.Cleanup(p.end)
+	p := found(t, StartPostgres)
+	t.Cleanup(p.End)
 	return p
 }
 
@@ -117,6 +119,56 @@ func (p *Postgres) Crash(t testing.TB) { p.stop(t, "immediate") }
 // Stop stops the cluster as its administrator would.
 func (p *Postgres) Stop(t testing.TB) { p.stop(t, "fast") }
 
+// Kill ends the cluster's first process as the system does when memory is short; the others notice.
+func (p *Postgres) Kill(t testing.TB) {
+	t.Helper()
+	id, err := p.PID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, _ := os.FindProcess(id) // what is not there shows below
+	if err := server.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for began := time.Now(); server.Signal(syscall.Signal(0)) == nil && time.Since(began) < patience; { // else it may not be started again
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// PID is the id of the cluster's first process, which has started all others.
+func (p *Postgres) PID() (int, error) {
+	text, err := os.ReadFile(filepath.Join(p.data(), "postmaster.pid"))
+	if err != nil {
+		return 0, err
+	}
+	id, _, _ := strings.Cut(string(text), "\n")
+	return strconv.Atoi(id)
+}
+
+// TakeConnections ends the connections of gateways and takes all that are to be had, until give is called.
+func (p *Postgres) TakeConnections(t testing.TB) (give func()) {
+	t.Helper()
+	var held []*pgx.Conn
+	ctx := context.Background()
+	for refused := 0; refused < 20 && len(held) < 200; {
+		conn, err := pgx.Connect(ctx, p.Address("postgres"))
+		if err == nil {
+			held = append(held, conn)
+			continue
+		}
+		refused++
+		if len(held) == 0 {
+			t.Fatal(err)
+		}
+		held[0].Exec(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'toolfit'")
+	}
+	return func() {
+		for _, conn := range held {
+			conn.Close(ctx)
+		}
+	}
+}
+
 func (p *Postgres) stop(t testing.TB, mode string) {
 	t.Helper()
 	if err := p.run("pg_ctl", "stop", "-D", p.data(), "-m", mode, "-w"); err != nil {
@@ -128,11 +180,11 @@ func (p *Postgres) stop(t testing.TB, mode string) {
 // is called.
 func (p *Postgres) Freeze(t testing.TB) (thaw func()) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(p.data(), "postmaster.pid"))
+	id, err := p.PID()
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, _, _ := strings.Cut(string(text), "\n")
+	server := strconv.Itoa(id)
 	signal := func(name string, to ...string) {
 		t.Helper()
 		if out, err := exec.Command("kill", append([]string{"-" + name}, to...)...).CombinedOutput(); err != nil {
@@ -170,8 +222,8 @@ func (p *Postgres) start() error {
 	return nil
 }
 
-// startPostgres makes and starts a cluster.
-func startPostgres() (*Postgres, error) {
+// StartPostgres makes and starts a cluster. It is for measuring; tests use NeedPostgres.
+func StartPostgres() (*Postgres, error) {
 	bin, err := findPostgres()
 	if err != nil {
 		return nil, err
@@ -197,7 +249,7 @@ func startPostgres() (*Postgres, error) {
 			return p, nil
 		}
 	}
-	p.end()
+	p.End()
 	return nil, err
 }
 
@@ -289,8 +341,8 @@ func (p *Postgres) guard() error {
 	return p.guards.Start()
 }
 
-// end ends the cluster now.
-func (p *Postgres) end() {
+// End ends the cluster now.
+func (p *Postgres) End() {
 	p.wanted.Close()
 	p.guards.Wait()
 }

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// follow applies what other processes change in the store, until ctx ends.
+func (a *App) follow(ctx context.Context) {
+	var before error
+	a.Store.Follow(ctx, func(changes []store.Change) error {
+		err := a.followed(ctx, changes)
+		if err != nil && before == nil && ctx.Err() == nil {
+			a.log.Error("changes in the store not followed; they are read again until that works", "error", err)
+		}
+		before = err
+		return err
+	})
+}
+
+// followed applies changes. Of one table it reads everything once, however many rows have changed.
+func (a *App) followed(ctx context.Context, changes []store.Change) error {
+	tables := map[string]bool{}
+	for _, c := range changes {
+		tables[c.Table] = true
+	}
+	var errs []error
+	read := func(table string, apply func() error) {
+		if tables[table] || tables[""] {
+			errs = append(errs, apply())
+		}
+	}
+	read("keys", func() error {
+		defer a.endStrangers()
+		return a.Keys.Reload(ctx)
+	})
+	read("server_configs", func() error { return a.reread(ctx, "servers", a.serversChanged) })
+	tables["servers"] = tables["servers"] || tables["decisions"]
+	read("servers", func() error { return a.followServers(ctx) })
+	read("rules", func() error { return a.reread(ctx, "rules", a.rulesChanged) })
+	read("agents", func() error { return a.reread(ctx, "agents", a.agentsChanged) })
+	for _, c := range changes {
+		switch c.Table {
+		case "uses":
+			a.Caller.ForgetUses(c.Key)
+		case "waiting", "":
+			errs = append(errs, a.Waiting.Follow(ctx, c.Key))
+		}
+		errs = append(errs, a.events.Follow(ctx, a.Store, c))
+	}
+	return errors.Join(errs...)
+}
+
+// followServers serves the lists that others have stored, and what was decided about them.
+func (a *App) followServers(ctx context.Context) error {
+	stamps, err := a.Store.Stamps(ctx)
+	if err != nil {
+		return err
+	}
+	return a.Catalog.Follow(ctx, stamps)
+}
