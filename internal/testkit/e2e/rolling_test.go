@@ -38,18 +38,18 @@ func (m *member) stop(t *testing.T) {
 	}
 }
 
-// fleet is several gateways on one store, with servers of both eras behind them that count what they get.
-type fleet struct {
+// cluster is several gateways on one store, with servers of both eras behind them that count what they get.
+type cluster struct {
 	all     []*member
 	urls    []string
 	servers map[string]*heldServer
 	key     string
 }
 
-// newFleet starts three gateways. The lines are of their configuration.
-func newFleet(t *testing.T, yaml ...string) *fleet {
+// newCluster starts three gateways. The lines are of their configuration.
+func newCluster(t *testing.T, yaml ...string) *cluster {
 	t.Helper()
-	f := &fleet{servers: map[string]*heldServer{"old": newHeldServer(t, false), "new": newHeldServer(t, true)}}
+	f := &cluster{servers: map[string]*heldServer{"old": newHeldServer(t, false), "new": newHeldServer(t, true)}}
 	yaml = append(yaml, "mcpServers:", "  old: {url: "+f.servers["old"].URL+"}", "  new: {url: "+f.servers["new"].URL+"}")
 	path := write(t, lines(yaml...))
 	f.key = newKey(t, path, "agent", "default", "admin")
@@ -63,7 +63,7 @@ func newFleet(t *testing.T, yaml ...string) *fleet {
 	return f
 }
 
-func (f *fleet) hosts() (all []string) {
+func (f *cluster) hosts() (all []string) {
 	for _, m := range f.all {
 		all = append(all, m.addr)
 	}
@@ -77,23 +77,23 @@ type between struct{ from, to int64 }
 // and what was answered is on record.
 func TestClientsGoOnWhileGatewaysAreKilledAndRolled(t *testing.T) {
 	t.Run("plain balancer", func(t *testing.T) {
-		rolled(t, func(f *fleet) string { return balancer(t, f.urls...).url })
+		rolled(t, func(f *cluster) string { return balancer(t, f.urls...).url })
 	})
 	if *longCalls {
 		t.Run("nginx", func(t *testing.T) {
-			rolled(t, func(f *fleet) string { return nginxBalancer(t, f.hosts()...) })
+			rolled(t, func(f *cluster) string { return nginxBalancer(t, f.hosts()...) })
 		})
 	}
 }
 
 // rolled kills one of three gateways behind a balancer, starts it again, and then restarts all, with clients at work.
-func rolled(t *testing.T, balance func(*fleet) (url string)) {
+func rolled(t *testing.T, balance func(*cluster) (url string)) {
 	pause := 500 * time.Millisecond
 	if *longCalls {
 		pause = 8 * time.Second
 	}
 	dsn := testparts.NeedPostgres(t).Schema(t)
-	f := newFleet(t, "store: "+dsn, "records: {durable: true}")
+	f := newCluster(t, "store: "+dsn, "records: {durable: true}")
 	l := startLoad(t, balance(f), f.key)
 	time.Sleep(pause)
 	killed := between{from: time.Now().UnixMilli()}
