@@ -46,7 +46,6 @@ func TestThreeGatewaysOutliveFaultsOfTheirStore(t *testing.T) {
 			pg := testparts.OwnPostgres(t)
 			f := newCluster(t, "store: "+pg.Address("postgres"), fmt.Sprint("records: {durable: ", durable, "}"))
 			l := startLoad(t, balancer(t, f.urls...).url, f.key)
-			l.some(t)
 			var killed between
 			time.Sleep(1100 * time.Millisecond) // until each has looked for the others again
 			for _, fault := range storeFaults {

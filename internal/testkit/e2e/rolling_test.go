@@ -95,7 +95,6 @@ func rolled(t *testing.T, balance func(*cluster) (url string)) {
 	dsn := testparts.NeedPostgres(t).Schema(t)
 	f := newCluster(t, "store: "+dsn, "records: {durable: true}")
 	l := startLoad(t, balance(f), f.key)
-	time.Sleep(pause)
 	killed := between{from: time.Now().UnixMilli()}
 	f.all[0].kill(t)
 	killed.to = time.Now().UnixMilli()
@@ -148,7 +147,7 @@ func checkLoad(t *testing.T, l *load, servers map[string]*heldServer, killed bet
 		checkSent(t, &r, servers)
 	}
 	t.Logf("%d requests (%v), %d made again, %d with an unknown end, %d not as they should", len(l.done), kinds, again, unknown, wrong)
-	for _, kind := range []string{"v1", "legacy", "modern", "go legacy", "go modern"} {
+	for _, kind := range loadKinds {
 		if kinds[kind] == 0 || last[kind] != "" {
 			t.Errorf("%s: %d requests, the last one %q", kind, kinds[kind], last[kind])
 		}
