@@ -105,6 +105,18 @@ func (l *Listener) enter(conn *Conn) bool {
 	return true
 }
 
+// Busy is the number of connections whose request has arrived and is not answered.
+func (l *Listener) Busy() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := range l.conns {
+		if c.waiting.Load() == 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // evict closes the connection that has waited longest for a request or the rest of one, and at
 // least for the grace. The caller holds mu.
 func (l *Listener) evict(grace time.Duration) bool {

@@ -99,7 +99,7 @@ func (h *hop) lead(out *http.Request) {
 
 // Forward passes a request with its body on to a replica, and the answer back as it comes. False: the
 // replica is not there, nothing was sent and nothing is answered.
-func (r *Replicas) Forward(w http.ResponseWriter, req *http.Request, body []byte, replica string) bool {
+func (r *Replicas) Forward(w http.ResponseWriter, req *http.Request, body []byte, replica string) (reached bool) {
 	to, there := r.other(req.Context(), replica)
 	if !there {
 		return false
@@ -108,7 +108,14 @@ func (r *Replicas) Forward(w http.ResponseWriter, req *http.Request, body []byte
 	if err != nil {
 		return false
 	}
-	reached := true
+	if req.Method == http.MethodGet { // a stream
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		defer context.AfterFunc(r.leaving, cancel)()
+		req = req.WithContext(ctx)
+		defer r.endStream()
+	}
+	reached = true
 	proxy := httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			for _, name := range []string{"Authorization", "Cookie", "Origin", "Expect"} {
@@ -141,6 +148,16 @@ func (r *Replicas) Forward(w http.ResponseWriter, req *http.Request, body []byte
 // errRefused is of a pass that does not open the door: the gateway at this address is another by now, or its clock
 // goes wrong. It has done nothing.
 var errRefused = errors.New("it did not accept the pass")
+
+// endStream lets a stream end well that is passed on no more because we go down.
+func (r *Replicas) endStream() {
+	if r.leaving.Err() == nil {
+		return
+	}
+	if p := recover(); p != nil && p != http.ErrAbortHandler {
+		panic(p)
+	}
+}
 
 // isDial tells whether there was no connection, so that nothing was sent.
 func isDial(err error) bool {

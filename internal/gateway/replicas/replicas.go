@@ -35,6 +35,7 @@ import (
 type Store interface {
 	BeatReplica(ctx context.Context, r store.Replica) error
 	Replicas(ctx context.Context, within time.Duration) ([]store.Replica, error)
+	DropHomes(ctx context.Context, replica string) error
 	DropReplica(ctx context.Context, id string) error
 	ClaimHome(ctx context.Context, h store.Home, replica, gone string, within time.Duration) (owner string, err error)
 	DropHome(ctx context.Context, h store.Home, replica string) error
@@ -59,6 +60,8 @@ type Replicas struct {
 	opts      Options
 	cipher    cipher.AEAD
 	transport *http.Transport
+	leaving   context.Context // ends when our homes are given up
+	handOver  context.CancelFunc
 
 	looking sync.Mutex // one at a time reads the store
 	mu      sync.Mutex // guards what follows
@@ -68,12 +71,15 @@ type Replicas struct {
 	left    bool
 }
 
-// lookEvery is how long a list of the others is used.
-const lookEvery = time.Second
+const (
+	lookEvery = time.Second     // how long a list of the others is used
+	leaveTime = 3 * time.Second // for each word to the store when we go down
+)
 
 // New makes a replica with an id of its own. Run lets the others know of it.
 func New(st Store, opts *Options) (*Replicas, error) {
 	r := &Replicas{store: st, opts: *opts}
+	r.leaving, r.handOver = context.WithCancel(context.Background())
 	r.opts.Silent = cmp.Or(r.opts.Silent, 20*time.Second)
 	r.opts.Logger = cmp.Or(r.opts.Logger, slog.New(slog.DiscardHandler))
 	if r.opts.Now == nil {
@@ -151,8 +157,23 @@ func (r *Replicas) Beat(ctx context.Context) error {
 	return nil
 }
 
-// Leave tells the others that we are going down. Our homes are free then.
+// HandOver gives up our homes and the streams that we pass on, so that others get them. What is open here
+// can still be reached, until Leave.
+func (r *Replicas) HandOver() {
+	if r.leaving.Err() != nil {
+		return
+	}
+	r.handOver()
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	defer cancel()
+	if err := r.store.DropHomes(ctx, r.self.ID); err != nil {
+		r.opts.Logger.Error("sessions were not handed over to other gateways", "error", fault.As(err))
+	}
+}
+
+// Leave tells the others that we are going down.
 func (r *Replicas) Leave() {
+	r.handOver()
 	r.mu.Lock()
 	left := r.left
 	r.left = true
@@ -160,7 +181,7 @@ func (r *Replicas) Leave() {
 	if left {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
 	defer cancel()
 	if err := r.store.DropReplica(ctx, r.self.ID); err != nil {
 		r.opts.Logger.Error("other gateways were not told that this one goes down", "error", fault.As(err))
@@ -228,15 +249,16 @@ func home(session string) store.Home { return store.Home{Kind: "session", Key: s
 
 // Home is the replica that holds what is kept for a session besides its token: its stream and its
 // subscriptions. That is us if no other is, if the other is dead, or if it is gone ("": none is). It is
-// also us while the store cannot be written to.
+// also us while the store cannot be written to. When we go down, it is another, if there is one.
 func (r *Replicas) Home(ctx context.Context, session, gone string) string {
-	r.mu.Lock()
-	left := r.left
-	r.mu.Unlock()
-	if left {
+	claims := r.self.ID
+	if r.leaving.Err() != nil {
+		claims = r.another(ctx, gone)
+	}
+	if claims == "" {
 		return r.self.ID
 	}
-	owner, err := r.store.ClaimHome(ctx, home(session), r.self.ID, gone, r.opts.Silent)
+	owner, err := r.store.ClaimHome(ctx, home(session), claims, gone, r.opts.Silent)
 	if err == nil {
 		return owner
 	}
@@ -244,6 +266,16 @@ func (r *Replicas) Home(ctx context.Context, session, gone string) string {
 		r.opts.Logger.Error("the home of a session not found", "error", fault.As(err))
 	}
 	return r.self.ID
+}
+
+// another is one of the others, but not the one that is gone; "": there is none.
+func (r *Replicas) another(ctx context.Context, gone string) string {
+	for id := range r.Others(ctx) {
+		if id != gone {
+			return id
+		}
+	}
+	return ""
 }
 
 // DropSession lets go of a session that has ended here.

@@ -2,6 +2,7 @@ package replicas
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -32,10 +33,12 @@ func (s *fakeStore) Replicas(context.Context, time.Duration) ([]store.Replica, e
 	return s.all, s.err
 }
 
+func (s *fakeStore) DropHomes(context.Context, string) error { return s.err }
+
 func (s *fakeStore) DropReplica(context.Context, string) error { return s.err }
 
-func (s *fakeStore) ClaimHome(context.Context, store.Home, string, string, time.Duration) (string, error) {
-	return s.owner, s.err
+func (s *fakeStore) ClaimHome(_ context.Context, _ store.Home, replica, _ string, _ time.Duration) (string, error) {
+	return cmp.Or(s.owner, replica), s.err
 }
 
 func (s *fakeStore) DropHome(context.Context, store.Home, string) error { return s.err }
@@ -154,14 +157,45 @@ func TestALateHeartbeatIsSaidSo(t *testing.T) {
 	if n := st.beats.Load(); n != 4 {
 		t.Errorf("%d heartbeats, one of them after the end", n)
 	}
-	st.owner = "other"
+}
+
+func TestOneThatGoesDownTakesNoMoreSessions(t *testing.T) {
+	st := &fakeStore{}
+	r, c := made(t, st, nil)
 	if home := r.Home(t.Context(), "s", ""); home != r.ID() {
-		t.Errorf("one that has left looks for the home %s", home)
+		t.Errorf("the home is %s", home)
+	}
+	r.HandOver()
+	r.HandOver()
+	if home := r.Home(t.Context(), "s", ""); home != r.ID() {
+		t.Errorf("the only one sends a session to %s", home)
+	}
+	st.all = []store.Replica{{ID: "one"}, {ID: r.ID()}, {ID: "two"}}
+	c.pass(lookEvery)
+	for gone, want := range map[string]string{"one": "two", "two": "one"} {
+		if home := r.Home(t.Context(), "s", gone); home != want {
+			t.Errorf("a session goes to %s", home)
+		}
+	}
+	beats := st.beats.Load()
+	r.Beat(t.Context())
+	r.Leave()
+	r.Beat(t.Context())
+	if n := st.beats.Load() - beats; n != 1 {
+		t.Errorf("%d heartbeats, one of them after the end", n)
 	}
 }
 
 // pair are two replicas; the second serves what it is passed on with the handler.
 func pair(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, who access.Principal)) (front *httptest.Server) {
+	t.Helper()
+	front, _ = pairOf(t, handle)
+	return front
+}
+
+func pairOf(
+	t *testing.T, handle func(w http.ResponseWriter, r *http.Request, who access.Principal),
+) (front *httptest.Server, first *Replicas) {
 	t.Helper()
 	second, clock2 := made(t, &fakeStore{}, nil)
 	back := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -172,7 +206,7 @@ func pair(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, who 
 		handle(w, r, who)
 	}))
 	t.Cleanup(back.Close)
-	first, _ := made(t, &fakeStore{all: []store.Replica{{ID: second.ID(), URL: back.URL}, {ID: "down", URL: "http://127.0.0.1:1"}}},
+	first, _ = made(t, &fakeStore{all: []store.Replica{{ID: second.ID(), URL: back.URL}, {ID: "down", URL: "http://127.0.0.1:1"}}},
 		func(o *Options) { o.Now = clock2.now })
 	front = httptest.NewServer(http.StripPrefix("/base", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -190,7 +224,7 @@ func pair(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, who 
 		}
 	})))
 	t.Cleanup(front.Close)
-	return front
+	return front, first
 }
 
 func post(t *testing.T, url, body string, header ...string) string {
@@ -242,6 +276,23 @@ func TestAMessageIsToldToAllThatAnswer(t *testing.T) {
 	post(t, front.URL+"/base/mcp", "body", "X-To", "tell", "Mcp-Session-Id", "s1")
 	if said := <-heard; said != "ann s1 body" {
 		t.Error(said)
+	}
+}
+
+func TestAStreamThatIsPassedOnEndsWellWhenWeGoDown(t *testing.T) {
+	front, first := pairOf(t, func(w http.ResponseWriter, r *http.Request, _ access.Principal) {
+		io.WriteString(w, "data: 1\n\n")
+		http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	resp, err := http.Get(front.URL + "/base/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	first.HandOver()
+	if said, err := io.ReadAll(resp.Body); string(said) != "data: 1\n\n" || err != nil {
+		t.Errorf("%q, %v", said, err)
 	}
 }
 

@@ -123,6 +123,10 @@ func helmFunctions(root *template.Template) template.FuncMap {
 			}
 			return into
 		},
+		"int": func(v any) (n int, err error) {
+			_, err = fmt.Sscan(fmt.Sprint(v), &n)
+			return n, err
+		},
 		"trunc":      func(n int, s string) string { return s[:min(n, len(s))] },
 		"trimSuffix": func(suffix, s string) string { return strings.TrimSuffix(s, suffix) },
 		"sha256sum":  func(s string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(s))) },
@@ -256,6 +260,15 @@ func TestTheChartsConfigurationIsOneThatWeRead(t *testing.T) {
 	}
 	if !filepath.IsAbs(cfg.Store) || !strings.HasPrefix(cfg.Store, "/data/") {
 		t.Errorf("the store is at %s, which is on no volume", cfg.Store)
+	}
+}
+
+func TestTheChartTellsEachReplicaItsAddress(t *testing.T) {
+	for set, want := range map[string]any{"as it is": nil, "replicas": "http://$(POD_IP):30779"} {
+		d := render(t, chartValues(t)[set])["Deployment"]
+		if got := at(d, "spec", "template", "spec", "containers", 0, "env", 1, "value"); got != want {
+			t.Errorf("%s: %v", set, got)
+		}
 	}
 }
 

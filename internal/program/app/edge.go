@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"math"
 	"net/http"
 	"strconv"
@@ -18,7 +19,12 @@ type edge struct {
 	door    *access.Door
 	proxies access.Trusted
 	rate    config.Rate
-	limiter *access.Limiter // nil: no limit
+	limiter limiter // nil: no limit
+}
+
+// limiter says whether a caller may make n more requests, and if not, when to retry.
+type limiter interface {
+	Allow(ctx context.Context, id string, n int, now time.Time) (ok bool, retryAfter time.Duration)
 }
 
 // newEdge makes the edge of a configuration. If the rate is unchanged, the limiter of before, which
@@ -34,6 +40,8 @@ func (a *App) newEdge(cfg *config.Config, before *edge) *edge {
 	switch {
 	case before != nil && before.rate == cfg.Rate:
 		e.limiter = before.limiter
+	case cfg.Rate.PerKey > 0 && a.replicas != nil:
+		e.limiter = access.NewShared(a.Store, cfg.Rate.PerKey, cfg.Rate.Burst, a.log)
 	case cfg.Rate.PerKey > 0:
 		e.limiter = access.NewLimiter(cfg.Rate.PerKey, cfg.Rate.Burst)
 	}
@@ -131,7 +139,7 @@ func (a *App) charge(w http.ResponseWriter, r *http.Request, messages, counted i
 	if err != nil {
 		return true
 	}
-	ok, wait := e.limiter.Allow(who.ID, messages-counted, time.Now())
+	ok, wait := e.limiter.Allow(r.Context(), who.ID, messages-counted, time.Now())
 	if ok {
 		return true
 	}

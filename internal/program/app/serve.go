@@ -137,8 +137,8 @@ func (a *App) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	http.Error(w, f.Error(), f.Code.Status())
 }
 
-// Serve serves on the listener until ctx ends, and then gives open calls a short time to finish. The
-// socket may be nil; it is a listener of inbound.ListenLocal.
+// Serve serves on the listener until ctx ends, and then gives open calls a short time to finish. One of several
+// gateways serves on for a while before that. The socket may be nil; it is a listener of inbound.ListenLocal.
 func (a *App) Serve(ctx context.Context, l, socket net.Listener) error {
 	if err := a.Keys.Reload(ctx); err != nil { // now: a store that goes away later takes no rights away
 		l.Close()
@@ -146,14 +146,12 @@ func (a *App) Serve(ctx context.Context, l, socket net.Listener) error {
 	}
 	watched := inbound.Listen(l, nil)
 	srv := &http.Server{
-		Handler: watched.Guard(a.Handler(), a.isHealthCheck), ConnContext: inbound.ConnContext, ConnState: inbound.ConnState,
+		Handler: watched.Guard(a.parting(a.Handler()), a.isHealthCheck), ConnContext: inbound.ConnContext, ConnState: inbound.ConnState,
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
 	}
-	srv.RegisterOnShutdown(a.sessions.Drain)
+	srv.RegisterOnShutdown(a.hangUp)
 	address := l.Addr().String()
 	a.address.Store(&address)
-	srv.RegisterOnShutdown(a.picker.Close)
-	srv.RegisterOnShutdown(a.events.Close) // a server knows nothing of connections that were taken over
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(watched) }()
 	var commands sync.WaitGroup
@@ -166,8 +164,9 @@ func (a *App) Serve(ctx context.Context, l, socket net.Listener) error {
 	case <-ctx.Done():
 	}
 	a.draining.Store(true)
+	left := callsEnd - a.handOver(watched)
 	a.leave()
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(left, time.Second))
 	defer cancel()
 	err := srv.Shutdown(drain)
 	if errors.Is(err, context.DeadlineExceeded) {

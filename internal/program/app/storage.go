@@ -81,7 +81,9 @@ func (s *storage) trim(ctx context.Context, cfg *config.Config) {
 	_, noSessions := s.Store.TrimSessions(ctx, time.Now().Add(-cfg.Sessions.Retain), sessions)
 	_, noReplicas := s.Store.TrimReplicas(ctx, deadReplicas)
 	_, noWaiting := s.Store.TrimWaiting(ctx)
-	if err := errors.Join(noSums, noReplicas, noWaiting, noCalls, noRecords, noResults, noRuns, noSessions); err != nil && ctx.Err() == nil {
+	_, noRates := s.Store.TrimRates(ctx)
+	err := errors.Join(noSums, noReplicas, noRates, noWaiting, noCalls, noRecords, noResults, noRuns, noSessions)
+	if err != nil && ctx.Err() == nil {
 		s.log.Error("calls not summed or old data not deleted", "error", err)
 	}
 }

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"context"
 	"math"
 	"sync"
 	"time"
@@ -31,12 +32,12 @@ func NewLimiter(perSecond float64, burst int) *Limiter {
 
 // Allow reports whether the caller may make n requests now, and if not, when to retry. More than
 // the burst is never allowed.
-func (l *Limiter) Allow(id string, n int, now time.Time) (ok bool, retryAfter time.Duration) {
+func (l *Limiter) Allow(_ context.Context, id string, n int, now time.Time) (ok bool, retryAfter time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b, known := l.buckets[id]
 	if !known {
-		l.makeRoom(now)
+		makeRoom(l.buckets, func(b bucket) bool { return l.filled(b, now).tokens >= l.burst })
 		b = bucket{tokens: l.burst, at: now}
 	}
 	b = l.filled(b, now)
@@ -59,21 +60,21 @@ func (l *Limiter) filled(b bucket, now time.Time) bucket {
 	return b
 }
 
-// makeRoom forgets callers whose bucket is full, and if these are few, others as well, so that it
-// need not run again at once. The caller holds mu.
-func (l *Limiter) makeRoom(now time.Time) {
-	if len(l.buckets) < maxBuckets {
+// makeRoom forgets callers of whom there is nothing to remember, and if these are few, others as well, so that it
+// need not run again at once.
+func makeRoom[T any](callers map[string]T, idle func(T) bool) {
+	if len(callers) < maxBuckets {
 		return
 	}
-	for id, b := range l.buckets {
-		if l.filled(b, now).tokens >= l.burst {
-			delete(l.buckets, id)
+	for id, c := range callers {
+		if idle(c) {
+			delete(callers, id)
 		}
 	}
-	for id := range l.buckets {
-		if len(l.buckets) <= maxBuckets*3/4 {
+	for id := range callers {
+		if len(callers) <= maxBuckets*3/4 {
 			return
 		}
-		delete(l.buckets, id)
+		delete(callers, id)
 	}
 }

@@ -62,7 +62,8 @@ type Config struct {
 
 // Replica is this gateway among others that share its store.
 type Replica struct {
-	URL string // where the others reach it, as scheme://host:port; "": there are no others
+	URL   string        // where the others reach it, as scheme://host:port; "": there are no others
+	Drain time.Duration // how long it serves on when it goes down, so that balancers notice
 }
 
 // Server is one upstream server. Exactly one of Command, URL, Builtin and API is set.
@@ -188,6 +189,7 @@ func defaults(path string) *Config {
 		Path:          path,
 		Listen:        "127.0.0.1:8420",
 		Store:         "toolfit.db",
+		Replica:       Replica{Drain: 5 * time.Second},
 		Approve:       "auto",
 		ResultStore:   "cut",
 		StoredResults: Retention{Retain: 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},

@@ -103,6 +103,7 @@ records: {durable: true, retain: 7d, maxSize: 512MB}
 sessions: {retain: 90d, maxSize: 64MB, perKey: 8MB}
 limits: {body: 1MB, message: 2048, processes: 8, schema: 1MB}
 proxies: [10.0.0.0/8, "::1"]
+replica: {url: "http://10.1.2.3:8420", drain: 3s}
 rate: {perKey: 600/m, burst: 30}
 embeddings: {url: "http://127.0.0.1:9/v1", model: small, key: "${TOKEN}"}
 telemetry: {endpoint: "http://127.0.0.1:4318", headers: {X-Key: "${TOKEN}"}, sample: 0.25, arguments: true}
@@ -144,6 +145,7 @@ func wantWhole() *Config {
 		Records: Records{Durable: true, Retain: 7 * day, MaxSize: 512 << 20}, Sessions: Retention{Retain: 90 * day, MaxSize: 64 << 20,
 			PerKey: 8 << 20},
 		Limits:  Limits{Body: 1 << 20, Message: 2048, Processes: 8, Sessions: 10_000, Schema: 1 << 20},
+		Replica: Replica{URL: "http://10.1.2.3:8420", Drain: 3 * time.Second},
 		Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		Rate:    Rate{PerKey: 10, Burst: 30}, Embeddings: Embeddings{"http://127.0.0.1:9/v1", "small", "s3cret"},
 		Telemetry: Telemetry{Endpoint: "http://127.0.0.1:4318", Headers: map[string]string{"X-Key": "s3cret"}, Sample: new(0.25), Arguments: true},

@@ -61,7 +61,10 @@ func (c *draft) fields() []field {
 		{"basePath", textInto(&c.BasePath, checkBasePath)},
 		{"publicURL", textInto(&c.PublicURL, urlLike("https://example.com"))},
 		{"proxies", networksInto(&c.Proxies)},
-		{"replica", section([]field{{"url", textInto(&c.Replica.URL, urlLike("http://10.1.2.3:8420"))}})},
+		{"replica", section([]field{
+			{"url", textInto(&c.Replica.URL, urlLike("http://10.1.2.3:8420"))},
+			{"drain", parsedInto(&c.Replica.Drain, parseDrain)},
+		})},
 		{"rate", c.Rate.read},
 		{"mcpServers", c.serversInto((*decoder).server, "an API")},
 		{"apis", c.serversInto((*decoder).api, "a server")},

@@ -69,6 +69,8 @@ func TestEveryProblemHasLineFieldAndFix(t *testing.T) {
 			"toolfit.yaml:1: proxies[1]: expected a network or an address, such as 10.0.0.0/8 or 127.0.0.1"},
 		{"a rate has its time", "rate: {perKey: 50}\n",
 			"toolfit.yaml:1: rate.perKey: expected a number of requests and its time, such as 50/s, 600/m or 5000/h"},
+		{"a gateway ends soon", "replica: {drain: 11s}\n",
+			"toolfit.yaml:1: replica.drain: expected a duration of at most 10s, such as 5s"},
 		{"a burst needs a rate", "rate: {burst: 50}\n", "toolfit.yaml:1: rate: has only burst; add perKey, such as 50/s"},
 		{"a server's proxy is an address", "mcpServers: {a: {url: 'http://h', proxy: 'proxy:3128'}}\n",
 			"toolfit.yaml:1: mcpServers.a.proxy: expected the address of a proxy, such as http://proxy.example.com:3128"},

@@ -87,6 +87,15 @@ func parseRate(s string) (float64, string) {
 	return float64(n) / per.Seconds(), ""
 }
 
+// parseDrain reads how long a gateway that goes down serves on. Its whole end must take less than half a minute.
+func parseDrain(s string) (time.Duration, string) {
+	v, ok := ParseDuration(s)
+	if !ok || v < 0 || v > 10*time.Second {
+		return 0, "expected a duration of at most 10s, such as 5s"
+	}
+	return v, ""
+}
+
 // parseNetwork reads 10.0.0.0/8, or an address as a network of one.
 func parseNetwork(s string) (netip.Prefix, string) {
 	if p, err := netip.ParsePrefix(s); err == nil {

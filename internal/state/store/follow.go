@@ -229,7 +229,7 @@ func (s *Store) giveWay() {
 }
 
 // ourChannel is the name of the channel on which changes are told, as SQL; the migration has it too.
-const ourChannel = "'toolfit_' || md5(current_schema())"
+const ourChannel = "'toolfit_' || (hashtext(current_schema())::bigint + 2147483648)"
 
 // wantedTable is what a gateway changes that wants to hear of what is told only then.
 const wantedTable = "wanted"

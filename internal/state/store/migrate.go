@@ -5,12 +5,18 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
 
 // Migration n of the list brings the schema to version n+1. A file that was released
 // never changes; a new one is added. One that ends in .postgres.sql is for PostgreSQL only.
+//
+// While gateways are replaced one by one, old ones go on with the new schema. So a migration only adds: tables, indexes,
+// columns with a default. One that takes away what programs no longer use says in its first line which migration such
+// programs know, as in "-- needs: 0018".
 //
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
@@ -28,11 +34,31 @@ func migrations() []string {
 	return names
 }
 
+// oldest is the smallest version of the schema that a program must know to use the newest.
+func oldest(names []string) (version int, err error) {
+	for _, name := range names {
+		text, err := migrationFiles.ReadFile(name)
+		if err != nil {
+			return 0, fmt.Errorf("read %s: %w", name, err)
+		}
+		number, needs := strings.CutPrefix(strings.SplitN(string(text), "\n", 2)[0], "-- needs: ")
+		if !needs {
+			continue
+		}
+		at := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, "migrations/"+number+"_") })
+		if at < 0 {
+			return 0, fmt.Errorf("%s needs %q, which is no migration", name, number)
+		}
+		version = max(version, at+1)
+	}
+	return version, nil
+}
+
 // ownTables are names that only a store of ours has all together.
 const ownTables = `('schema_version', 'servers', 'calls')`
 
-// version returns the schema's version, 0 for an empty database. One of a newer toolfit or of
-// another program is refused before anything is written to it.
+// version returns the schema's version, 0 for an empty database. One that this toolfit is too old for, or of
+// another program, is refused before anything is written to it.
 func (s *Store) version(ctx context.Context) (int, error) {
 	var tables, ours int
 	if err := s.write.QueryRowContext(ctx, s.dialect.tables).Scan(&tables, &ours); err != nil {
@@ -45,15 +71,22 @@ func (s *Store) version(ctx context.Context) (int, error) {
 		return 0, fault.New(fault.BadConfig, "store %s is the database of another program", s.name).
 			WithHint("set store: to another path or database")
 	}
-	return s.checkVersion(s.write.QueryRowContext(ctx, "SELECT version FROM schema_version"))
+	return s.readVersion(ctx, s.write.QueryRowContext)
 }
 
-func (s *Store) checkVersion(row *sql.Row) (int, error) {
+// readVersion reads the version. A newer one than we know is refused, unless it says that we can use it.
+func (s *Store) readVersion(ctx context.Context, query func(ctx context.Context, query string, args ...any) *sql.Row) (int, error) {
+	known := len(migrations())
 	var version int
-	if err := row.Scan(&version); err != nil {
-		return 0, fmt.Errorf("read schema version: %w", err)
+	err := query(ctx, "SELECT version FROM schema_version").Scan(&version)
+	needs := version
+	if err == nil && version > known {
+		err = query(ctx, "SELECT oldest FROM schema_version").Scan(&needs)
 	}
-	if known := len(migrations()); version > known {
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("read schema version: %w", err)
+	case version > known && needs > known:
 		return 0, fault.New(fault.BadConfig, "store %s has schema version %d, this toolfit knows %d", s.name, version, known).
 			WithHint("use the newer toolfit that wrote it, or another store")
 	}
@@ -76,11 +109,12 @@ func (s *Store) migrate(ctx context.Context) error {
 		if _, err := tx.ExecContext(ctx, first); err != nil {
 			return fmt.Errorf("start schema_version: %w", err)
 		}
-		version, err := s.checkVersion(tx.QueryRowContext(ctx, "SELECT version FROM schema_version"))
-		if err != nil {
+		version, err := s.readVersion(ctx, tx.QueryRowContext)
+		all := migrations()
+		if err != nil || version >= len(all) {
 			return err
 		}
-		for _, name := range migrations()[version:] {
+		for _, name := range all[version:] {
 			text, err := migrationFiles.ReadFile(name)
 			if err != nil {
 				return fmt.Errorf("read %s: %w", name, err)
@@ -89,7 +123,11 @@ func (s *Store) migrate(ctx context.Context) error {
 				return fmt.Errorf("apply %s: %w", name, err)
 			}
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE schema_version SET version = $1", len(migrations()))
+		needs, err := oldest(all)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE schema_version SET version = $1, oldest = $2", len(all), needs)
 		return err
 	})
 }

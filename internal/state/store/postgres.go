@@ -51,8 +51,12 @@ var postgresDialect = dialect{
 	measure:     measurePostgres,
 	reuse:       reusePostgres,
 	appendCalls: (*Store).appendPostgres,
+	now:         postgresNow,
+	takeTokens:  takeTokens(postgresNow, "FROM (SELECT set_config('synchronous_commit', 'off', true)) AS setting"),
 	explain:     explainPostgres,
 }
+
+const postgresNow = "(extract(epoch FROM now()) * 1000000000)::bigint"
 
 // sortByBytes makes texts sort as in SQLite. In a language's order, ids would not sort by time.
 func sortByBytes(_, text string) string {
@@ -79,7 +83,7 @@ func (s *Store) openPostgres(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
-	if version == len(migrations()) {
+	if version >= len(migrations()) {
 		return nil
 	}
 	return s.migrate(ctx) // without a bound: it may have much to do

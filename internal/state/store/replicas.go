@@ -23,6 +23,7 @@ const (
 	beatReplica = `INSERT INTO replicas (id, url, version, seen) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (id) DO UPDATE SET url = excluded.url, version = excluded.version, seen = excluded.seen`
 	liveReplicas = "SELECT id, url, version, seen FROM replicas WHERE seen > $1 ORDER BY id"
+	dropHomes    = "DELETE FROM homes WHERE replica = $1"
 	dropReplica  = "DELETE FROM replicas WHERE id = $1"
 	trimReplicas = "DELETE FROM replicas WHERE seen <= $1"
 
@@ -60,6 +61,12 @@ func (s *Store) Replicas(ctx context.Context, within time.Duration) ([]Replica, 
 func (s *Store) DropReplica(ctx context.Context, id string) error {
 	_, err := s.exec(ctx, dropReplica, id)
 	return s.explain("remove replica", err)
+}
+
+// DropHomes ends all that the replica holds. It stays known to the others.
+func (s *Store) DropHomes(ctx context.Context, replica string) error {
+	_, err := s.exec(ctx, dropHomes, replica)
+	return s.explain("drop homes", err)
 }
 
 // TrimReplicas deletes those that were not alive within the last so long, with their homes.

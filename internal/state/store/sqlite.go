@@ -40,8 +40,12 @@ var sqliteDialect = dialect{
 	measure:     measureSQLite,
 	reuse:       func(context.Context, *Store) error { return nil }, // SQLite does so by itself
 	appendCalls: (*Store).appendSQLite,
+	now:         sqliteNow,
+	takeTokens:  takeTokens(sqliteNow, "WHERE true"),
 	explain:     explainSQLite,
 }
+
+const sqliteNow = "CAST(unixepoch('now', 'subsec') * 1000000000 AS INTEGER)"
 
 // withoutPostgres leaves out migrations that are for PostgreSQL only.
 func withoutPostgres(name, text string) string {

@@ -77,7 +77,7 @@ type Store struct {
 }
 
 // Open opens the store at dsn, the path of a SQLite file or the address of a PostgreSQL database, and
-// creates or migrates it. One that a newer version wrote is refused untouched.
+// creates or migrates it. One of a newer version is used as it is, or refused untouched where that is not possible.
 func Open(ctx context.Context, dsn string, opts *Options) (*Store, error) {
 	s := &Store{}
 	s.batches.New = func() any { return &callBatch{row: newCallRow()} }
@@ -189,6 +189,10 @@ type dialect struct {
 	reuse func(ctx context.Context, s *Store) error
 	// appendCalls stores a batch, all or nothing. Late are the ids of those that may belong to the sums.
 	appendCalls func(s *Store, ctx context.Context, calls []Call, late []any) error
+	// now is the database's clock, in nanoseconds.
+	now string
+	// takeTokens is the statement of TakeTokens.
+	takeTokens string
 	// explain returns the error for what a user can repair, or else nil. Its message is about "the
 	// store" and contains nothing of err.
 	explain func(err error) *fault.Error

@@ -141,12 +141,26 @@ func testNewer(t *testing.T, dsn string, raw rawFunc) {
 	check(t, err)
 	check(t, s.Close())
 	db := raw(t, dsn)
-	_, err = db.Exec("UPDATE schema_version SET version = 1000")
+	_, err = db.Exec("UPDATE schema_version SET version = 1000, oldest = 999")
 	check(t, err)
 	refused(t, dsn, "schema version 1000", "newer toolfit")
-	var version int
-	check(t, db.QueryRow("SELECT version FROM schema_version").Scan(&version))
-	equal(t, version, 1000)
+	unchanged := func() {
+		t.Helper()
+		var version int
+		check(t, db.QueryRow("SELECT version FROM schema_version").Scan(&version))
+		equal(t, version, 1000)
+	}
+	unchanged()
+	_, err = db.Exec("UPDATE schema_version SET oldest = 18")
+	check(t, err)
+	_, err = db.Exec("ALTER TABLE calls ADD COLUMN later TEXT NOT NULL DEFAULT ''")
+	check(t, err)
+	s = open(t, dsn, nil)
+	check(t, s.AppendCalls(t.Context(), []store.Call{sampleCall(1)}))
+	call, err := s.Call(t.Context(), sampleCall(1).ID)
+	check(t, err)
+	equal(t, call, sampleCall(1))
+	unchanged()
 }
 
 func testOtherProgram(t *testing.T, dsn string, raw rawFunc) {

@@ -85,7 +85,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"records hold their size after a flood", testSizeHoldsAfterAFlood},
 		{"many open an empty store at once", testManyOpen},
 		{"a store of the first version is migrated and keeps all", testMigration},
-		{"a store of a newer version is refused untouched", testNewer},
+		{"a store of a newer version is used untouched, if that is possible", testNewer},
 		{"the database of another program is refused untouched", testOtherProgram},
 		{"configurations are kept, replaced and deleted", testConfigs},
 		{"configurations are encrypted with a key", testEncrypted},
@@ -107,6 +107,8 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"replicas are listed while their heart beats", testReplicas},
 		{"of many that claim a home at once one gets it", testClaimHome},
 		{"a home changes hands only when its owner is gone", testHomes},
+		{"tokens are taken while there are some, and come back", testTokens},
+		{"of many that take tokens at once none takes what another has", testTokensAtOnce},
 		{"without a key, secrets are refused and the rest is plain", testNoKey},
 		{"another key leaves the other configurations readable", testOtherKey},
 	}

@@ -38,7 +38,7 @@ func replica(t *testing.T, yaml string, lease time.Duration) *gateway {
 	}
 	env := map[string]string{"TOOLFIT_SECRET_KEY": replicaKey, "TOOLFIT_REPLICA_URL": "http://" + l.Addr().String()}
 	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
-	cfg, err := config.Load(write(t, yaml), lookup)
+	cfg, err := config.Load(write(t, yaml+"replica: {drain: 0s}\n"), lookup)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +423,7 @@ func TestWhatIsAtOneReplicaIsReachedThroughAnother(t *testing.T) {
 
 func TestWhatIsPassedOnIsCountedOnce(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "shared.db")
-	yaml := lines("store: "+store, "rate: {perKey: 1/h, burst: 3}") + bare(newCurious(t).url)
+	yaml := lines("store: "+store, "rate: {perKey: 1/h, burst: 5}") + bare(newCurious(t).url)
 	a := replica(t, yaml, 0)
 	b := replica(t, yaml, 0)
 	client := &httpClient{http: plainHTTP, url: a.url + "/mcp"}
