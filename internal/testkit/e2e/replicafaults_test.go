@@ -68,7 +68,7 @@ func TestThreeGatewaysOutliveFaultsOfTheirStore(t *testing.T) {
 			l.end()
 			checkStoreLoad(t, l, f.servers, durable)
 			l.done = slices.DeleteFunc(l.done, func(r request) bool { // what was not yet on disk
-				return !durable && r.From <= killed.to && r.To >= killed.from
+				return !durable && r.crossed(killed)
 			})
 			l.onRecord(t, pg.Address("postgres"))
 		})
