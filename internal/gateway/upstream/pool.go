@@ -36,6 +36,7 @@ type Pool struct {
 
 	level atomic.Value // string: the log level for servers
 	asks  questions
+	open  openCalls
 
 	self  json.RawMessage // our clientInfo, for requests without a client's
 	quiet time.Duration   // the constant, except in tests

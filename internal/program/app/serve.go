@@ -164,6 +164,9 @@ func (a *App) Serve(ctx context.Context, l, socket net.Listener) error {
 	case <-ctx.Done():
 	}
 	a.draining.Store(true)
+	a.serveOn()
+	late := time.AfterFunc(callsDetach, a.Pool.Hurry)
+	defer late.Stop()
 	left := callsEnd - a.handOver(watched)
 	a.leave()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(left, time.Second))

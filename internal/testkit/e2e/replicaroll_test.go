@@ -81,6 +81,49 @@ func TestAReplicaThatGoesDownEndsItsCalls(t *testing.T) {
 	}
 }
 
+// TestACallThatOutlastsItsReplicaIsNotLost: its caller gets a handle, and another one goes on with it if that is safe.
+func TestACallThatOutlastsItsReplicaIsNotLost(t *testing.T) {
+	server := newHeldServer(t, false)
+	yaml := lines("store: "+filepath.Join(t.TempDir(), "shared.db")) + bare(server.URL)
+	a := replica(t, yaml, 0)
+	b := replica(t, yaml, 0)
+	client, err := dialRaw(a.url+"/mcp", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the tools are listed", func() bool {
+		list, err := client.request("tools/list", "{}")
+		return err == nil && strings.Contains(list, `"hold"`)
+	})
+	var work sync.WaitGroup
+	said := map[string]*string{"hold": new(string), "look": new(string)}
+	for tool, result := range said {
+		c, err := dialRaw(a.url+"/mcp", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		work.Go(func() {
+			var err error
+			*result, err = c.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{"n":%q}}`, tool, tool))
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	eventually(t, "the calls are under way", func() bool { return server.saw("hold hold") == 1 && server.saw("look look") == 1 })
+	a.stop()
+	work.Wait()
+	server.let("look")
+	for tool, want := range map[string]string{"hold": maybe, "look": "done"} {
+		if got := collect(t, b.url, handle(t, *said[tool], nil)); !strings.Contains(got, want) {
+			t.Errorf("%s ended with %s", tool, got)
+		}
+	}
+	if server.saw("hold hold") != 1 || server.saw("look look") != 2 {
+		t.Errorf("sent: %v", server.seen)
+	}
+}
+
 // TestAReplicaServesOnUntilBalancersHaveNoticed: and a second signal ends it at once.
 func TestAReplicaServesOnUntilBalancersHaveNoticed(t *testing.T) {
 	addr := freeAddress(t)
