@@ -38,6 +38,8 @@ type SessionsOptions struct {
 	Replica string
 	// Ended is told of each session that has ended; nil: nobody is.
 	Ended func(*Session)
+	// Over tells whether a session that is to be taken up again was ended for good elsewhere; nil: none was.
+	Over func(id string) bool
 }
 
 // NewSessions makes an empty set; nil options are the defaults.
@@ -54,6 +56,9 @@ func NewSessions(opts *SessionsOptions) *Sessions {
 	}
 	if s.opts.Ended == nil {
 		s.opts.Ended = func(*Session) {}
+	}
+	if s.opts.Over == nil {
+		s.opts.Over = func(string) bool { return false }
 	}
 	return s
 }

@@ -130,7 +130,7 @@ func (l *Leases) claim(ctx context.Context, h store.Home, lost func(context.Cont
 	}
 	owner := ""
 	if err == nil {
-		owner, err = l.self.store.ClaimHome(ctx, h, l.self.self.ID, "", l.self.opts.Silent)
+		owner, _, err = l.self.store.ClaimHome(ctx, h, l.self.self.ID, "", l.self.opts.Silent)
 	}
 	switch {
 	case err != nil:

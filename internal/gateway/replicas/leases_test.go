@@ -188,12 +188,12 @@ func (f *failing) DropHome(ctx context.Context, h store.Home, replica string) er
 	return f.Store.DropHome(ctx, h, replica)
 }
 
-func (f *failing) ClaimHome(ctx context.Context, h store.Home, replica, gone string, within time.Duration) (string, error) {
-	owner, err := f.Store.ClaimHome(ctx, h, replica, gone, within)
+func (f *failing) ClaimHome(ctx context.Context, h store.Home, replica, gone string, within time.Duration) (string, []byte, error) {
+	owner, data, err := f.Store.ClaimHome(ctx, h, replica, gone, within)
 	if f.down.Load() {
 		err = errDown // after it was stored
 	}
-	return owner, err
+	return owner, data, err
 }
 
 func TestALeaseThatCouldNotBeGivenUpIsLater(t *testing.T) {

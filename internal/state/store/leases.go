@@ -18,6 +18,8 @@ const (
 const leaseKinds = "('" + ChatLease + "', '" + RunLease + "', '" + ListLease + "', '" + ScreenLease + "')"
 
 const (
+	dropLeases   = "DELETE FROM homes WHERE replica = $1 AND kind IN " + leaseKinds
+	readHome     = "SELECT replica FROM homes WHERE kind = $1 AND key = $2"
 	leaveReplica = "UPDATE replicas SET url = '' WHERE id = $1"
 
 	deadHomes = `SELECT kind, key, replica FROM homes WHERE kind = $1
@@ -37,6 +39,12 @@ func (s *Store) LeaveReplica(ctx context.Context, id string) error {
 		return s.explain("leave", err)
 	}
 	return s.DropHomes(ctx, id)
+}
+
+// Home returns the owner, alive or not; "" if there is none.
+func (s *Store) Home(ctx context.Context, h Home) (owner string, err error) {
+	err = s.readOne(ctx, "read the owner of "+h.Kind, nil, readHome, []any{h.Kind, h.Key}, []any{&owner})
+	return owner, err
 }
 
 // DeadHomes returns homes of a kind whose owner was not alive within the last so long. The limit 0 means

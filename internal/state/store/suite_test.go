@@ -107,6 +107,8 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"replicas are listed while their heart beats", testReplicas},
 		{"what a dead replica did is found", testLeases},
 		{"of many that claim a home at once one gets it", testClaimHome},
+		{"what is stored of a home outlives its replica", testHomeData},
+		{"what is stored of a home is sealed", testHomeSecret},
 		{"a home changes hands only when its owner is gone", testHomes},
 		{"tokens are taken while there are some, and come back", testTokens},
 		{"of many that take tokens at once none takes what another has", testTokensAtOnce},
