@@ -2,15 +2,19 @@
 // alive; what only one process can hold, such as the stream of a session, has one of them as its home; and
 // a request that belongs to another replica is passed on to it, by one hop.
 //
-// A gateway that was not told under which address the others reach it has no replicas: nothing here is
-// made then, and nothing is asked.
+// What only one gateway may do at a time, such as to answer in a chat, it does under a lease, which it
+// loses when it dies. That holds for all gateways on a store. One that was not told under which address
+// the others reach it has no homes otherwise: nobody asks it, and it tells the store that it is alive
+// only while it holds a lease.
 //
 //	r, err := replicas.New(st, &replicas.Options{URL: "http://10.1.2.3:8420", Key: key, Admit: door.Admit})
 //	if err != nil {
 //		return err
 //	}
 //	go r.Run(ctx)
-//	defer r.Leave()
+//	defer r.Close()
+//	leases := replicas.NewLeases(r)
+//	defer leases.Close()
 package replicas
 
 import (
@@ -36,15 +40,18 @@ type Store interface {
 	BeatReplica(ctx context.Context, r store.Replica) error
 	Replicas(ctx context.Context, within time.Duration) ([]store.Replica, error)
 	DropHomes(ctx context.Context, replica string) error
+	LeaveReplica(ctx context.Context, id string) error
 	DropReplica(ctx context.Context, id string) error
+	Home(ctx context.Context, h store.Home) (owner string, err error)
 	ClaimHome(ctx context.Context, h store.Home, replica, gone string, within time.Duration) (owner string, data []byte, err error)
 	StoreHome(ctx context.Context, h store.Home, replica string, data []byte) error
 	DropHome(ctx context.Context, h store.Home, replica string) error
+	DeadHomes(ctx context.Context, kind string, within time.Duration, limit int) ([]store.Home, error)
 }
 
 // Options describe this replica.
 type Options struct {
-	URL     string                                        // where the others reach it, without a path
+	URL     string                                        // where the others reach it, without a path; "": they do not
 	Version string                                        // of the program
 	Key     []byte                                        // seals who sent what is passed on; the same for all replicas
 	Admit   func(*http.Request) (access.Principal, error) // who sends a request
@@ -64,8 +71,9 @@ type Replicas struct {
 	leaving   context.Context // ends when our homes are given up
 	handOver  context.CancelFunc
 
+	leases  *Leases    // nil: there are none
 	looking sync.Mutex // one at a time reads the store
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards what follows, and self.URL
 	others  map[string]store.Replica
 	looked  time.Time
 	beaten  time.Time // our last heartbeat
@@ -90,6 +98,10 @@ func New(st Store, opts *Options) (*Replicas, error) {
 	if r.opts.Late == nil {
 		r.opts.Late = func() {}
 	}
+	r.self = store.Replica{ID: rand.Text()[:10], Version: opts.Version}
+	if opts.URL == "" {
+		return r, nil
+	}
 	u, err := url.Parse(opts.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.User != nil {
 		return nil, fault.New(fault.BadConfig, "the replica's address must be such as http://10.1.2.3:8420, without a path")
@@ -97,7 +109,7 @@ func New(st Store, opts *Options) (*Replicas, error) {
 	if len(opts.Key) == 0 {
 		return nil, fault.New(fault.BadConfig, "replicas need TOOLFIT_SECRET_KEY, the same for all").WithHint("make one: openssl rand -hex 32")
 	}
-	r.self = store.Replica{ID: rand.Text()[:10], URL: u.Scheme + "://" + u.Host, Version: opts.Version}
+	r.self.URL = u.Scheme + "://" + u.Host
 	r.cipher = access.NewCipher("forward", opts.Key)
 	r.transport = &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
@@ -140,23 +152,33 @@ func (r *Replicas) tryBeat(ctx context.Context) {
 // Beat tells the store that we are alive.
 func (r *Replicas) Beat(ctx context.Context) error {
 	r.mu.Lock()
-	left := r.left
+	self := r.self
 	r.mu.Unlock()
-	if left {
-		return nil
-	}
-	if err := r.store.BeatReplica(ctx, r.self); err != nil {
+	if err := r.store.BeatReplica(ctx, self); err != nil {
 		return err
 	}
 	now := r.opts.Now()
+	late := r.silentFor(r.opts.Silent)
+	if late && r.leases != nil {
+		if err := r.leases.verify(ctx); err != nil {
+			return err // then the next one is late too
+		}
+	}
 	r.mu.Lock()
-	late := !r.beaten.IsZero() && now.Sub(r.beaten) >= r.opts.Silent
+	late = late && !r.beaten.IsZero()
 	r.beaten = now
 	r.mu.Unlock()
 	if late {
 		r.opts.Late()
 	}
 	return nil
+}
+
+// silentFor tells whether our last heartbeat was so long ago.
+func (r *Replicas) silentFor(d time.Duration) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.opts.Now().Sub(r.beaten) >= d
 }
 
 // HandOver gives up our homes and the streams that we pass on, so that others get them. What is open here
@@ -173,25 +195,42 @@ func (r *Replicas) HandOver() {
 	}
 }
 
-// Leave tells the others that we are going down.
+// Leave tells the others that we are going down. Our homes are free then, except our leases.
 func (r *Replicas) Leave() {
 	r.handOver()
 	r.mu.Lock()
 	left := r.left
 	r.left = true
+	r.self.URL = ""
 	r.mu.Unlock()
 	if left {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
 	defer cancel()
-	if err := r.store.DropReplica(ctx, r.self.ID); err != nil {
+	if err := r.store.LeaveReplica(ctx, r.self.ID); err != nil {
 		r.opts.Logger.Error("other gateways were not told that this one goes down", "error", fault.As(err))
 	}
 }
 
-// Close ends the connections to the others.
-func (r *Replicas) Close() { r.transport.CloseIdleConnections() }
+// Close takes us from the store and ends the connections to the others.
+func (r *Replicas) Close() {
+	if r.transport != nil {
+		r.transport.CloseIdleConnections()
+	}
+	r.mu.Lock()
+	unheard := r.beaten.IsZero()
+	r.beaten = time.Time{}
+	r.mu.Unlock()
+	if unheard {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	defer cancel()
+	if err := r.store.DropReplica(ctx, r.self.ID); err != nil {
+		r.opts.Logger.Error("other gateways were not told that this one is gone", "error", fault.As(err))
+	}
+}
 
 // Others are the other replicas that are alive, by id. The list is at most a second old; while the store
 // cannot be read, it is the last one.

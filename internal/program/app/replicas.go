@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -12,13 +13,11 @@ import (
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
-// startReplicas makes us one of several gateways, if we were told where the others reach us.
+// startReplicas makes us one of several gateways, if we were told where the others reach us. Leases are
+// shared with all gateways on the store in any case.
 func (a *App) startReplicas(ctx context.Context) error {
 	named, _ := a.env("TOOLFIT_REPLICA_URL")
 	url := cmp.Or(a.started.Replica.URL, named)
-	if url == "" {
-		return nil
-	}
 	key, _ := a.env("TOOLFIT_SECRET_KEY")
 	one, err := replicas.New(a.Store, &replicas.Options{
 		URL: url, Version: cmp.Or(a.opts.Version, "dev"), Key: []byte(key), Admit: a.admit,
@@ -26,6 +25,11 @@ func (a *App) startReplicas(ctx context.Context) error {
 	})
 	if err != nil {
 		return err
+	}
+	a.leases = replicas.NewLeases(one)
+	a.self = one
+	if url == "" {
+		return nil
 	}
 	if err := one.Beat(ctx); err != nil {
 		return err
@@ -67,6 +71,9 @@ func (g *gateway) leave() {
 
 // overdue is called when other replicas may have taken over what belongs to us.
 func (a *App) overdue() {
+	if a.replicas == nil {
+		return // it tells only while it holds a lease
+	}
 	a.sessions.HangUp()
 	a.work.Go(func() { a.Pool.CheckSeats(a.background) })
 }
@@ -125,4 +132,16 @@ func (a *App) sessionEnded(s *mcp.Session) {
 		}
 		a.front.SessionEnded(a.background, s)
 	})
+}
+
+// catchUp applies what other replicas have changed until now, for a person who changed it there.
+func (a *App) catchUp(ctx context.Context) {
+	if a.replicas == nil {
+		return
+	}
+	err := errors.Join(a.reread(ctx, "servers", a.serversChanged), a.reread(ctx, "rules", a.rulesChanged),
+		a.reread(ctx, "agents", a.agentsChanged), a.followServers(ctx))
+	if err != nil && ctx.Err() == nil {
+		a.log.Error("changes of other gateways not read", "error", err)
+	}
 }

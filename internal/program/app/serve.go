@@ -58,7 +58,7 @@ func (a *App) Handler() http.Handler {
 func (a *App) API(admit func(*http.Request) (access.Principal, error)) *restapi.API {
 	return restapi.New(restapi.Parts{
 		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Waiting: a.Waiting, Records: a.Records, Keys: a.Keys, Events: a.events,
-		Tests: a, Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Trace: a.trace,
+		Tests: a, Work: a, Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Trace: a.trace,
 		Logger: a.log,
 	})
 }
@@ -206,9 +206,9 @@ func (a *App) CheckListen(addr string) error {
 func (a *App) console(api *restapi.API) http.Handler {
 	return console.New(console.Parts{
 		Activity: api, Servers: api, ServerChanges: api, Approvals: api, Tools: api, ToolCaller: api, Calls: api, CallFeed: api,
-		CallChanges: api, Results: api, Rules: api, Suggestions: api, Prompts: api, Sessions: api, SessionChanges: api, Runs: api, RunReports: api,
-		Keys: api, Recall: a.recalls.Load, API: api,
-		Chat: a.runner, Environment: a.Env,
+		CallChanges: api, Results: api, Rules: api, Suggestions: api, Prompts: api, Sessions: api, SessionChanges: api, Runs: api,
+		RunReports: api, Keys: api, Recall: a.recalls.Load, API: api,
+		Chat: a.runner, Environment: a.Env, CatchUp: a.catchUp,
 		Admit: a.admitPerson, Check: a.check, Keyed: a.Keys.Any, Link: a.links.use, Limit: a.limited,
 		Address: a.askedFor, BasePath: a.started.BasePath,
 		Version: a.opts.Version, Seal: a.sealKey, Profiles: a.profiles, Models: a.modelsFor, Logger: a.log,

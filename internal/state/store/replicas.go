@@ -10,7 +10,7 @@ import (
 // Replica is a gateway that shares the store with others.
 type Replica struct {
 	ID      string
-	URL     string // where the others reach it
+	URL     string // where the others reach it; "": they do not
 	Version string
 	Seen    time.Time // its last heartbeat; set by BeatReplica
 }
@@ -25,7 +25,7 @@ type Home struct {
 const (
 	beatReplica = `INSERT INTO replicas (id, url, version, seen) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (id) DO UPDATE SET url = excluded.url, version = excluded.version, seen = excluded.seen`
-	liveReplicas = "SELECT id, url, version, seen FROM replicas WHERE seen > $1 ORDER BY id"
+	liveReplicas = "SELECT id, url, version, seen FROM replicas WHERE seen > $1 AND url <> '' ORDER BY id"
 	dropReplica  = "DELETE FROM replicas WHERE id = $1"
 	trimReplicas = "DELETE FROM replicas WHERE seen <= $1"
 
@@ -39,7 +39,7 @@ const (
 	dropHome  = "DELETE FROM homes WHERE kind = $1 AND key = $2 AND replica = $3"
 	dropHomes = "DELETE FROM homes WHERE replica = $1 AND kind = 'session' AND data IS NULL"
 	freeHomes = "UPDATE homes SET replica = '' WHERE replica = $1 AND kind = 'session'"
-	trimHomes = `DELETE FROM homes WHERE kind <> 'session' AND used <= $1 OR kind = 'session' AND used <= $2
+	trimHomes = `DELETE FROM homes WHERE kind NOT IN ('session', '` + ChatLease + `') AND used <= $1 OR kind = 'session' AND used <= $2
 		AND NOT EXISTS (SELECT 1 FROM replicas WHERE id = homes.replica)`
 	findHome = "SELECT 1 FROM homes WHERE kind = $1 AND key = $2"
 )
@@ -53,7 +53,7 @@ func (s *Store) BeatReplica(ctx context.Context, r Replica) error {
 	return s.explain("store heartbeat", err)
 }
 
-// Replicas returns those that were alive within the last so long, by id.
+// Replicas returns those that were alive within the last so long and can be reached, by id.
 func (s *Store) Replicas(ctx context.Context, within time.Duration) ([]Replica, error) {
 	read := func(scan scanner, r *Replica) error {
 		var seen int64
@@ -64,11 +64,14 @@ func (s *Store) Replicas(ctx context.Context, within time.Duration) ([]Replica, 
 	return list(ctx, s, "read replicas", read, liveReplicas, micros(s.opts.Now().Add(-within)))
 }
 
-// DropReplica removes a replica that goes down, with all its homes of which nothing is stored.
+// DropReplica removes a replica that has gone, with its leases and all its homes of which nothing is stored.
 func (s *Store) DropReplica(ctx context.Context, id string) error {
 	_, err := s.exec(ctx, dropReplica, id)
 	if err == nil {
 		_, err = s.exec(ctx, dropHomes, id)
+	}
+	if err == nil {
+		_, err = s.exec(ctx, dropLeases, id)
 	}
 	return s.explain("remove replica", err)
 }
@@ -87,7 +90,8 @@ func (s *Store) DropHomes(ctx context.Context, replica string) error {
 const keepHomes = 24 * time.Hour
 
 // TrimReplicas deletes those that were not alive within the last so long, and the homes of sessions that
-// they were. Seats are deleted a day after they were last claimed, by whomever.
+// they were. Seats are deleted a day after they were last claimed, by
+// whomever; the lease of a chat stays until somebody has noted its end.
 func (s *Store) TrimReplicas(ctx context.Context, within time.Duration) (deleted int64, err error) {
 	now := s.opts.Now()
 	deleted, err = s.exec(ctx, trimReplicas, micros(now.Add(-within)))

@@ -174,3 +174,75 @@ func testClaimHome(t *testing.T, dsn string, _ rawFunc) {
 		}
 	}
 }
+
+func testLeases(t *testing.T, dsn string, _ rawFunc) {
+	clock := new(fakeClock)
+	s := open(t, dsn, clock.options())
+	ctx := t.Context()
+	beat(t, s, "one", "two")
+	claim := func(kind, key, replica string) {
+		t.Helper()
+		owner, _, err := s.ClaimHome(ctx, store.Home{Kind: kind, Key: key}, replica, "", silent)
+		check(t, err)
+		equal(t, owner, replica)
+	}
+	run := func(id, outcome string) {
+		t.Helper()
+		check(t, s.SaveRun(ctx, store.Run{ID: id, At: clock.now(), Outcome: outcome, Summary: []byte("{}"), Report: []byte("{}")}))
+	}
+	dead := func(chats, runs []string) {
+		t.Helper()
+		homes, err := s.DeadHomes(ctx, store.ChatLease, silent, 0)
+		check(t, err)
+		var keys []string
+		for _, h := range homes {
+			equal(t, h.Kind, store.ChatLease)
+			keys = append(keys, h.Key)
+		}
+		equal(t, keys, chats)
+		rows, err := s.DeadRuns(ctx, "running", silent, 0)
+		check(t, err)
+		keys = nil
+		for _, r := range rows {
+			keys = append(keys, r.ID)
+		}
+		equal(t, keys, runs)
+	}
+	claim(store.ChatLease, "会话 1", "one")
+	claim(store.ChatLease, "chat 2", "two")
+	claim(store.RunLease, "run_1", "one")
+	claim(store.RunLease, "run_2", "two")
+	claim("session", "chat 2", "one")
+	run("run_1", "running")
+	run("run_2", "running")
+	run("run_3", "passed")
+	dead(nil, nil)
+	run("run_0", "running") // without a lease
+	dead(nil, []string{"run_0"})
+
+	check(t, s.LeaveReplica(ctx, "one"))
+	found, err := s.Replicas(ctx, silent)
+	check(t, err)
+	equal(t, len(found), 1)
+	owner, err := s.Home(ctx, store.Home{Kind: "session", Key: "chat 2"})
+	check(t, err)
+	equal(t, owner, "")
+	dead(nil, []string{"run_0"})
+
+	clock.pass(silent)
+	beat(t, s, "two")
+	dead([]string{"会话 1"}, []string{"run_0", "run_1"})
+	n, err := s.TrimReplicas(ctx, silent)
+	check(t, err)
+	equal(t, n, 1)
+	dead([]string{"会话 1"}, []string{"run_0", "run_1"})
+	claim(store.ChatLease, "会话 1", "two")
+	dead(nil, []string{"run_0", "run_1"})
+
+	for _, want := range []bool{true, false} {
+		changed, err := s.ChangeOutcome(ctx, "run_1", "running", "interrupted")
+		check(t, err)
+		equal(t, changed, want)
+	}
+	dead(nil, []string{"run_0"})
+}

@@ -105,6 +105,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"waiting calls are trimmed by expiry", testTrimWaiting},
 		{"savings are those of the calls, whoever adds and trims", testSums},
 		{"replicas are listed while their heart beats", testReplicas},
+		{"what a dead replica did is found", testLeases},
 		{"of many that claim a home at once one gets it", testClaimHome},
 		{"what is stored of a home outlives its replica", testHomeData},
 		{"what is stored of a home is sealed", testHomeSecret},
