@@ -37,7 +37,8 @@ type Store interface {
 	Replicas(ctx context.Context, within time.Duration) ([]store.Replica, error)
 	DropHomes(ctx context.Context, replica string) error
 	DropReplica(ctx context.Context, id string) error
-	ClaimHome(ctx context.Context, h store.Home, replica, gone string, within time.Duration) (owner string, err error)
+	ClaimHome(ctx context.Context, h store.Home, replica, gone string, within time.Duration) (owner string, data []byte, err error)
+	StoreHome(ctx context.Context, h store.Home, replica string, data []byte) error
 	DropHome(ctx context.Context, h store.Home, replica string) error
 }
 
@@ -72,15 +73,16 @@ type Replicas struct {
 }
 
 const (
-	lookEvery = time.Second     // how long a list of the others is used
-	leaveTime = 3 * time.Second // for each word to the store when we go down
+	lookEvery     = time.Second // how long a list of the others is used
+	defaultSilent = 20 * time.Second
+	leaveTime     = 3 * time.Second // for each word to the store when we go down
 )
 
 // New makes a replica with an id of its own. Run lets the others know of it.
 func New(st Store, opts *Options) (*Replicas, error) {
 	r := &Replicas{store: st, opts: *opts}
 	r.leaving, r.handOver = context.WithCancel(context.Background())
-	r.opts.Silent = cmp.Or(r.opts.Silent, 20*time.Second)
+	r.opts.Silent = cmp.Or(r.opts.Silent, defaultSilent)
 	r.opts.Logger = cmp.Or(r.opts.Logger, slog.New(slog.DiscardHandler))
 	if r.opts.Now == nil {
 		r.opts.Now = time.Now
@@ -249,23 +251,31 @@ func home(session string) store.Home { return store.Home{Kind: "session", Key: s
 
 // Home is the replica that holds what is kept for a session besides its token: its stream and its
 // subscriptions. That is us if no other is, if the other is dead, or if it is gone ("": none is). It is
-// also us while the store cannot be written to. When we go down, it is another, if there is one.
-func (r *Replicas) Home(ctx context.Context, session, gone string) string {
+// also us while the store cannot be written to. When we go down, it is another, if there is one. Held is
+// what HoldSession has stored.
+func (r *Replicas) Home(ctx context.Context, session, gone string) (replica string, held []byte) {
 	claims := r.self.ID
 	if r.leaving.Err() != nil {
 		claims = r.another(ctx, gone)
 	}
 	if claims == "" {
-		return r.self.ID
+		return r.self.ID, nil
 	}
-	owner, err := r.store.ClaimHome(ctx, home(session), claims, gone, r.opts.Silent)
+	owner, held, err := r.store.ClaimHome(ctx, home(session), claims, gone, r.opts.Silent)
 	if err == nil {
-		return owner
+		return owner, held
 	}
 	if ctx.Err() == nil {
 		r.opts.Logger.Error("the home of a session not found", "error", fault.As(err))
 	}
-	return r.self.ID
+	return r.self.ID, nil
+}
+
+// HoldSession stores what we hold of a session whose home we are, for the next one.
+func (r *Replicas) HoldSession(ctx context.Context, session string, held []byte) {
+	if err := r.store.StoreHome(ctx, home(session), r.self.ID, held); err != nil && ctx.Err() == nil {
+		r.opts.Logger.Error("subscriptions not stored", "error", fault.As(err))
+	}
 }
 
 // another is one of the others, but not the one that is gone; "": there is none.

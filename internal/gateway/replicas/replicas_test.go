@@ -37,11 +37,13 @@ func (s *fakeStore) DropHomes(context.Context, string) error { return s.err }
 
 func (s *fakeStore) DropReplica(context.Context, string) error { return s.err }
 
-func (s *fakeStore) ClaimHome(_ context.Context, _ store.Home, replica, _ string, _ time.Duration) (string, error) {
-	return cmp.Or(s.owner, replica), s.err
+func (s *fakeStore) ClaimHome(_ context.Context, _ store.Home, replica, _ string, _ time.Duration) (string, []byte, error) {
+	return cmp.Or(s.owner, replica), nil, s.err
 }
 
 func (s *fakeStore) DropHome(context.Context, store.Home, string) error { return s.err }
+
+func (s *fakeStore) StoreHome(context.Context, store.Home, string, []byte) error { return s.err }
 
 type clock struct{ at atomic.Int64 }
 
@@ -162,18 +164,18 @@ func TestALateHeartbeatIsSaidSo(t *testing.T) {
 func TestOneThatGoesDownTakesNoMoreSessions(t *testing.T) {
 	st := &fakeStore{}
 	r, c := made(t, st, nil)
-	if home := r.Home(t.Context(), "s", ""); home != r.ID() {
+	if home, _ := r.Home(t.Context(), "s", ""); home != r.ID() {
 		t.Errorf("the home is %s", home)
 	}
 	r.HandOver()
 	r.HandOver()
-	if home := r.Home(t.Context(), "s", ""); home != r.ID() {
+	if home, _ := r.Home(t.Context(), "s", ""); home != r.ID() {
 		t.Errorf("the only one sends a session to %s", home)
 	}
 	st.all = []store.Replica{{ID: "one"}, {ID: r.ID()}, {ID: "two"}}
 	c.pass(lookEvery)
 	for gone, want := range map[string]string{"one": "two", "two": "one"} {
-		if home := r.Home(t.Context(), "s", gone); home != want {
+		if home, _ := r.Home(t.Context(), "s", gone); home != want {
 			t.Errorf("a session goes to %s", home)
 		}
 	}

@@ -122,8 +122,14 @@ func (a *App) housekeep(ctx context.Context) {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
 	var memory memory
+	checked := time.Now()
 	for {
 		a.sessions.Sweep()
+		a.passed.Sweep()
+		if time.Since(checked) >= time.Hour { // what is not claimed for a day is deleted
+			a.Pool.CheckSeats(ctx)
+			checked = time.Now()
+		}
 		a.checkStore(ctx) // logs if the file has vanished, without being asked
 		a.trim(ctx, a.Config())
 		select {

@@ -51,6 +51,7 @@ func (a *App) handOver(l *inbound.Listener) time.Duration {
 // hangUp ends the streams of clients and of people's pages.
 func (a *App) hangUp() {
 	a.sessions.Drain()
+	a.passed.Drain()
 	go a.picker.Close() // waits for its pages; Close does so as well
 	a.events.Close()    // a server knows nothing of connections that were taken over
 }

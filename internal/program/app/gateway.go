@@ -36,6 +36,8 @@ type gateway struct {
 
 	carries  sync.Once          // of carryOn
 	replicas *replicas.Replicas // nil: there is only one
+	seats    *replicas.Seats
+	passed   *mcp.Sessions // of other replicas, for what is here
 	sessions *mcp.Sessions
 	trace    *telemetry.Telemetry // nil: off
 	front    *mcpserver.Server
@@ -51,7 +53,9 @@ func (a *App) startServers(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	a.seats = replicas.NewSeats(a.Store, a.replicas, a.started.BasePath, a.log)
 	a.Pool = upstream.New(&upstream.Options{
+		Seats:        a.seats,
 		Version:      a.opts.Version,
 		Builtins:     a.builtins(),
 		Changed:      func(id tool.ServerID) { a.Catalog.Changed(id) },
@@ -65,7 +69,9 @@ func (a *App) startServers(ctx context.Context) (err error) {
 	})
 	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{
 		Max: a.started.Limits.Sessions, Cipher: access.NewCipher("session", a.sealKey), Replica: a.replicaID(), Ended: a.sessionEnded,
+		Over: a.hasEnded,
 	})
+	a.passed = a.newPassed()
 	envTools, err := gatewayenv.Definitions()
 	if err != nil {
 		return err
@@ -112,14 +118,16 @@ func (a *App) startCalls() error {
 	a.lab = a.newLab()
 	a.front = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{
 		Version: a.opts.Version, Key: a.sealKey, May: a.Env.May, Logger: a.log,
-		Waiting: a.Waiting, Trace: a.trace, Replica: a.replicaID(),
+		Waiting: a.Waiting, Trace: a.trace, Replica: a.replicaID(), Hold: a.holdSession(),
 	})
 	return nil
 }
 
 // close ends the sessions of clients and the servers.
 func (g *gateway) close() {
+	g.Pool.Leave()
 	g.sessions.Close()
+	g.passed.Close()
 	g.Waiting.Close()
 	g.front.Close()
 	g.Pool.Close()

@@ -22,7 +22,7 @@ func (a *App) newLab() *trial.Lab {
 		Hide: a.secrets.add, Chooser: a.chooser, NewID: a.Records.NewID, Tell: a.events.RunChanged, Logger: a.log,
 		End: func(session string) {
 			a.Caller.EndSession(session)
-			a.Pool.EndSession(session)
+			a.Pool.EndSession(session, 0)
 		},
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/toolfit/toolfit/internal/entrance/console"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
@@ -25,7 +26,10 @@ import (
 // Handler serves everything on the one port.
 func (a *App) Handler() http.Handler {
 	a.carryOn()
-	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{MaxBody: a.started.Limits.Body, Replicas: a.others(), Logger: a.log})
+	a.seats.Serve()
+	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{
+		MaxBody: a.started.Limits.Body, Replicas: a.others(), TakeUp: a.front.TakeUp, Logger: a.log,
+	})
 	agents := a.limited(a.mcpHandler(front, access.Principal.MayCall, a.front.Entry))
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", agents)
@@ -41,6 +45,7 @@ func (a *App) Handler() http.Handler {
 	mux.HandleFunc("GET /readyz", a.ready)
 	mux.Handle("GET /metrics", gate(a.checkReader, a.refuse, promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
 	mux.Handle(pickPath+"/", a.limited(gate(a.check, a.refuse, http.StripPrefix(pickPath, a.picker))))
+	mux.Handle(upstream.SeatPath, a.serveSeats())
 	mux.Handle("/", a.console(api))
 	all := a.shared(unread(a.check, mux))
 	if a.started.BasePath != "" {

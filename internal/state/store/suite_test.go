@@ -106,6 +106,8 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"savings are those of the calls, whoever adds and trims", testSums},
 		{"replicas are listed while their heart beats", testReplicas},
 		{"of many that claim a home at once one gets it", testClaimHome},
+		{"what is stored of a home outlives its replica", testHomeData},
+		{"what is stored of a home is sealed", testHomeSecret},
 		{"a home changes hands only when its owner is gone", testHomes},
 		{"tokens are taken while there are some, and come back", testTokens},
 		{"of many that take tokens at once none takes what another has", testTokensAtOnce},
