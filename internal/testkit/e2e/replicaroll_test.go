@@ -191,12 +191,13 @@ func TestReplicasKeepToARateTogether(t *testing.T) {
 		io.Copy(io.Discard, resp.Body)
 		return resp.StatusCode
 	}
-	var passed atomic.Int64
+	var passed, tried atomic.Int64
 	var work sync.WaitGroup
 	began := time.Now()
 	for range 8 {
 		work.Go(func() {
 			for time.Since(began) < 3*time.Second {
+				tried.Add(1)
 				switch status := ask(); status {
 				case http.StatusOK:
 					passed.Add(1)
@@ -210,9 +211,9 @@ func TestReplicasKeepToARateTogether(t *testing.T) {
 	work.Wait()
 	took := time.Since(began).Seconds()
 	limit := burst + rate*took
-	t.Logf("%d pass in %.1f s, the limit is %.0f", passed.Load(), took, limit)
-	if n := float64(passed.Load()); n > limit+all*burst/10+1 || n < 0.8*limit {
-		t.Errorf("%.0f pass in %.1f s, the limit is %.0f", n, took, limit)
+	t.Logf("%d of %d pass in %.1f s, the limit is %.0f", passed.Load(), tried.Load(), took, limit)
+	if n := float64(passed.Load()); n > limit+all*burst/10+1 || n < 0.8*min(limit, float64(tried.Load())) {
+		t.Error("more pass, or less")
 	}
 	time.Sleep(time.Second)
 	for i := range rate { // at half the rate, wherever it comes to
