@@ -22,7 +22,9 @@ import (
 	"context"
 	"crypto/cipher"
 	"crypto/rand"
+	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -77,6 +79,8 @@ type Replicas struct {
 	others  map[string]store.Replica
 	looked  time.Time
 	beaten  time.Time // our last heartbeat
+	away    bool      // the store did not answer the last time
+	back    time.Time // when it answered again
 	left    bool
 }
 
@@ -84,6 +88,7 @@ const (
 	lookEvery     = time.Second // how long a list of the others is used
 	defaultSilent = 20 * time.Second
 	leaveTime     = 3 * time.Second // for each word to the store when we go down
+	storeTime     = 3 * time.Second // for the store to answer who is alive
 )
 
 // New makes a replica with an id of its own. Run lets the others know of it.
@@ -138,15 +143,41 @@ func (r *Replicas) Run(ctx context.Context) {
 		case <-tick.C:
 			r.tryBeat(ctx)
 		case <-look.C:
+			if r.isAway() {
+				r.tryBeat(ctx) // soon: the others take us for dead when the store is back
+			}
 			r.Others(ctx)
 		}
 	}
 }
 
 func (r *Replicas) tryBeat(ctx context.Context) {
-	if err := r.Beat(ctx); err != nil && ctx.Err() == nil {
-		r.opts.Logger.Error("other gateways were not told that this one is alive", "error", fault.As(err))
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	r.answered("other gateways were not told that this one is alive", r.Beat(ctx))
+}
+
+// answered notes whether the store answered. The first time that it does not is logged.
+func (r *Replicas) answered(what string, err error) {
+	if errors.Is(err, context.Canceled) {
+		return // by who asked
 	}
+	r.mu.Lock()
+	was := r.away
+	r.away = err != nil
+	if was && err == nil {
+		r.back = r.opts.Now()
+	}
+	r.mu.Unlock()
+	if err != nil && !was {
+		r.opts.Logger.Error(what, "error", fault.As(err))
+	}
+}
+
+func (r *Replicas) isAway() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.away
 }
 
 // Beat tells the store that we are alive.
@@ -259,25 +290,27 @@ func (r *Replicas) look(ctx context.Context, after time.Time) map[string]store.R
 	if fresh && !after.After(r.looked) {
 		return others
 	}
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
 	found, err := r.store.Replicas(ctx, r.opts.Silent)
-	if err != nil {
-		if ctx.Err() == nil {
-			r.opts.Logger.Error("other gateways not looked for", "error", fault.As(err))
-		}
-		found = nil
-	}
+	r.answered("other gateways not looked for", err)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err == nil {
-		r.others = make(map[string]store.Replica, len(found))
-		for _, one := range found {
-			if one.ID != r.self.ID {
-				r.others[one.ID] = one
-			}
+	r.looked = r.opts.Now()
+	if err != nil {
+		return r.others
+	}
+	all := make(map[string]store.Replica, len(found))
+	if r.looked.Sub(r.back) < r.opts.Silent/4 {
+		maps.Copy(all, r.others) // they could not say that they are alive
+	}
+	for _, one := range found {
+		if one.ID != r.self.ID {
+			all[one.ID] = one
 		}
 	}
-	r.looked = r.opts.Now()
-	return r.others
+	r.others = all
+	return all
 }
 
 func (r *Replicas) known() (others map[string]store.Replica, fresh bool) {

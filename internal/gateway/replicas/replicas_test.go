@@ -354,3 +354,32 @@ func TestAnotherGatewayAtTheAddressIsNotTheReplica(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyIsDeadBecauseTheStoreWasAway: when it is back, the heartbeats of all are old.
+func TestNobodyIsDeadBecauseTheStoreWasAway(t *testing.T) {
+	st := &fakeStore{all: []store.Replica{{ID: "other", URL: "http://127.0.0.1:1"}}}
+	r, c := made(t, st, nil)
+	known := func() bool {
+		_, there := r.Others(t.Context())["other"]
+		return there
+	}
+	for _, step := range []struct {
+		name string
+		err  error
+		all  []store.Replica
+		pass time.Duration
+		want bool
+	}{
+		{"at first", nil, st.all, lookEvery, true},
+		{"while the store is away", errors.New("away"), nil, time.Minute, true},
+		{"when it is back", nil, nil, lookEvery, true},
+		{"when it had the time to say so", nil, nil, r.opts.Silent / 4, false},
+	} {
+		c.pass(step.pass)
+		st.err = step.err
+		st.all = step.all
+		if known() != step.want {
+			t.Errorf("%s: known: %v", step.name, !step.want)
+		}
+	}
+}

@@ -50,10 +50,10 @@ func TestThreeGatewaysOutliveFaultsOfTheirStore(t *testing.T) {
 			time.Sleep(1100 * time.Millisecond) // until each has looked for the others again
 			for _, fault := range storeFaults {
 				began := time.Now()
-				if fault.name == "killed" {
-					killed = between{began.Add(-time.Second).UnixMilli(), began.UnixMilli()}
-				}
 				end := fault.begin(t, pg)
+				if fault.name == "killed" {
+					killed = between{began.Add(-2 * time.Second).UnixMilli(), time.Now().UnixMilli()}
+				}
 				if durable {
 					f.ready(t, fault.name, "503 not ready: ")
 				} else {
@@ -153,8 +153,7 @@ func checkStoreLoad(t *testing.T, l *load, servers map[string]*heldServer, durab
 		if !r.failed() {
 			continue
 		}
-		server, tool, _ := strings.Cut(r.Tool, "__")
-		if durable && !r.reads() && storeRefuses.MatchString(r.Errors[0]) && servers[server].saw(tool+" "+r.N) == 0 {
+		if durable && !r.reads() && storeRefuses.MatchString(r.Errors[0]) && acted(&r, servers) == 0 {
 			refused++
 			continue
 		}
