@@ -50,7 +50,7 @@ func TestGatewaysListAServerInTurnOncePerChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Apply(&config.Config{Servers: []config.Server{{ID: "s"}}, Profiles: []config.Profile{{Name: "p", All: true}}})
+		c.Apply(&config.Config{Servers: []config.Server{{ID: "s", Refresh: time.Hour}}, Profiles: []config.Profile{{Name: "p", All: true}}})
 		all = append(all, c)
 	}
 	tools.Store(1)
