@@ -25,6 +25,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/replicas"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/store"
@@ -65,6 +66,7 @@ type Parts struct {
 	Caller   Caller
 	Models   Models
 	Sessions Sessions
+	Leases   *replicas.Leases // so that of all gateways one answers in a session; nil: of those in this process
 }
 
 // Options change a Runner. The zero value is usable.
@@ -80,7 +82,6 @@ type Options struct {
 type Runner struct {
 	parts Parts
 	opts  Options
-	busy  sync.Map // sessions in which an answer is being made
 
 	endsThoughts sync.Map // models that mark only the end of their thoughts
 }
@@ -88,6 +89,9 @@ type Runner struct {
 // New makes a Runner; nil options are the defaults.
 func New(parts Parts, opts *Options) *Runner {
 	r := &Runner{parts: parts}
+	if parts.Leases == nil {
+		r.parts.Leases = replicas.NewLeases(nil)
+	}
 	if opts != nil {
 		r.opts = *opts
 	}

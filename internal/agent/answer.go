@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/locale"
+	"github.com/toolfit/toolfit/internal/gateway/replicas"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/schema"
 )
@@ -22,6 +24,7 @@ type chat struct {
 	agent *config.Agent
 	model *config.Model
 	tools *toolbox
+	lease *replicas.Lease // of the session
 
 	speech    locale.Language // in which the model is spoken to
 	custom    string          // the caller's own prompt; "": none
@@ -53,13 +56,12 @@ func (r *Runner) Answer(ctx context.Context, t Turn) (*Answer, error) {
 		WithHint("raise the timeout of agent %s", c.agent.ID)
 	ctx, cancel := context.WithTimeoutCause(ctx, c.agent.Timeout, late)
 	defer cancel()
-	leave, err := c.begin(ctx)
-	if err != nil {
+	if err := c.begin(ctx); err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer c.lease.End()
 	c.hear(Event{Session: c.answer.Session})
-	err = c.rounds(ctx)
+	err = c.rounds(c.lease.Context())
 	c.answer.Text = c.text.String()
 	c.answer.Thought = c.thought.String()
 	r.opts.Metrics.answered(c.agent.ID, &c.answer, err)
@@ -74,17 +76,17 @@ func (r *Runner) newChat(t Turn) (*chat, error) {
 	return &chat{Runner: r, turn: t, agent: a, model: m, speech: speechOf(a), custom: joinPrompts(t.Messages)}, nil
 }
 
-// begin prepares the first request. The caller must call leave.
-func (c *chat) begin(ctx context.Context) (leave func(), err error) {
-	err = c.equip(ctx)
+// begin prepares the first request. The caller must end the lease.
+func (c *chat) begin(ctx context.Context) error {
+	err := c.equip(ctx)
 	if err == nil {
 		c.logTools(ctx)
-		leave, err = c.enter(ctx)
+		err = c.enter(ctx)
 	}
 	if err != nil && ctx.Err() != nil {
 		err = stopped(ctx)
 	}
-	return leave, err
+	return err
 }
 
 // Prompt is what a model gets before the conversation.
@@ -115,8 +117,9 @@ func (r *Runner) Prompt(ctx context.Context, t Turn) (*Prompt, error) {
 
 // stopped returns why ctx has ended.
 func stopped(ctx context.Context) error {
-	if cause := context.Cause(ctx); fault.Is(cause, fault.UpstreamTimeout) {
-		return cause
+	var why *fault.Error
+	if errors.As(context.Cause(ctx), &why) {
+		return why
 	}
 	return fault.New(fault.Canceled, "the caller has left")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/gateway/replicas"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
@@ -24,20 +25,18 @@ const maxTitle = 80
 // seconds.
 const storeLimit = time.Minute
 
-// enter opens the session and stores the new messages. The caller must call leave.
-func (c *chat) enter(ctx context.Context) (leave func(), err error) {
-	leave = func() {}
+// enter opens the session, takes its lease and stores the new messages. The caller must end the lease.
+func (c *chat) enter(ctx context.Context) error {
+	c.lease = replicas.Unheld(ctx)
 	if !c.turn.Unkept {
-		err = c.openSession(ctx)
-		if err != nil {
-			return nil, err
+		if err := c.openSession(ctx); err != nil {
+			return err
 		}
-		id := c.answer.Session
-		if _, taken := c.busy.LoadOrStore(id, true); taken {
-			return nil, fault.New(fault.Conflict, "session %s is being answered already", id).WithHint("wait for that answer")
+		if err := c.take(ctx); err != nil {
+			return err
 		}
-		leave = func() { c.busy.Delete(id) }
 	}
+	var err error
 	if c.turn.Session != "" {
 		err = c.remember(ctx)
 	}
@@ -45,10 +44,9 @@ func (c *chat) enter(ctx context.Context) (leave func(), err error) {
 		err = c.keep(ctx, c.turn.Messages...)
 	}
 	if err != nil {
-		leave()
-		return nil, err
+		c.lease.End()
 	}
-	return leave, nil
+	return err
 }
 
 // openSession opens the session of the turn, or creates one.
@@ -125,7 +123,7 @@ func (c *chat) lastSaid(ctx context.Context, most int) ([]conversation.Message, 
 	for err == nil && len(rows) > 0 {
 		var page []conversation.Message
 		for _, row := range rows {
-			if m, ok := readMessage(row); ok && !m.IsSystem() {
+			if m, ok := readMessage(row); ok && !m.IsSystem() && !isMark(&m) {
 				page = append(page, m)
 			}
 		}
@@ -185,6 +183,9 @@ func (c *chat) store(ctx context.Context, list ...conversation.Message) error {
 	}
 	ctx, cancel := outlast(ctx)
 	defer cancel()
+	if err := c.lease.Check(ctx); err != nil {
+		return err // somebody else may be answering
+	}
 	bodies := make([]json.RawMessage, len(list))
 	for i := range list {
 		bodies[i] = rawjson.Encode(list[i])

@@ -370,7 +370,7 @@ func TestOneOwnerCannotLockTheOthersOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := open("greedy"); err != nil || sessions.get(first.ID, "greedy", "") != nil || sessions.Len() != 8 {
+	if _, err := open("greedy"); err != nil || sessions.byToken[first.token] != nil || sessions.Len() != 8 {
 		t.Errorf("its idlest session did not make room for a new one: %v, %d", err, sessions.Len())
 	}
 	for i := range 5 {
@@ -381,11 +381,53 @@ func TestOneOwnerCannotLockTheOthersOut(t *testing.T) {
 	if sessions.Len() != 10 {
 		t.Errorf("%d sessions", sessions.Len())
 	}
-	if _, err := open("one more"); err == nil {
-		t.Error("an owner of half of the sessions lost one")
-	}
 	if _, err := open("modest 0"); err != nil || sessions.Len() != 10 {
 		t.Errorf("an owner's own idle session did not make room: %v", err)
+	}
+	for i := range 4 {
+		if _, err := open(fmt.Sprint("late ", i)); err != nil || sessions.Len() != 10 {
+			t.Errorf("caller %d was locked out: %v", i, err)
+		}
+	}
+	if _, err := open("one more"); err == nil {
+		t.Error("the only session of an owner made room for another's")
+	}
+}
+
+func TestTwoOwnersCannotLockTheOthersOut(t *testing.T) {
+	now := time.Unix(1000, 0)
+	sessions := NewSessions(&SessionsOptions{Max: 10, Now: func() time.Time { return now }})
+	open := func(owner string) *Session {
+		t.Helper()
+		now = now.Add(time.Second)
+		s, err := newSession(testEntry(owner), []byte(`{"protocolVersion":"2025-06-18"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sessions.add(s, true); err != nil {
+			t.Errorf("%s: %v", owner, err)
+		}
+		return s
+	}
+	first := open("greedy 1")
+	for range 4 {
+		open("greedy 1")
+	}
+	for range 5 {
+		open("greedy 2")
+	}
+	busy := open("modest")
+	if sessions.byToken[first.token] != nil {
+		t.Error("not the session that was idle longest made room")
+	}
+	busy.news.read()
+	next := open("greedy 1") // its own, not the other's
+	for range 20 {
+		open("modest")
+		open("greedy 2")
+	}
+	if sessions.Len() != 10 || sessions.byToken[busy.token] == nil || sessions.byToken[next.token] == nil {
+		t.Errorf("%d sessions", sessions.Len())
 	}
 }
 

@@ -27,6 +27,8 @@ type FrontOptions struct {
 	Logger  *slog.Logger  // nil: discard
 	// Replicas are the other gateways that serve the same sessions, whose options name this one. nil: there are none.
 	Replicas Replicas
+	// TakeUp is called with what was stored of a session whose home is here, perhaps since now. nil: nothing is.
+	TakeUp func(ctx context.Context, s *Session, held []byte)
 }
 
 // NewFront makes a front whose sessions live in the given set.

@@ -14,8 +14,8 @@ import (
 // request or a stream, is reached through them; all else is served where it arrives.
 type Replicas interface {
 	// Home is the replica that holds the session's own stream and subscriptions: this one, if no other does or
-	// the other is the one that is gone.
-	Home(ctx context.Context, session, gone string) (replica string)
+	// the other is the one that is gone. Held is what was stored of them; nil: nothing.
+	Home(ctx context.Context, session, gone string) (replica string, held []byte)
 	// Forward passes a request on and its answer back; false: the replica is not there, and nothing was sent.
 	Forward(w http.ResponseWriter, r *http.Request, body []byte, replica string) bool
 	// Tell sends a message to a replica, or with "" to all others, and drops what they answer.
@@ -35,15 +35,20 @@ func (f *Front) passHome(w http.ResponseWriter, r *http.Request, s *Session, bod
 	if f.opts.Replicas == nil {
 		return false
 	}
-	home := f.opts.Replicas.Home(r.Context(), s.ID, "")
+	home, held := f.opts.Replicas.Home(r.Context(), s.ID, "")
 	if f.passTo(w, r, home, body) {
 		return true
 	}
-	if home == f.sessions.opts.Replica {
-		return false
+	if home != f.sessions.opts.Replica {
+		home, held = f.opts.Replicas.Home(r.Context(), s.ID, home) // it did not answer: now it is here, or where another was quicker to say so
+		if f.passTo(w, r, home, body) {
+			return true
+		}
 	}
-	home = f.opts.Replicas.Home(r.Context(), s.ID, home) // it did not answer: now it is here, or where another was quicker to say so
-	return f.passTo(w, r, home, body)
+	if held != nil && f.opts.TakeUp != nil {
+		f.opts.TakeUp(r.Context(), s, held)
+	}
+	return false
 }
 
 // passAnswer passes the answer to a question on to the replica that asked; false: that is here.

@@ -20,11 +20,11 @@ type others struct {
 	told   []string
 }
 
-func (o *others) Home(_ context.Context, _, gone string) string {
+func (o *others) Home(_ context.Context, _, gone string) (string, []byte) {
 	if gone != "" {
-		return "me"
+		return "me", []byte("held")
 	}
-	return o.home
+	return o.home, nil
 }
 
 func (o *others) Forward(w http.ResponseWriter, _ *http.Request, body []byte, replica string) bool {

@@ -27,7 +27,8 @@ type Session struct {
 	token   string // names it in headers; equal to ID where sessions are not sealed
 	replica string // ours, in the ids of questions and events; "": there is only one
 
-	used atomic.Int64 // last use, Unix nanoseconds
+	used  atomic.Int64 // last use, Unix nanoseconds
+	final atomic.Bool  // it was ended for good
 
 	level atomic.Int32 // minimum level of log messages for the client, plus one; 0: not set
 	news  outbox       // the session's own stream
@@ -78,6 +79,10 @@ func newSession(e Entry, params json.RawMessage) (*Session, error) {
 	s.Capabilities = bytes.Clone(s.Capabilities)
 	return s, nil
 }
+
+// EndedForGood tells whether the session was ended by its client or with its key. One that was only idle here may go on at
+// another replica.
+func (s *Session) EndedForGood() bool { return s.final.Load() }
 
 // errEnded is the cause when a request ends with its session. It was not canceled, so it is still answered.
 var errEnded = Errorf(CodeInternal, "the session has ended")

@@ -38,6 +38,8 @@ type SessionsOptions struct {
 	Replica string
 	// Ended is told of each session that has ended; nil: nobody is.
 	Ended func(*Session)
+	// Over tells whether a session that is to be taken up again was ended for good elsewhere; nil: none was.
+	Over func(id string) bool
 }
 
 // NewSessions makes an empty set; nil options are the defaults.
@@ -54,6 +56,9 @@ func NewSessions(opts *SessionsOptions) *Sessions {
 	}
 	if s.opts.Ended == nil {
 		s.opts.Ended = func(*Session) {}
+	}
+	if s.opts.Over == nil {
+		s.opts.Over = func(string) bool { return false }
 	}
 	return s
 }
@@ -130,8 +135,8 @@ func (s *Sessions) makeRoom(owner string, full error) error {
 	return err
 }
 
-// idlest is the longest idle session of the owner; if it has none and all places are taken, of one who holds more than half of all,
-// so that nobody can lock others out. Nil: there is none.
+// idlest is the longest idle session of the owner; if it has none and all places are taken, of the one who holds the most, and more
+// than the owner would, so that nobody can lock others out. Nil: there is none.
 func (s *Sessions) idlest(owner string) *Session {
 	var own, other *Session
 	var ownSince, otherSince time.Time
@@ -141,9 +146,10 @@ func (s *Sessions) idlest(owner string) *Session {
 	for sess := range s.all {
 		held[sess.Owner]++
 	}
+	most := held[owner] + 1
 	for sess := range s.all {
 		mine := sess.Owner == owner
-		if sess.ID == "" || !mine && 2*held[sess.Owner] <= len(s.all) {
+		if sess.ID == "" || !mine && (held[sess.Owner] < most || held[sess.Owner] == held[owner]+1) {
 			continue
 		}
 		at, idle := sess.idle()
@@ -152,9 +158,10 @@ func (s *Sessions) idlest(owner string) *Session {
 		case mine && (own == nil || at.Before(ownSince)):
 			own = sess
 			ownSince = at
-		case !mine && (other == nil || at.Before(otherSince)):
+		case !mine && (held[sess.Owner] > most || at.Before(otherSince)):
 			other = sess
 			otherSince = at
+			most = held[sess.Owner]
 		}
 	}
 	if own == nil && len(s.all) >= s.opts.Max {

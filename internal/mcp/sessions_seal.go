@@ -47,7 +47,10 @@ func (s *Sessions) reopen(token, owner, group string) *Session {
 	}
 	plain, err := s.opts.Cipher.Open(nil, nil, raw, nil)
 	var was sealedSession
-	if err != nil || json.Unmarshal(plain, &was) != nil || was.Owner != owner || was.Group != group || s.hasEnded(was.ID) {
+	if err != nil || json.Unmarshal(plain, &was) != nil || was.Owner != owner || was.Group != group {
+		return nil
+	}
+	if s.hasEnded(was.ID) || s.opts.Over(was.ID) {
 		return nil
 	}
 	sess := &Session{
@@ -73,6 +76,7 @@ func (s *Sessions) endForGood(sess *Session) {
 	}
 	s.ended[sess.ID] = true
 	s.mu.Unlock()
+	sess.final.Store(true)
 	s.remove(sess)
 }
 

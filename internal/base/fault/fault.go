@@ -37,6 +37,7 @@ const (
 	LoginRequired    Code = "login_required"    // the server needs a login that is missing
 	StillRunning     Code = "still_running"     // the call goes on without its request
 	Unknown          Code = "unknown_outcome"   // the call may or may not have happened
+	StateLost        Code = "state_lost"        // what the server held for the session is gone
 )
 
 // Error is an error that its reader can act on.
@@ -99,6 +100,8 @@ func NotActed(err error) bool {
 	switch f.Code {
 	case BadArguments, UnknownTool, UpstreamBusy, RateLimited:
 		return true
+	case StateLost: // the caller has to know, so nothing is done instead
+		return false
 	}
 	return f.unsent
 }

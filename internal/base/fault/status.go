@@ -16,7 +16,7 @@ func (c Code) Status() int {
 		return http.StatusForbidden
 	case NotFound, UnknownTool:
 		return http.StatusNotFound
-	case Conflict, StillRunning:
+	case Conflict, StillRunning, StateLost:
 		return http.StatusConflict
 	case TooLarge:
 		return http.StatusRequestEntityTooLarge

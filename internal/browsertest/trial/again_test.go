@@ -26,7 +26,7 @@ func TestARunIsRunAgainAsItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := trial.Read(row, time.Now())
+	read, err := trial.Read(row)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestARunIsRunAgainAsItWas(t *testing.T) {
 	if got := again.Suites[0].Cases; len(got) != 2 || got[0].Name != "case 2" || got[1].Name != "case 4" {
 		t.Errorf("other cases than those that were chosen: %+v", got)
 	}
-	page, err := trial.ReadPage(row, time.Now(), 1)
+	page, err := trial.ReadPage(row, 1)
 	if err != nil || page.Model != "small" || page.Base != "http://127.0.0.1:2" {
 		t.Errorf("%+v %v", page, err)
 	}
@@ -55,7 +55,7 @@ func TestARunThatCannotBeRunAgainSaysWhy(t *testing.T) {
 	}{
 		"it is under way": {trial.Run{Outcome: trial.Running,
 			Report: trial.Report{Sources: map[string]string{"t.yaml": "- open /\n"}}}, "still under way"},
-		"nothing was kept": {trial.Run{Outcome: trial.Lost}, "kept no files"},
+		"nothing was kept": {trial.Run{Outcome: trial.Interrupted}, "kept no files"},
 		"it serves a folder": {trial.Run{Report: trial.Report{Sources: map[string]string{"t.yaml": "serve: site\nsteps: [open " +
 			"/]\n"}}}, "serves a folder"},
 		"it includes what is no more": {trial.Run{Report: trial.Report{Sources: map[string]string{"t.yaml": "- include: other.yaml\n"}}},

@@ -6,26 +6,26 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/browsertest/report"
 	"github.com/toolfit/toolfit/internal/browsertest/run"
+	"github.com/toolfit/toolfit/internal/gateway/replicas"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 // Store keeps runs.
 type Store interface {
 	SaveRun(ctx context.Context, r store.Run) error
+	ChangeOutcome(ctx context.Context, run, from, to string) (bool, error)
 }
 
 // The outcomes of a run.
 const (
-	Running = "running"
-	Passed  = "passed"
-	Failed  = "failed"
-	Lost    = "lost" // it gave no sign of life for longer than silence
+	Running     = "running"
+	Passed      = "passed"
+	Failed      = "failed"
+	Interrupted = "interrupted" // it was canceled, or the gateway that ran it died
 )
-
-// silence is how long a run may go without saving anything. It saves after each case.
-const silence = 15 * time.Minute
 
 // Run is a run as it is kept.
 type Run struct {
@@ -74,8 +74,15 @@ const (
 	RunFinished = "run.finished"
 )
 
-// begin makes the record of a run that starts now.
-func (l *Lab) begin(o *Order) *Run {
+// Lease is the lease under which a run is under way.
+func Lease(run string) store.Home { return store.Home{Kind: store.RunLease, Key: run} }
+
+// ErrCanceled ends a run that somebody no longer wants.
+var ErrCanceled = fault.New(fault.Canceled, "the run was canceled")
+
+// begin makes the record of a run that starts now. A run without a lease goes on, but others believe that
+// it was interrupted until it ends.
+func (l *Lab) begin(ctx context.Context, o *Order) (*Run, *replicas.Lease) {
 	k := &Run{ID: l.newID(), At: l.now(), Outcome: Running}
 	k.Summary = Summary{Name: o.Name, Principal: o.Who.ID, Profile: o.Profile}
 	k.Report = Report{Sources: o.Sources, Settings: o.settings()}
@@ -86,9 +93,13 @@ func (l *Lab) begin(o *Order) *Run {
 	if k.Name == "" && len(o.Suites) > 0 {
 		k.Name = o.Suites[0].Name
 	}
+	lease, err := l.parts.Leases.Take(ctx, Lease(k.ID), nil)
+	if err != nil {
+		lease = replicas.Unheld(ctx)
+	}
 	l.save(context.Background(), k, false)
 	l.tell(k, RunStarted, "", "")
-	return k
+	return k, lease
 }
 
 // caseDone counts a case and gives a sign of life.
@@ -111,8 +122,25 @@ func (l *Lab) finish(ctx context.Context, k *Run) error {
 		}
 		l.parts.Metrics.observe(r)
 	}
+	if k.Outcome == Failed && ctx.Err() != nil {
+		k.Outcome = Interrupted
+	}
 	err := l.save(context.WithoutCancel(ctx), k, true)
 	l.tell(k, RunFinished, "", "")
+	return err
+}
+
+// EndLost notes that a run was interrupted, because the gateway that ran it died.
+func (l *Lab) EndLost(ctx context.Context, row store.Run) error {
+	changed, err := l.parts.Store.ChangeOutcome(ctx, row.ID, Running, Interrupted)
+	if err != nil || !changed {
+		return err
+	}
+	row.Outcome = Interrupted
+	k, err := readSummary(row)
+	if err == nil {
+		l.tell(k, RunFinished, "", "")
+	}
 	return err
 }
 
@@ -149,8 +177,8 @@ func (l *Lab) save(ctx context.Context, k *Run, whole bool) error {
 }
 
 // Read is a run of the store as it was kept, without the pictures that are kept apart.
-func Read(row store.Run, now time.Time) (*Run, error) {
-	k, err := readSummary(row, now)
+func Read(row store.Run) (*Run, error) {
+	k, err := readSummary(row)
 	if err != nil || len(row.Report) == 0 {
 		return k, err
 	}
@@ -161,14 +189,11 @@ func Read(row store.Run, now time.Time) (*Run, error) {
 }
 
 // readSummary is a run without its report.
-func readSummary(row store.Run, now time.Time) (*Run, error) {
+func readSummary(row store.Run) (*Run, error) {
 	k := &Run{ID: row.ID, At: row.At, Duration: row.Duration, Outcome: row.Outcome}
 	if err := json.Unmarshal(row.Summary, &k.Summary); err != nil {
 		return nil, fmt.Errorf("read run %s: %w", row.ID, err)
 	}
 	k.Name = row.Name
-	if k.Outcome == Running && now.Sub(k.At.Add(k.Duration)) > silence {
-		k.Outcome = Lost
-	}
 	return k, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/toolfit/toolfit/internal/browsertest/run"
 	"github.com/toolfit/toolfit/internal/state/store"
@@ -48,7 +47,7 @@ func TestAReportIsNeverLongerThanItMay(t *testing.T) {
 			t.Fatalf("%d bytes where there is room for %d: %v", len(data), most, err)
 		}
 		last = len(data)
-		if kept, err := Read(store.Run{Summary: json.RawMessage(`{}`), Report: data}, time.Now()); err != nil || len(kept.Results) > 0 &&
+		if kept, err := Read(store.Run{Summary: json.RawMessage(`{}`), Report: data}); err != nil || len(kept.Results) > 0 &&
 			len(kept.Results[0].Cases) != 20 {
 			t.Errorf("with room for %d bytes it cannot be read: %v", most, err)
 		}

@@ -3,7 +3,6 @@ package trial
 import (
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/toolfit/toolfit/internal/browsertest/run"
 	"github.com/toolfit/toolfit/internal/state/store"
@@ -60,8 +59,8 @@ type unread struct {
 }
 
 // ReadPage reads one page of a run. A number beyond the last means the last.
-func ReadPage(row store.Run, now time.Time, number int) (*Page, error) {
-	k, err := readSummary(row, now)
+func ReadPage(row store.Run, number int) (*Page, error) {
+	k, err := readSummary(row)
 	if err != nil {
 		return nil, err
 	}

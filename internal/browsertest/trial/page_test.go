@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/toolfit/toolfit/internal/browsertest/run"
 	"github.com/toolfit/toolfit/internal/state/store"
@@ -48,7 +47,7 @@ func TestPicturesAreKeptApartAndComeBackToTheirSteps(t *testing.T) {
 		k.Results[0].Cases[2].Steps[2].Screenshot.Data == nil {
 		t.Fatalf("%d pictures, report %.300s", len(row.Pictures), row.Report)
 	}
-	got, err := Read(row, time.Now())
+	got, err := Read(row)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +68,7 @@ func TestPicturesOfOlderRunsAreInTheirReports(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Read(store.Run{ID: "run_0", Summary: json.RawMessage(`{}`), Report: report}, time.Now())
+	got, err := Read(store.Run{ID: "run_0", Summary: json.RawMessage(`{}`), Report: report})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +83,7 @@ func TestARunKeepsAsManyPicturesAsThereIsRoomFor(t *testing.T) {
 	k := longRun(t, 30)
 	k.Results[0].Cases[0].Steps[9].Screenshot.Data = make([]byte, maxPictures+1)
 	row := stored(t, k)
-	got, err := Read(row, time.Now())
+	got, err := Read(row)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +100,7 @@ func TestThePagesOfARunHaveEveryStepOnce(t *testing.T) {
 		row := stored(t, longRun(t, steps...))
 		seen, cases, last := 0, map[string]bool{}, 1
 		for n := 1; n <= last; n++ {
-			p, err := ReadPage(row, time.Now(), n)
+			p, err := ReadPage(row, n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,12 +137,12 @@ func TestThePagesOfARunHaveEveryStepOnce(t *testing.T) {
 func TestAPageThatIsNotThereIsTheNearest(t *testing.T) {
 	row := stored(t, longRun(t, 2*pageSteps))
 	for asked, want := range map[int]int{-1: 1, 0: 1, 2: 2, 1 << 40: 2} {
-		if p, err := ReadPage(row, time.Now(), asked); err != nil || p.Number != want {
+		if p, err := ReadPage(row, asked); err != nil || p.Number != want {
 			t.Errorf("page %d: %v %v", asked, p, err)
 		}
 	}
 	for _, report := range []string{`{`, `{"results":7}`, `{"results":[{"cases":[{"steps":[7]}]}]}`} {
-		if _, err := ReadPage(store.Run{ID: "run_1", Summary: json.RawMessage(`{}`), Report: []byte(report)}, time.Now(), 1); err == nil {
+		if _, err := ReadPage(store.Run{ID: "run_1", Summary: json.RawMessage(`{}`), Report: []byte(report)}, 1); err == nil {
 			t.Errorf("%s is read", report)
 		}
 	}

@@ -17,6 +17,8 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/run"
 	"github.com/toolfit/toolfit/internal/browsertest/steps"
 	"github.com/toolfit/toolfit/internal/gateway/call"
+	"github.com/toolfit/toolfit/internal/gateway/replicas"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 // Tools are the tools of ours for agents, by name.
@@ -56,7 +58,9 @@ func (l *Lab) runSteps(ctx context.Context, req *call.Request, args json.RawMess
 	o := Order{Who: req.Principal, Profile: req.Profile, Suites: []*steps.Suite{suite}}
 	o.Sources = map[string]string{suite.File: string(in.Steps)}
 	o.Options = run.Options{Base: in.Base, Vars: in.Vars, Screenshots: "off", Choose: choose}
-	k := l.begin(&o)
+	k, lease := l.begin(ctx, &o)
+	defer lease.End()
+	ctx = lease.Context()
 	r := l.runner(s, k.ID, o.Options, func(c run.CaseResult) { l.caseDone(k, suite.File, c) })
 	k.Results = []*run.Result{r.Suite(ctx, suite)}
 	if err := l.finish(ctx, k); err != nil {
@@ -164,10 +168,14 @@ func (l *Lab) callersBrowser(ctx context.Context, req *call.Request) (s *session
 	}
 	s = l.sessionOf(req, id)
 	key := fmt.Sprintf("%q %q %q", req.Principal.ID, req.Params.Session, req.MCPSession)
-	if _, busy := l.busy.LoadOrStore(key, true); busy {
+	lease, err := l.parts.Leases.Take(ctx, store.Home{Kind: store.ScreenLease, Key: key}, nil)
+	if errors.Is(err, replicas.ErrHeld) {
 		return nil, nil, fault.New(fault.UpstreamBusy, "steps are being run in this browser already").WithHint("wait until they are done")
 	}
-	return s, func() { l.busy.Delete(key) }, nil
+	if err != nil {
+		lease = replicas.Unheld(ctx)
+	}
+	return s, lease.End, nil
 }
 
 // sessionOf is the browser of a server that the caller's own calls use.

@@ -22,6 +22,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/steps"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/replicas"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
@@ -47,6 +48,7 @@ type Parts struct {
 	End     func(session string)   // ends what servers keep for a session
 	Hide    func(secrets []string) // hears which texts no record may hold; nil: nobody does
 	Store   Store                  // keeps runs; nil: they are not kept
+	Leases  *replicas.Leases       // say which runs are under way at some gateway; nil: those of this process
 	Metrics *Metrics               // nil: not counted
 	Chooser Choosers               // nil: there are no models to ask
 	NewID   func() string          // of runs, without a prefix
@@ -58,7 +60,6 @@ type Parts struct {
 // Lab runs browser tests.
 type Lab struct {
 	parts Parts
-	busy  sync.Map // browsers of callers in which steps are being run
 }
 
 // New makes a Lab.
@@ -71,6 +72,9 @@ func New(p Parts) *Lab {
 	}
 	if p.Now == nil {
 		p.Now = time.Now
+	}
+	if p.Leases == nil {
+		p.Leases = replicas.NewLeases(nil)
 	}
 	return &Lab{parts: p}
 }
@@ -107,7 +111,9 @@ func (l *Lab) Run(ctx context.Context, o Order) (*Run, error) {
 	}
 	o.Options.Secrets = o.Secrets()
 	l.parts.Hide(o.Options.Secrets)
-	k := l.begin(&o)
+	k, lease := l.begin(ctx, &o)
+	defer lease.End()
+	ctx = lease.Context()
 	if o.Started != nil {
 		o.Started(k.ID)
 	}

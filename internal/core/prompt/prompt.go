@@ -84,7 +84,7 @@ func Render(tools []Tool, opts *Options) (*Page, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	w := &writer{opts: *opts, tools: slices.Clone(tools)}
+	w := &writer{opts: *opts}
 	w.opts.Format = cmp.Or(w.opts.Format, TypeScript)
 	w.opts.Heading = cmp.Or(w.opts.Heading, Heading)
 	w.opts.Dialect = cmp.Or(w.opts.Dialect, schema.OpenAI)
@@ -99,7 +99,7 @@ func Render(tools []Tool, opts *Options) (*Page, error) {
 	if _, known := schema.Dialects()[w.opts.Dialect]; !known {
 		return nil, fmt.Errorf("render prompt: unknown dialect %q", opts.Dialect)
 	}
-	w.prepare()
+	w.prepare(tools)
 	plan := w.plan()
 	return &Page{Text: string(w.write(plan)), Plan: plan, Refused: w.refused}, nil
 }
@@ -108,55 +108,57 @@ func Render(tools []Tool, opts *Options) (*Page, error) {
 type writer struct {
 	opts    Options
 	tools   []Tool
-	places  map[string]int // of the tools, by name
-	cache   map[piece][]byte
+	places  map[string]int    // of the tools, by name
+	texts   map[Tier][][]byte // of the tools, as far as they were needed
 	refused []Refused
 	schemas printer
 }
 
-// piece is one tool at one tier.
-type piece struct {
-	tool int
-	tier Tier
-}
-
 // prepare sorts the tools, drops duplicate names and chooses the language.
-func (w *writer) prepare() {
+func (w *writer) prepare(tools []Tool) {
+	order := make([]*Tool, len(tools))
+	for i := range tools {
+		order[i] = &tools[i]
+	}
 	if !w.opts.AsGiven {
-		slices.SortStableFunc(w.tools, w.compare)
+		slices.SortStableFunc(order, w.compare)
 	}
-	seen := make(map[string]bool, len(w.tools))
-	w.tools = slices.DeleteFunc(w.tools, func(t Tool) bool {
-		again := seen[t.Name]
-		seen[t.Name] = true
-		return again
-	})
-	for i := range w.tools {
-		w.tools[i].Description = w.tools[i].DescriptionIn(w.opts.Language)
+	w.tools = make([]Tool, 0, len(tools))
+	w.places = make(map[string]int, len(tools))
+	for _, t := range order {
+		if _, again := w.places[t.Name]; again {
+			continue
+		}
+		w.places[t.Name] = len(w.tools)
+		w.tools = append(w.tools, *t)
+		w.tools[len(w.tools)-1].Description = t.DescriptionIn(w.opts.Language)
 	}
-	w.cache = make(map[piece][]byte, len(w.tools))
-	w.places = make(map[string]int, len(w.tools))
-	for i := range w.tools {
-		w.places[w.tools[i].Name] = i
-	}
+	w.texts = map[Tier][][]byte{}
 }
 
 // compare orders tools by server and name, and then by content, so that the order of the input
 // does not matter.
-func (w *writer) compare(a, b Tool) int {
-	byGroup := 0
-	if w.opts.Groups {
-		byGroup = cmp.Compare(category(&a), category(&b))
+func (w *writer) compare(a, b *Tool) int {
+	order := cmp.Compare(a.Server, b.Server)
+	if order == 0 && w.opts.Groups {
+		order = cmp.Compare(category(a), category(b))
 	}
-	return cmp.Or(cmp.Compare(a.Server, b.Server), byGroup,
-		cmp.Compare(a.Name, b.Name), cmp.Compare(b.Description, a.Description), bytes.Compare(b.Schema, a.Schema))
+	byName := cmp.Or(order, cmp.Compare(a.Name, b.Name))
+	if byName != 0 {
+		return byName
+	}
+	return cmp.Or(cmp.Compare(b.Description, a.Description), bytes.Compare(b.Schema, a.Schema))
 }
 
 // text returns a tool at one tier.
 func (w *writer) text(tool int, tier Tier) []byte {
-	key := piece{tool, tier}
-	if text, ok := w.cache[key]; ok {
-		return text
+	texts := w.texts[tier]
+	if texts == nil {
+		texts = make([][]byte, len(w.tools))
+		w.texts[tier] = texts
+	}
+	if texts[tool] != nil {
+		return texts[tool]
 	}
 	t := &w.tools[tool]
 	var out []byte
@@ -172,7 +174,10 @@ func (w *writer) text(tool int, tier Tier) []byte {
 	case tier == Named:
 		out = append([]byte(oneLine(t.Name)), ", "...)
 	}
-	w.cache[key] = out
+	if out == nil {
+		out = []byte{} // there is nothing to write
+	}
+	texts[tool] = out
 	return out
 }
 

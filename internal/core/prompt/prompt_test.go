@@ -314,7 +314,7 @@ func BenchmarkRender500(b *testing.B) {
 	for _, l := range all {
 		tools = append(tools, l...)
 	}
-	slices.SortStableFunc(tools, (&writer{}).compare)
+	slices.SortStableFunc(tools, func(a, b Tool) int { return (&writer{}).compare(&a, &b) })
 	var some []Tool
 	for i := 0; len(some) < 500; i += max(1, len(tools)/500) {
 		some = append(some, tools[i%len(tools)])
@@ -325,6 +325,25 @@ func BenchmarkRender500(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				render(b, some, &Options{Format: f})
+			}
+		})
+	}
+}
+
+// BenchmarkRender20000 writes many simple tools, in the order of a list.
+func BenchmarkRender20000(b *testing.B) {
+	var tools []Tool
+	for i := range 20_000 {
+		tools = append(tools, Tool{
+			Name: fmt.Sprintf("s%d__tool_%d", i/500, i%500), Server: fmt.Sprintf("s%d", i/500), Description: strings.Repeat("what it does ", 15),
+			Schema: []byte(`{"type":"object","properties":{"id":{"type":"string"},"limit":{"type":"integer"}}}`),
+		})
+	}
+	for _, opts := range []Options{{Format: TypeScript}, {Format: Signature}, {Format: Markdown}, {Format: JSON}, {Budget: 4000}} {
+		b.Run(fmt.Sprint(opts.Format, opts.Budget), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				render(b, tools, &opts)
 			}
 		})
 	}

@@ -2,7 +2,6 @@ package search
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -33,17 +32,29 @@ var (
 // saturation is how often a word must occur to reach half of its maximum score.
 const saturation = 1.2
 
-// builder collects the words of all tools; weights can only be computed at the end.
+// builder numbers the terms of words.
 type builder struct {
-	terms  map[string]int32
-	found  []occurrence
-	length [][fields]uint32 // in words, by tool
-	named  []occurrence     // terms of names, without duplicates
-	vague  map[int32]bool   // terms
-	begin  map[int32]int    // number of tools whose name begins with the term
-	forms  map[string]bool  // words as they are written, in lower case
-	last   map[int32]int    // index in found, for the current tool
-	tree   jsonschema.Tree
+	corpus
+	ids map[string]int32 // of the terms
+}
+
+// id is the number of a term.
+func (b *builder) id(term string) int32 {
+	id, ok := b.ids[term]
+	if !ok {
+		id = int32(len(b.terms))
+		b.ids[term] = id
+		b.terms = append(b.terms, term)
+	}
+	return id
+}
+
+// reader reads the words of tools.
+type reader struct {
+	builder
+	vague []bool        // terms
+	last  map[int32]int // index in found, for the current tool
+	tree  jsonschema.Tree
 }
 
 // occurrence is a term in a tool.
@@ -52,29 +63,31 @@ type occurrence struct {
 	count     [fields]uint16
 }
 
-func newBuilder(docs int) *builder {
-	return &builder{
-		terms: map[string]int32{}, length: make([][fields]uint32, 0, docs), last: map[int32]int{},
-		vague: map[int32]bool{}, begin: map[int32]int{}, forms: map[string]bool{},
-	}
+func newReader(docs int) *reader {
+	r := &reader{last: map[int32]int{}}
+	r.ids = map[string]int32{}
+	r.length = make([][fields]uint32, 0, docs)
+	r.begin = map[int32]int{}
+	r.forms = map[string]bool{}
+	return r
 }
 
 // read adds the words of the next tool. It returns its schema, which is valid until the next
 // call, or nil.
-func (b *builder) read(d *Doc) *jsonschema.Node {
-	clear(b.last)
-	b.length = append(b.length, [fields]uint32{})
+func (r *reader) read(d *Doc) *jsonschema.Node {
+	clear(r.last)
+	r.length = append(r.length, [fields]uint32{})
 	in := func(field int) func(string) {
 		isName := field == inName || field == inParams
 		add := func(term, word string, joined bool) {
 			if !joined || !isName {
-				b.add(field, term, word, joined)
+				r.add(field, term, word, joined)
 			}
 		}
 		return func(text string) { read(text, add) }
 	}
 	in(inName)(d.Name)
-	b.readName()
+	r.readName()
 	in(inName)(d.Path)
 	in(inDescription)(d.Description)
 	in(inServer)(d.Server)
@@ -82,8 +95,8 @@ func (b *builder) read(d *Doc) *jsonschema.Node {
 		in(inServer)(tag)
 	}
 	in(inServerText)(d.ServerDescription)
-	b.tree.Reset()
-	schema, err := b.tree.Parse(d.Schema)
+	r.tree.Reset()
+	schema, err := r.tree.Parse(d.Schema)
 	if err != nil {
 		return nil
 	}
@@ -92,52 +105,51 @@ func (b *builder) read(d *Doc) *jsonschema.Node {
 }
 
 // readName records the terms of the name, which are all that has been read of the tool.
-func (b *builder) readName() {
+func (r *reader) readName() {
 	first := int32(-1)
-	for id, at := range b.last {
-		if first < 0 || at < b.last[first] {
+	for id, at := range r.last {
+		if first < 0 || at < r.last[first] {
 			first = id
 		}
-		if !b.vague[id] {
-			b.named = append(b.named, b.found[at])
+		if !r.vague[id] {
+			r.named = append(r.named, r.found[at])
 		}
 	}
 	if first >= 0 {
-		b.begin[first]++
+		r.begin[first]++
 	}
 }
 
-func (b *builder) add(field int, term, word string, joined bool) {
-	id, ok := b.terms[term]
+func (r *reader) add(field int, term, word string, joined bool) {
+	id, ok := r.ids[term]
 	if !ok {
-		id = int32(len(b.terms))
-		b.terms[strings.Clone(term)] = id // a copy, because it may be part of a long text
-		b.vague[id] = vague[term]
+		id = r.id(strings.Clone(term)) // a copy, because it may be part of a long text
+		r.vague = append(r.vague, vague[term])
 	}
-	if word != "" && !b.forms[word] {
-		b.forms[strings.Clone(word)] = true
+	if word != "" && !r.forms[word] {
+		r.forms[strings.Clone(word)] = true
 	}
-	doc := len(b.length) - 1
-	if !joined && !b.vague[id] {
-		b.length[doc][field]++
+	doc := len(r.length) - 1
+	if !joined && !r.vague[id] {
+		r.length[doc][field]++
 	}
-	at, ok := b.last[id]
+	at, ok := r.last[id]
 	if !ok {
-		at = len(b.found)
-		b.last[id] = at
-		b.found = append(b.found, occurrence{term: id, doc: int32(doc)})
+		at = len(r.found)
+		r.last[id] = at
+		r.found = append(r.found, occurrence{term: id, doc: int32(doc)})
 	}
-	if c := &b.found[at].count[field]; *c < math.MaxUint16 {
+	if c := &r.found[at].count[field]; *c < math.MaxUint16 {
 		*c++
 	}
 }
 
 // finish computes the weights and fills the index.
 func (b *builder) finish(x *Index) {
-	x.terms = b.terms
+	x.terms = b.ids
 	x.begin = b.begin
 	x.forms = b.forms
-	x.sorted = slices.Sorted(maps.Keys(b.terms))
+	x.sorted = slices.Sorted(slices.Values(b.terms))
 	x.chinese = slices.ContainsFunc(x.sorted, isChinese)
 	all := float64(len(b.length))
 	x.unknown = idf(all, 0)

@@ -56,7 +56,7 @@ func readSet(t testing.TB, name string) (*labSet, *Index) {
 	if err := json.Unmarshal(raw, &s); err != nil {
 		t.Fatal(err)
 	}
-	return &s, New(s.docs())
+	return &s, New(Read(s.docs()))
 }
 
 //go:embed testdata/written.json.gz
@@ -83,7 +83,7 @@ func readWritten(t testing.TB) (map[string]*labSet, *Index) {
 	for name, queries := range all.Sets {
 		sets[name] = &labSet{all.Tools, queries}
 	}
-	return sets, New(all.docs())
+	return sets, New(Read(all.docs()))
 }
 
 func (s *labSet) docs() []Doc {
@@ -259,7 +259,7 @@ func TestLabOfTenThousandTools(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	start := time.Now()
-	x := New(docs)
+	x := New(Read(docs))
 	build := time.Since(start)
 	runtime.GC()
 	runtime.ReadMemStats(&after)

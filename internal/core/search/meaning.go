@@ -62,7 +62,7 @@ func (s *scores) nearest(q *Query, text string) []float32 {
 		parts = append(parts, static.Of(c.text))
 	}
 	for i := range near {
-		v := &s.x.vectors[i]
+		v := s.x.vectors[i]
 		near[i] = whole.Dot(v)
 		var best float32
 		for k := range parts {

@@ -14,7 +14,7 @@ import (
 const day = 24 * time.Hour
 
 func TestMemoryFindsWhatTheWordsDoNot(t *testing.T) {
-	x := New(small)
+	x := New(Read(small))
 	m := NewMemory(nil)
 	const text = "ping Ann"
 	if got := x.Search(Query{Text: text, Memory: m, Now: labTime}); len(got) == 0 || got[0].Score >= Sure {
@@ -36,7 +36,7 @@ func TestMemoryFindsWhatTheWordsDoNot(t *testing.T) {
 }
 
 func TestMemoryIsBoundedAndAgreementCounts(t *testing.T) {
-	x := New(small)
+	x := New(Read(small))
 	score := func(credits ...Credit) float32 {
 		got := x.Search(Query{Text: "ping Ann", Memory: NewMemory(credits), Now: labTime})
 		for _, r := range got {
@@ -95,7 +95,7 @@ func TestMemoryKeepsTheLastCreditsOfATool(t *testing.T) {
 }
 
 func TestMemoryIsForManyGoroutines(t *testing.T) {
-	x := New(small)
+	x := New(Read(small))
 	m := NewMemory(nil)
 	var all sync.WaitGroup
 	for g := range 4 {
@@ -110,7 +110,7 @@ func TestMemoryIsForManyGoroutines(t *testing.T) {
 }
 
 func TestHelpersComeWithTheToolTheyWereCalledFor(t *testing.T) {
-	x := New(small)
+	x := New(Read(small))
 	before := []string{"weather__forecast", "mail__send", "gone"}
 	m := NewMemory([]Credit{NewCredit("mail__send", "write to Ann", before, labTime)})
 	places := func(text string, allow func(int) bool) map[string]int {

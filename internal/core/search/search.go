@@ -3,15 +3,13 @@
 // words led to before. It does no I/O and reads no clock: the same tools and the same query
 // always give the same result. Who may call what is decided by the caller.
 //
-//	index := search.New(docs)
+//	index := search.New(search.Read(docs))
 //	for _, r := range index.Search(search.Query{Text: "读取 Excel 文件", Limit: 5, Allow: may}) {
 //		show(docs[r.Index], r.Score)
 //	}
 package search
 
 import (
-	"strings"
-
 	"github.com/toolfit/toolfit/internal/core/search/static"
 )
 
@@ -46,7 +44,7 @@ type Index struct {
 	ids     map[string]int32 // index of a tool, by ID
 	exact   map[string][]int32
 	names   []squeezed
-	vectors []static.Vector // by tool
+	vectors []*static.Vector // by tool
 }
 
 // postings lists the tools of each term, in order, with a number for each.
@@ -69,40 +67,44 @@ func (p *postings) addTo(sums []float32, term int32, weight float32) {
 // squeezed is a tool's name without case and punctuation.
 type squeezed struct{ id, name string }
 
-// New indexes the tools.
-func New(docs []Doc) *Index {
-	b := newBuilder(len(docs))
-	x := &Index{ids: make(map[string]int32, len(docs)), exact: make(map[string][]int32, len(docs)), names: make([]squeezed, len(docs))}
+// New indexes the tools of some groups, one after the other. Reading is most of the work, and need not be done again for groups
+// that are in another index already.
+func New(groups ...*Group) *Index {
+	total := 0
+	for _, g := range groups {
+		total += len(g.docs)
+	}
+	x := &Index{ids: make(map[string]int32, total), exact: make(map[string][]int32, total)}
+	x.server = make([]int32, 0, total)
+	x.id = make([]string, 0, total)
+	x.names = make([]squeezed, 0, total)
+	x.vectors = make([]*static.Vector, 0, total)
 	servers := map[string]int32{}
-	for i := range docs {
-		d := &docs[i]
-		x.vectors = append(x.vectors, vectorOf(d, b.read(d)))
-		server, ok := servers[d.Server]
-		if !ok {
-			server = int32(len(servers))
-			servers[d.Server] = server
-			x.servers = append(x.servers, 0)
-		}
-		x.servers[server]++
-		x.server = append(x.server, server)
-		id := d.ID
-		if id == "" {
-			id = d.Name
-		}
-		x.id = append(x.id, id)
-		place := int32(i)
-		if _, taken := x.ids[id]; !taken {
-			x.ids[id] = place
-		}
-		x.names[i] = squeezed{squeeze(id), squeeze(d.Name)}
-		name := strings.ToLower(d.Name)
-		full := strings.ToLower(id)
-		x.exact[name] = append(x.exact[name], place)
-		if full != name {
-			x.exact[full] = append(x.exact[full], place)
+	for _, g := range groups {
+		for i := range g.docs {
+			d := &g.docs[i]
+			server, ok := servers[d.server]
+			if !ok {
+				server = int32(len(servers))
+				servers[d.server] = server
+				x.servers = append(x.servers, 0)
+			}
+			x.servers[server]++
+			x.server = append(x.server, server)
+			place := int32(len(x.id))
+			x.id = append(x.id, d.id)
+			if _, taken := x.ids[d.id]; !taken {
+				x.ids[d.id] = place
+			}
+			x.names = append(x.names, d.squeezed)
+			x.vectors = append(x.vectors, &d.vector)
+			x.exact[d.name] = append(x.exact[d.name], place)
+			if d.full != d.name {
+				x.exact[d.full] = append(x.exact[d.full], place)
+			}
 		}
 	}
-	b.finish(x)
+	joined(groups, total).finish(x)
 	return x
 }
 

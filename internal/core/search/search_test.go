@@ -61,7 +61,7 @@ func find(x *Index, text string) (names []string) {
 }
 
 func TestSearchFinds(t *testing.T) {
-	x := New(small)
+	x := New(Read(small))
 	cases := []struct{ name, text, want string }{
 		{"by words of the description", "the contents of this file", "files__read_file"},
 		{"a Chinese tool by a Chinese sentence", "帮我查一下有哪些云环境", "cloud__envQuery"},
@@ -95,7 +95,7 @@ func TestSearchFinds(t *testing.T) {
 }
 
 func TestWhatIsNotAllowedIsNeitherFoundNorAMeasure(t *testing.T) {
-	x := New(small)
+	x := New(Read(small))
 	q := Query{Text: "files__read_file", Allow: func(i int) bool { return i != 0 }, Memory: NewMemory([]Credit{NewCredit("files__read_file", "files__read_file", nil, labTime)})}
 	got := x.Search(q)
 	if len(got) == 0 || got[0].Score < 1 {
@@ -129,9 +129,14 @@ func TestSearchIsDeterministic(t *testing.T) {
 		docs = append(docs, Doc{Name: fmt.Sprintf("tool_%d", i), Description: "read some file again"})
 	}
 	q := Query{Text: "read a file, then send it by email; delete the environment", Limit: 50}
-	want := New(docs).Search(q)
+	want := New(Read(docs)).Search(q)
 	for range 20 {
-		if diff := cmp.Diff(want, New(docs).Search(q)); diff != "" {
+		if diff := cmp.Diff(want, New(Read(docs)).Search(q)); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+	for _, at := range []int{0, 1, 3, 100, len(docs)} { // however the tools are grouped
+		if diff := cmp.Diff(want, New(Read(docs[:at]), Read(docs[at:])).Search(q)); diff != "" {
 			t.Fatal(diff)
 		}
 	}
@@ -143,7 +148,7 @@ func TestSearchIsDeterministic(t *testing.T) {
 }
 
 func TestNear(t *testing.T) {
-	x := New(small)
+	x := New(Read(small))
 	cases := []struct{ name, text, want string }{
 		{"a slip", "files__raed_file", "files__read_file"},
 		{"another way to write it", "Files.ReadFile", "files__read_file"},
@@ -167,17 +172,17 @@ func TestOddSchemasAreRead(t *testing.T) {
 	deep := strings.Repeat(`{"properties":{"p":`, 300) + `{}` + strings.Repeat(`}}`, 300)
 	for _, s := range []string{"", "null", "true", "[]", `{"properties":[]}`, `{"properties":{"a":1}}`, `{"enum":"x"}`, `{"anyOf":{}}`, `{"a`, deep,
 		`{"$defs":{"n":{"properties":{"kid":{"$ref":"#/$defs/n"}}}},"$ref":"#/$defs/n"}`, "{\"description\":\"\xff\"}"} {
-		if x := New([]Doc{{Name: "a_tool", Schema: []byte(s)}}); len(x.Search(Query{Text: "tool"})) != 1 {
+		if x := New(Read([]Doc{{Name: "a_tool", Schema: []byte(s)}})); len(x.Search(Query{Text: "tool"})) != 1 {
 			t.Errorf("a tool with the schema %.40q is not found", s)
 		}
 	}
-	if x := New(nil); x.Len() != 0 || len(x.Search(Query{Text: "a tool"})) > 0 || len(x.Near("tool", 1, nil)) > 0 {
+	if x := New(Read(nil)); x.Len() != 0 || len(x.Search(Query{Text: "a tool"})) > 0 || len(x.Near("tool", 1, nil)) > 0 {
 		t.Error("an empty index finds something")
 	}
 }
 
 func TestAnOutsideModelWins(t *testing.T) {
-	x := New(small)
+	x := New(Read(small))
 	vectors := [][]float32{{1, 0}, nil, {0, 1}, {1}, {.6, .8}}
 	score := func(v []float32) map[int]float32 {
 		all := map[int]float32{}
@@ -199,7 +204,7 @@ func TestAnOutsideModelWins(t *testing.T) {
 }
 
 func TestTheBuiltInModelFindsWhatWordsDoNot(t *testing.T) {
-	x := New(small)
+	x := New(Read(small))
 	for text, want := range map[string]string{"rain and sunshine": "weather__forecast", "电子信箱": "mail__send"} {
 		got := x.Search(Query{Text: text, Limit: 1, Allow: func(i int) bool { return small[i].Server != "cloud" }})
 		if len(got) == 0 || small[got[0].Index].ID != want {
@@ -209,7 +214,7 @@ func TestTheBuiltInModelFindsWhatWordsDoNot(t *testing.T) {
 }
 
 func TestThereIsAlwaysAnAnswer(t *testing.T) {
-	x := New([]Doc{{Name: "alpha"}, {Name: "beta"}})
+	x := New(Read([]Doc{{Name: "alpha"}, {Name: "beta"}}))
 	got := x.Search(Query{Text: "zzzzqqqq", Allow: func(i int) bool { return i == 1 }})
 	if len(got) != 1 || got[0].Index != 1 || got[0].Score >= Sure {
 		t.Errorf("got %v", got)
@@ -217,14 +222,14 @@ func TestThereIsAlwaysAnAnswer(t *testing.T) {
 }
 
 func TestWordsCountForWhatTheyAre(t *testing.T) {
-	x := New([]Doc{
+	x := New(Read([]Doc{
 		{Name: "parking", Description: "Parking lots near an address"},
 		{Name: "web_search", Description: "Search the web"},
 		{Name: "github_issues", Description: "List issues of a GitHub repository"},
 		{Name: "send_message", Server: "whatsapp", Description: "Send a message to a chat"},
 		{Name: "translate", Description: "Translate a text"},
 		{Name: "uv_index", Description: "UV index of a place"},
-	})
+	}))
 	cases := []struct{ name, text, want string }{
 		{"a name is not another word with its stem", "who is Park Ji-sung", "web_search"},
 		{"a vague word alone is all there is", "Find the best restaurants in Miami", "web_search"},
@@ -244,7 +249,7 @@ func TestWordsCountForWhatTheyAre(t *testing.T) {
 }
 
 func FuzzSearch(f *testing.F) {
-	x := New(small)
+	x := New(Read(small))
 	m := NewMemory([]Credit{NewCredit("mail__send", "write to Ann", nil, labTime), NewCredit("gone", "write", nil, labTime)})
 	for _, s := range []string{"read a file", "000", "读取文件，然后发送邮件。", "a.b;c,d?e!f", "getHTTPServer", "\xff\xfe", "’s", "İstanbul ß"} {
 		f.Add(s, 3)
@@ -283,7 +288,7 @@ func FuzzPieces(f *testing.F) {
 func FuzzSchemaText(f *testing.F) {
 	f.Add([]byte(`{"properties":{"a":{"items":{"anyOf":[{"enum":["x"]}]}}},"$defs":{"d":{"description":"text"}}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		New([]Doc{{Name: "a", Schema: raw}, {Name: "b", Schema: raw}})
+		New(Read([]Doc{{Name: "a", Schema: raw}, {Name: "b", Schema: raw}}))
 	})
 }
 
@@ -307,13 +312,13 @@ func BenchmarkBuild10000(b *testing.B) {
 	docs, _ := wide(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		New(docs)
+		New(Read(docs))
 	}
 }
 
 func BenchmarkSearch500(b *testing.B) {
 	docs, queries := wide(b)
-	x := New(docs[:500])
+	x := New(Read(docs[:500]))
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		x.Search(Query{Text: queries[i%len(queries)].Text, Limit: 10})
@@ -322,7 +327,7 @@ func BenchmarkSearch500(b *testing.B) {
 
 func BenchmarkSearch10000(b *testing.B) {
 	docs, queries := wide(b)
-	x := New(docs)
+	x := New(Read(docs))
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		x.Search(Query{Text: queries[i%len(queries)].Text, Limit: 10})

@@ -99,6 +99,9 @@ func (g *gateway) key(t testing.TB, name, profile string, role access.Role) stri
 	if err := g.app.Store.CreateKey(t.Context(), row); err != nil {
 		t.Fatal(err)
 	}
+	if err := g.app.Keys.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	return text
 }
 

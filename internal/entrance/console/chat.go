@@ -22,15 +22,17 @@ type Sessions interface {
 	ListSessions(ctx context.Context, who access.Principal, f store.SessionFilter) (restapi.SessionList, error)
 	ReadSession(ctx context.Context, who access.Principal, id string) (restapi.Session, error)
 	ReadMessages(ctx context.Context, who access.Principal, id string, part restapi.Stretch) (restapi.MessageList, error)
+	CancelAnswer(ctx context.Context, who access.Principal, id string) (restapi.Session, error)
 }
 
 func (c *Console) chatSection() section {
 	return section{name: "chat", path: "/chat", key: "h", may: access.Principal.MayCall, routes: map[string]handler{
-		"GET /chat":                 page("chat", whole, c.readChat),
-		"GET /chat/{session}":       page("chat", whole, c.readChat),
-		"GET /chat/{session}/turns": page("chat", "said", c.chatTurns),
-		"POST /chat":                c.say,
-		"POST /chat/completions":    c.streamChat(),
+		"GET /chat":                   page("chat", whole, c.readChat),
+		"GET /chat/{session}":         page("chat", whole, c.readChat),
+		"GET /chat/{session}/turns":   page("chat", "said", c.chatTurns),
+		"POST /chat":                  c.say,
+		"POST /chat/completions":      c.streamChat(),
+		"POST /chat/{session}/cancel": c.cancelAnswer,
 	}}
 }
 
@@ -111,6 +113,15 @@ func (c *Console) say(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	return done("/chat/"+url.PathEscape(a.Session), "")
+}
+
+// cancelAnswer stops an answer that is being made elsewhere: for another page, or at another gateway.
+func (c *Console) cancelAnswer(v *visit) (answer, error) {
+	id := v.PathValue("session")
+	if _, err := c.Sessions.CancelAnswer(v.Context(), v.who, id); err != nil {
+		return answer{}, err
+	}
+	return done("/chat/"+url.PathEscape(id), "")
 }
 
 // streamChat streams the answer: the chat completions API for people who are signed in.

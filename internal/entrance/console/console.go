@@ -7,6 +7,7 @@
 package console
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -50,6 +51,7 @@ type Parts struct {
 	Keyed    func() bool                               // whether people sign in with keys rather than the local secret
 	Link     func(token string) (key string, ok bool)  // the key behind a one-time sign-in link; nil: no links
 	Address  func(*http.Request) (scheme, host string) // the address in the person's browser
+	CatchUp  func(context.Context)                     // applies what other gateways have changed; nil: there are none
 	Limit    func(http.Handler) http.Handler           // rate limit; nil: none
 	BasePath string                                    // prefix of every path in the browser
 	Version  string                                    // "": dev
@@ -87,6 +89,9 @@ func New(p Parts) *Console {
 	}
 	if p.Limit == nil {
 		p.Limit = func(h http.Handler) http.Handler { return h }
+	}
+	if p.CatchUp == nil {
+		p.CatchUp = func(context.Context) {}
 	}
 	if p.Link == nil {
 		p.Link = func(string) (string, bool) { return "", false }

@@ -60,7 +60,7 @@ func (c *Console) frameOf(v *visit, page string, data any) frame {
 		Data: data}
 	_, err := v.Cookie(signInCookie)
 	f.SignedIn = err == nil && v.Header.Get("Authorization") != ""
-	if said := v.URL.Query().Get("said"); text(v.lang, "said."+said) != "" {
+	if said := v.URL.Query().Get(saidKey); text(v.lang, "said."+said) != "" {
 		f.Said = "said." + said
 	}
 	for _, s := range c.sections {
@@ -78,7 +78,7 @@ func (c *Console) answer(w http.ResponseWriter, v *visit, a answer) {
 	case a.location != "":
 		at := a.location
 		if a.said != "" {
-			at += "?said=" + url.QueryEscape(a.said)
+			at += "?" + saidKey + "=" + url.QueryEscape(a.said)
 		}
 		c.redirect(w, v.Request, at)
 	case a.block != whole:

@@ -17,6 +17,7 @@ import (
 type Runs interface {
 	ListRuns(ctx context.Context, who access.Principal, f store.RunFilter) (restapi.RunList, error)
 	StartRun(ctx context.Context, who access.Principal, in restapi.RunOrder) (id string, err error)
+	CancelRun(ctx context.Context, who access.Principal, id string) (restapi.Run, error)
 }
 
 // RunReports reads the results of a run.
@@ -34,6 +35,7 @@ func (c *Console) runsSection() section {
 		"GET /runs/{id}":              page("run", whole, c.readRun),
 		"GET /runs/{id}/now":          page("run", "update", c.readRun),
 		"POST /runs/{id}/again":       c.runAgain,
+		"POST /runs/{id}/cancel":      c.cancelRun,
 		"GET /runs/{id}/report":       c.runReport,
 		"GET /runs/{id}/pictures/{n}": c.runPicture,
 	}}
@@ -55,8 +57,9 @@ type runsPage struct {
 
 func (c *Console) listRuns(v *visit) (runsPage, error) {
 	p := runsPage{
-		list: c.listOf(v, "/runs", "name", "outcome"), Outcomes: []string{trial.Passed, trial.Failed, trial.Running}, At: time.Now(),
-		May: v.who.MayCall(), Profiles: c.Profiles(), Models: c.Models(v.who),
+		list: c.listOf(v, "/runs", "name", "outcome"), At: time.Now(),
+		Outcomes: []string{trial.Passed, trial.Failed, trial.Running, trial.Interrupted},
+		May:      v.who.MayCall(), Profiles: c.Profiles(), Models: c.Models(v.who),
 	}
 	if p.First {
 		p.Live = with(c.at("/runs/rows"), p.query, "", "")
@@ -92,6 +95,14 @@ func (c *Console) runAgain(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	return done("/runs/"+url.PathEscape(id), "runStarted")
+}
+
+func (c *Console) cancelRun(v *visit) (answer, error) {
+	id := v.PathValue("id")
+	if _, err := c.Runs.CancelRun(v.Context(), v.who, id); err != nil {
+		return answer{}, err
+	}
+	return done("/runs/"+url.PathEscape(id), "runCanceled")
 }
 
 func (c *Console) runReport(v *visit) (answer, error) {

@@ -33,8 +33,14 @@ func (s *seal) close(r *http.Request, key string) string {
 	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, append(plain, key...), user(r)))
 }
 
-// user is the user of this machine, if the system can tell.
-func user(r *http.Request) []byte { return []byte{byte(inbound.Peer(r))} }
+// user is the user of this machine, if the system can tell. Behind a proxy it is the proxy's, and another at
+// each gateway.
+func user(r *http.Request) []byte {
+	if access.IsForwarded(r) {
+		return []byte{byte(inbound.Unknown)}
+	}
+	return []byte{byte(inbound.Peer(r))}
+}
 
 // open returns the key; "" if the cookie is not ours, of another user, or expired.
 func (s *seal) open(r *http.Request, text string) string {

@@ -40,6 +40,9 @@ type answer struct {
 	serve    func(http.ResponseWriter)
 }
 
+// saidKey is the parameter of a page that is shown after a change: a message about it.
+const saidKey = "said"
+
 // whole stands for all of a page, rather than one block of it.
 const whole = ""
 
@@ -119,6 +122,9 @@ func (c *Console) let(s section, h handler) http.HandlerFunc {
 		}
 		var a answer
 		if err == nil {
+			if r.Method == http.MethodPost || r.URL.Query().Has(saidKey) { // the form, or the page before, may be another gateway's
+				c.CatchUp(r.Context())
+			}
 			a, err = h(v)
 		}
 		if err != nil {

@@ -70,6 +70,8 @@ type Options struct {
 	Trace   *telemetry.Telemetry // nil: off
 	// May is the decision which tools an agent of a profile may use; nil: there are no agents.
 	May func(profile, agent string) (func(*catalog.Entry) bool, error)
+	// Hold stores what is held for a session, which TakeUp gets at another replica; nil: there are none.
+	Hold func(ctx context.Context, session string, held []byte)
 }
 
 // New makes a Server; nil options are the defaults.
@@ -119,7 +121,11 @@ func (s *Server) entry(v *visitor) mcp.Entry {
 func (s *Server) SessionEnded(ctx context.Context, session *mcp.Session) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	s.servers.EndSession(session.ID)
+	unused := time.Duration(0)
+	if s.opts.Replica != "" && !session.EndedForGood() {
+		unused = time.Hour // another replica may serve it, and use what is here
+	}
+	s.servers.EndSession(session.ID, unused)
 	s.setLevel(ctx, s.levels.drop(session))
 	s.unsubscribeAll(ctx, session)
 	s.watchers.forget(session)

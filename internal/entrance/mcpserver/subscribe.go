@@ -17,6 +17,8 @@ type subscriptions struct {
 	of map[*mcp.Session]map[resource]bool
 
 	ending map[resource]chan struct{} // closed when the server has been told that nobody is left
+
+	holding sync.Mutex // orders what is stored of them
 }
 
 // resource is one resource of one server: in another profile the same URI may be another's.
@@ -42,7 +44,44 @@ func (v *visitor) subscribe(ctx context.Context, req *mcp.Request) (json.RawMess
 	if err := v.subscribeTo(ctx, req.Session, req.Params); err != nil {
 		return nil, err
 	}
+	v.server.hold(context.WithoutCancel(ctx), req.Session)
 	return json.RawMessage("{}"), nil
+}
+
+// hold stores what a session is subscribed to, for the replica that may be its home next.
+func (s *Server) hold(ctx context.Context, session *mcp.Session) {
+	if s.opts.Hold == nil {
+		return
+	}
+	s.subscriptions.holding.Lock()
+	defer s.subscriptions.holding.Unlock()
+	uris := []string{}
+	for _, r := range s.subscriptions.which(session, func(resource) bool { return true }) {
+		uris = append(uris, r.uri)
+	}
+	held, _ := json.Marshal(uris) // strings only
+	s.opts.Hold(ctx, session.ID, held)
+}
+
+// TakeUp subscribes a session to what another replica held for it. The servers are asked in the background; one that
+// refuses is left out.
+func (s *Server) TakeUp(_ context.Context, session *mcp.Session, held []byte) {
+	var uris []string
+	if json.Unmarshal(held, &uris) != nil {
+		return
+	}
+	v := &visitor{server: s, profile: session.Group}
+	for _, uri := range uris {
+		server, _, err := v.owner(uriParams(uri))
+		r := resource{server, uri}
+		if err != nil || len(s.subscriptions.which(session, func(has resource) bool { return has == r })) > 0 {
+			continue
+		}
+		sub, first, err := s.subscriptions.add(r, session)
+		if err == nil && first {
+			s.work.Go(func() { s.begin(s.ctx, r, sub) })
+		}
+	}
 }
 
 // subscribeTo lets a session hear of the resource that params name.
@@ -58,15 +97,7 @@ func (v *visitor) subscribeTo(ctx context.Context, session *mcp.Session, params 
 		return err
 	}
 	if first {
-		if sub.after != nil {
-			<-sub.after
-		}
-		// Others may wait for the answer with us: that we leave does not end it.
-		_, sub.err = v.server.servers.Ask(context.WithoutCancel(ctx), server, "resources/subscribe", uriParams(uri))
-		if sub.err != nil {
-			subs.refused(r, sub)
-		}
-		close(sub.asked)
+		v.server.begin(context.WithoutCancel(ctx), r, sub) // others may wait with us: that we leave does not end it
 	}
 	select {
 	case <-sub.asked:
@@ -80,6 +111,18 @@ func (v *visitor) subscribeTo(ctx context.Context, session *mcp.Session, params 
 		return rpcError(sub.err)
 	}
 	return nil
+}
+
+// begin asks the server for a new subscription.
+func (s *Server) begin(ctx context.Context, r resource, sub *subscription) {
+	if sub.after != nil {
+		<-sub.after
+	}
+	_, sub.err = s.servers.Ask(ctx, r.server, "resources/subscribe", uriParams(r.uri))
+	if sub.err != nil {
+		s.subscriptions.refused(r, sub)
+	}
+	close(sub.asked)
 }
 
 // add puts a session in; first tells that the server is still to be asked.
@@ -172,6 +215,7 @@ func (v *visitor) unsubscribe(ctx context.Context, req *mcp.Request) (json.RawMe
 	for _, r := range v.server.subscriptions.which(req.Session, func(r resource) bool { return r.uri == uri }) {
 		v.server.drop(context.WithoutCancel(ctx), r, req.Session)
 	}
+	v.server.hold(context.WithoutCancel(ctx), req.Session)
 	return json.RawMessage("{}"), nil
 }
 

@@ -36,6 +36,7 @@ type Parts struct {
 	Keys     *access.Keys
 	Events   *Events
 	Tests    Tests
+	Work     Work
 	Admit    func(*http.Request) (access.Principal, error)
 	BasePath string // the prefix of /api/v1 that clients see
 	MaxBody  int64

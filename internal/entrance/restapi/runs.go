@@ -59,7 +59,7 @@ func (a *API) ListRuns(ctx context.Context, who access.Principal, f store.RunFil
 			return out, err
 		}
 		for _, row := range rows {
-			k, err := trial.Read(row, time.Now())
+			k, err := trial.Read(row)
 			if err != nil {
 				return out, err
 			}
@@ -90,7 +90,7 @@ func (a *API) ReadRun(ctx context.Context, who access.Principal, id string) (*tr
 
 // seenRun reads a run that the caller may see.
 func seenRun(who access.Principal, row store.Run) (*trial.Run, error) {
-	k, err := trial.Read(row, time.Now())
+	k, err := trial.Read(row)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (a *API) RunPage(ctx context.Context, who access.Principal, id string, numb
 	if err != nil {
 		return nil, err
 	}
-	p, err := trial.ReadPage(row, time.Now(), number)
+	p, err := trial.ReadPage(row, number)
 	if err != nil {
 		return nil, err
 	}

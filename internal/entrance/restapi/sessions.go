@@ -17,6 +17,7 @@ type Session struct {
 	Directory string                     `json:"directory,omitempty"`
 	Time      SessionTime                `json:"time"`
 	Metadata  map[string]json.RawMessage `json:"metadata,omitempty"`
+	Answering bool                       `json:"answering,omitempty"` // an answer is being made; not in lists
 }
 
 type SessionTime struct {

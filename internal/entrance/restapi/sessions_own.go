@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/env"
+	"github.com/toolfit/toolfit/internal/agent"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/store"
@@ -42,9 +43,14 @@ func (a *API) ownSession(ctx context.Context, who access.Principal, id string, c
 	return s, err
 }
 
+// ReadSession returns a session that the caller may see.
 func (a *API) ReadSession(ctx context.Context, who access.Principal, id string) (Session, error) {
 	s, err := a.ownSession(ctx, who, id, false)
-	return showSession(s), err
+	shown := showSession(s)
+	if err == nil && a.Work != nil {
+		shown.Answering, err = a.Work.UnderWay(ctx, agent.Lease(id))
+	}
+	return shown, err
 }
 
 // maxTitle limits the title of a session, in bytes.

@@ -440,3 +440,27 @@ func TestLatelyForgetsTheOldest(t *testing.T) {
 		t.Errorf("%d keys", len(l.byKey))
 	}
 }
+
+func TestWhatAnotherReplicaHasLearnedIsReadAgain(t *testing.T) {
+	uses := &memory{}
+	c := newHall(t, uses).caller
+	learned := func() int { return len(c.memories.of(t.Context(), "ann").Credits("mail__inbox")) }
+	if n := learned(); n != 0 {
+		t.Fatalf("learned %d", n)
+	}
+	for i, owner := range []string{"ann", ""} {
+		want := i + 1
+		use := store.Use{Owner: "ann", Tool: "mail__inbox", Terms: json.RawMessage(fmt.Sprintf(`["word%d"]`, want)), At: time.Unix(int64(want), 0)}
+		if err := uses.AddUse(t.Context(), use); err != nil {
+			t.Fatal(err)
+		}
+		c.ForgetUses("bob")
+		if n := learned(); n != want-1 {
+			t.Errorf("it was read again though nothing was said: %d", n)
+		}
+		c.ForgetUses(owner)
+		if n := learned(); n != want {
+			t.Errorf("learned %d, want %d", n, want)
+		}
+	}
+}

@@ -66,17 +66,19 @@ type Catalog struct {
 		kinds []*fit.Known
 		own   map[string]bool
 	}
-	pending  []*known               // listed, or not, since the views were made
-	since    time.Time              // when the first of pending was
-	latest   time.Time              // when the last of pending was
-	listing  int                    // how many servers are being listed by Run
-	due      map[tool.ServerID]bool // to be listed as soon as possible
+	pending  []*known                    // listed, or not, since the views were made
+	since    time.Time                   // when the first of pending was
+	latest   time.Time                   // when the last of pending was
+	listing  int                         // how many servers are being listed by Run
+	due      map[tool.ServerID]time.Time // to be listed as soon as possible, unless another gateway has listed it since
 	wake     chan struct{}
 	watchers sync.WaitGroup
 }
 
 // Options change a Catalog. The zero value is usable.
 type Options struct {
+	// Turn lets one gateway at a time list a server; false: another does so now. Nil: there are no others.
+	Turn    func(ctx context.Context, id tool.ServerID) (end func(), ok bool)
 	Changed func(profile, kind string) // called when a profile's list of "tools", "prompts" or "resources" has changed
 	Self    json.RawMessage            // our own serverInfo for modern lists; nil: left out
 	Own     OwnTools                   // our own tools; those left out are not listed
@@ -101,6 +103,9 @@ type known struct {
 	reason    string
 	failures  int
 	retryAt   time.Time
+	followed  time.Time     // when another gateway listed what we have of it; zero: we did
+	told      time.Time     // since when it was due when its refresh began; zero: nobody said so
+	notBefore time.Time     // another gateway lists it
 	listing   bool          // a refresh is under way
 	asked     int           // how many list requests were sent
 	answered  int           // the number of the request that the list answers
@@ -111,7 +116,7 @@ type known struct {
 func New(ctx context.Context, lister Lister, keeper Keeper, opts *Options) (*Catalog, error) {
 	c := &Catalog{
 		lister: lister, keeper: keeper, kinds: fit.Builtin(),
-		servers: map[tool.ServerID]*known{}, due: map[tool.ServerID]bool{}, wake: make(chan struct{}, 1),
+		servers: map[tool.ServerID]*known{}, due: map[tool.ServerID]time.Time{}, wake: make(chan struct{}, 1),
 	}
 	if opts != nil {
 		c.opts = *opts

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
@@ -26,7 +27,8 @@ func newReplica(t *testing.T, s *store.Store) *replica {
 		t.Fatal(err)
 	}
 	cat.Apply(&config.Config{
-		Detach: config.DetachOff, Servers: []config.Server{{ID: "s"}}, Profiles: []config.Profile{{Name: "p", All: true}}, Approve: "changed",
+		Detach: config.DetachOff, Servers: []config.Server{{ID: "s", Refresh: time.Hour}}, Approve: "changed",
+		Profiles: []config.Profile{{Name: "p", All: true}},
 	})
 	r.cat = cat
 	return r
@@ -86,5 +88,72 @@ func TestDecisionsAndPinsHoldForAllThatShareAStore(t *testing.T) {
 	stored, err := s.Server(t.Context(), "s")
 	if err != nil || len(stored.Decisions) != 2 || stored.Decisions[0].By != "ann" || stored.Decisions[1].By != "ann" {
 		t.Errorf("%+v, %v", stored.Decisions, err)
+	}
+}
+
+// TestAReplicaServesWhatAnotherHasStored lists nothing at the other.
+func TestAReplicaServesWhatAnotherHasStored(t *testing.T) {
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "toolfit.db"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	a := newReplica(t, s)
+	b := newReplica(t, s)
+	b.cat.lister = fakeLister{func(tool.ServerID) (upstream.Listing, error) {
+		t.Error("it was listed again")
+		return upstream.Listing{}, nil
+	}}
+	decide := func(n int, err error) {
+		t.Helper()
+		if n != 1 || err != nil {
+			t.Fatalf("%d decided, %v", n, err)
+		}
+	}
+	follow := func(want string) {
+		t.Helper()
+		stamps, err := s.Stamps(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := b.cat.Follow(t.Context(), stamps); err != nil {
+				t.Fatal(err)
+			}
+			if n := len(b.cat.pending); n > 1 {
+				t.Errorf("served %d times", n)
+			}
+		}
+		b.cat.serve()
+		b.shows(want)
+	}
+	follow("[] [] ")
+	a.lists("x:1", "[] [] x:1")
+	follow("[] [] x:1")
+	if due := b.cat.takeDue(); len(due) > 0 {
+		t.Error("it is due though another has just listed it")
+	}
+	a.lists("x:2", "[x] [] ")
+	follow("[x] [] ")
+	decide(b.cat.KeepOut(t.Context(), "bob", "s", "x"))
+	decide(b.cat.Approve(t.Context(), "bob", "s", "x"))
+	a.lists("x:2", "[] [] x:2")
+	follow("[] [] x:2")
+	a.lists("x:3", "[x] [] ")
+	decide(b.cat.Approve(t.Context(), "bob", "s", "x")) // though it has not followed yet
+	b.shows("[] [] x:3")
+	a.lists("x:4", "[x] [] ")
+	decide(a.cat.Approve(t.Context(), "ann", "s", "x"))
+	follow("[] [] x:4")
+
+	many := newReplica(t, s)
+	for i := range 3 * fewRows {
+		if err := s.SaveTools(t.Context(), store.Server{ID: tool.ServerID(fmt.Sprint("s", i)), ListedAt: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stamps, err := s.Stamps(t.Context())
+	if err != nil || many.cat.Follow(t.Context(), stamps) != nil || len(many.cat.servers) != 1+3*fewRows {
+		t.Errorf("%d servers, %v", len(many.cat.servers), err)
 	}
 }

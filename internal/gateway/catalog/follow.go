@@ -74,6 +74,7 @@ func (k *known) adopt(other *known) {
 	k.held = other.held
 	k.privateTo = other.privateTo
 	k.listedAt = other.listedAt
+	k.followed = other.listedAt
 	k.stamp = other.stamp
 	k.version++
 }

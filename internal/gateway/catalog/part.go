@@ -29,17 +29,18 @@ type part struct {
 	choices []choice // what came of them
 	kept    []*Entry // the tools that got a name
 
-	notShown []NotShown
-	refused  map[string]string // tools whose override cannot be applied, and why
-	cuts     bool              // some rule may cut their results
-	detaches bool              // some of them may detach
-	tasks    bool              // some run only as tasks
-	mirrors  bool              // some have arguments that headers repeat
-	off      bool              // those that would by default do not
-	searched bool              // they are found by a search, and not listed
-	cost     uint64            // of their definitions, all listed, in hundredths of a token; 0: not counted yet
-	topics   []string          // what they are about; nil: not found out yet
-	served   bool              // some view has it: its tools are read-only
+	notShown   []NotShown
+	refused    map[string]string // tools whose override cannot be applied, and why
+	cuts       bool              // some rule may cut their results
+	detaches   bool              // some of them may detach
+	tasks      bool              // some run only as tasks
+	mirrors    bool              // some have arguments that headers repeat
+	off        bool              // those that would by default do not
+	searched   bool              // they are found by a search, and not listed
+	cost       uint64            // of their definitions, all listed, in hundredths of a token; 0: not counted yet
+	topics     []string          // what they are about; nil: not found out yet
+	searchable *searchable       // its kept tools
+	served     bool              // some view has it: its tools are read-only
 }
 
 // beside is what a profile has of a server beside its tools.
@@ -79,6 +80,7 @@ func (f *frame) newPart(k *known, before *part) *part {
 	}
 	f.addTools(p, k)
 	p.kept = p.all
+	p.searchable = &searchable{}
 	p.choices = make([]choice, len(p.all))
 	return p
 }
@@ -180,6 +182,7 @@ func (p *part) named(choices []choice, off bool) *part {
 	p.off = off
 	p.cost = 0
 	p.topics = nil
+	p.searchable = &searchable{}
 	p.kept = p.all
 	if slices.Contains(choices, chooseNone) {
 		p.kept = nil

@@ -51,6 +51,7 @@ func (c *Catalog) read(ctx context.Context, id tool.ServerID) error {
 	k.asked++
 	turn := k.asked
 	c.mu.Unlock()
+	began := c.opts.Now()
 	listing, err := c.lister.List(ctx, id)
 	if err != nil && ctx.Err() != nil {
 		return err // the caller canceled, which says nothing about the server
@@ -58,7 +59,7 @@ func (c *Catalog) read(ctx context.Context, id tool.ServerID) error {
 	if err != nil {
 		return c.checkFailed(ctx, k, err)
 	}
-	return c.listed(ctx, k, listing, turn)
+	return c.listed(ctx, k, listing, turn, began)
 }
 
 func (c *Catalog) checkFailed(ctx context.Context, k *known, err error) error {
@@ -79,7 +80,7 @@ func (c *Catalog) checkFailed(ctx context.Context, k *known, err error) error {
 }
 
 // listed stores a new list, for serve. A list requested before the one being served is stale and dropped.
-func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn int) error {
+func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn int, began time.Time) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	now := c.opts.Now()
@@ -108,7 +109,7 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	c.mu.Unlock()
 	row := toRow(id, l, held)
 	row.PrivateTo = privateTo
-	row.ListedAt = now
+	row.ListedAt = began // what has changed since may be missing
 	row.CheckedAt = now
 	if err := c.keeper.SaveTools(ctx, row); err != nil {
 		return c.notStored(k, err)
@@ -127,8 +128,9 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	k.version++
 	c.lister.Recognize(id, k.trusted())
 	k.stamp = stored.Stamp()
-	k.stamp.Listed = now.UnixMicro()
-	k.listedAt = now
+	k.stamp.Listed = began.UnixMicro()
+	k.listedAt = began
+	k.followed = time.Time{}
 	k.checkedAt = now
 	k.reason = ""
 	k.failures = 0

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -116,25 +117,43 @@ func NewText(text string) Text { return Text{text, sha256.Sum256([]byte(text))} 
 // maxMeaning limits the bytes of a tool's text for the embedding model.
 const maxMeaning = 2000
 
-// Finder returns the view's finder, made on first use.
+// Finder returns the view's finder, made on first use from what its parts have read.
 func (v *View) Finder() *Finder {
 	v.finderOnce.Do(func() {
 		f := &Finder{}
-		var docs []search.Doc
-		for _, e := range v.Entries {
-			if e.Own {
-				continue
+		var groups []*search.Group
+		for _, p := range v.parts {
+			if p != nil && len(p.kept) > 0 {
+				p.searchable.read(p.kept)
+				groups = append(groups, p.searchable.group)
+				f.Entries = append(f.Entries, p.kept...)
+				f.Texts = append(f.Texts, p.searchable.texts...)
 			}
-			d := doc(e)
-			text := strings.ToValidUTF8(d.Name+": "+d.Description, "")
-			docs = append(docs, d)
-			f.Entries = append(f.Entries, e)
-			f.Texts = append(f.Texts, NewText(strings.ToValidUTF8(text[:min(len(text), maxMeaning)], "")))
 		}
-		f.Index = search.New(docs)
+		f.Index = search.New(groups...)
 		v.finder = f
 	})
 	return v.finder
+}
+
+// searchable is what a search needs of a part's tools, read on first use.
+type searchable struct {
+	once  sync.Once
+	group *search.Group
+	texts []Text
+}
+
+func (s *searchable) read(tools []*Entry) {
+	s.once.Do(func() {
+		docs := make([]search.Doc, len(tools))
+		s.texts = make([]Text, len(tools))
+		for i, e := range tools {
+			docs[i] = doc(e)
+			text := strings.ToValidUTF8(docs[i].Name+": "+docs[i].Description, "")
+			s.texts[i] = NewText(strings.ToValidUTF8(text[:min(len(text), maxMeaning)], ""))
+		}
+		s.group = search.Read(docs)
+	})
 }
 
 // doc is the searchable text of a tool.

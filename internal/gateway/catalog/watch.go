@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -24,7 +25,7 @@ const parallel = 4
 // Changed reports that a server's list has changed. It does not block.
 func (c *Catalog) Changed(id tool.ServerID) {
 	c.mu.Lock()
-	c.due[id] = true
+	c.due[id] = c.opts.Now()
 	c.mu.Unlock()
 	c.poke()
 }
@@ -35,7 +36,7 @@ func (c *Catalog) Opened(id tool.ServerID) {
 	k := c.servers[id]
 	old := k != nil && !k.listing && !k.listedAt.IsZero() && c.opts.Now().Sub(k.listedAt) > k.freshFor()
 	if old {
-		c.due[id] = true
+		c.due[id] = k.listedAt
 	}
 	c.mu.Unlock()
 	if old {
@@ -108,8 +109,12 @@ func (c *Catalog) serveIfDue() {
 }
 
 func (c *Catalog) refresh(ctx context.Context, id tool.ServerID, k *known) {
-	err := c.read(ctx, id)
+	err := c.inTurn(ctx, id, k)
 	c.mu.Lock()
+	if errors.Is(err, errNotNow) {
+		c.later(k)
+		err = nil
+	}
 	k.listing = false
 	c.listing--
 	last := c.listing == 0
@@ -137,13 +142,20 @@ func (c *Catalog) takeDue() map[tool.ServerID]*known {
 	now := c.opts.Now()
 	due := map[tool.ServerID]*known{}
 	for _, k := range c.active() {
-		if k.listing || !c.due[k.cfg.ID] && !k.isDue(now) {
+		since, told := c.due[k.cfg.ID]
+		if told && k.followed.After(since) { // another gateway was quicker
+			delete(c.due, k.cfg.ID)
+			since = time.Time{}
+			told = false
+		}
+		if k.listing || !told && !k.isDue(now) {
 			continue
 		}
-		if soon := pause - now.Sub(k.checkedAt); c.due[k.cfg.ID] && soon > 0 && soon <= pause {
-			time.AfterFunc(soon, c.poke) // some servers report a change whenever they are listed
+		if wait := c.tooSoon(k, now); wait > 0 {
+			time.AfterFunc(wait, c.poke)
 			continue
 		}
+		k.told = since
 		delete(c.due, k.cfg.ID)
 		k.listing = true
 		c.listing++

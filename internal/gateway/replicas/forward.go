@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/inbound"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/store"
@@ -69,12 +70,17 @@ type hop struct {
 
 // hop prepares the way of a client's request. Those of our own user's socket stay here: their sessions do.
 func (r *Replicas) hop(to store.Replica, in *http.Request, body []byte) (*hop, error) {
-	if inbound.FromOwner(in) || !strings.HasPrefix(in.RequestURI, "/") {
-		return nil, errors.New("requests of this kind are not passed on")
-	}
 	who, err := r.opts.Admit(in)
 	if err != nil {
 		return nil, err
+	}
+	return r.hopAs(to, who, in, body)
+}
+
+// hopAs prepares the way of a request of somebody who was admitted.
+func (r *Replicas) hopAs(to store.Replica, who access.Principal, in *http.Request, body []byte) (*hop, error) {
+	if inbound.FromOwner(in) || !strings.HasPrefix(in.RequestURI, "/") {
+		return nil, errors.New("requests of this kind are not passed on")
 	}
 	target, err := url.Parse(to.URL + in.RequestURI)
 	if err != nil {
@@ -99,15 +105,27 @@ func (h *hop) lead(out *http.Request) {
 
 // Forward passes a request with its body on to a replica, and the answer back as it comes. False: the
 // replica is not there, nothing was sent and nothing is answered.
-func (r *Replicas) Forward(w http.ResponseWriter, req *http.Request, body []byte, replica string) (reached bool) {
+func (r *Replicas) Forward(w http.ResponseWriter, req *http.Request, body []byte, replica string) bool {
 	to, there := r.other(req.Context(), replica)
 	if !there {
 		return false
 	}
 	way, err := r.hop(to, req, body)
-	if err != nil {
+	return err == nil && r.forward(w, req, to, way)
+}
+
+// ForwardAs is Forward for a request without a body of somebody who was admitted in another way. It can be
+// one that opens a WebSocket.
+func (r *Replicas) ForwardAs(w http.ResponseWriter, req *http.Request, who access.Principal, replica string) bool {
+	to, there := r.other(req.Context(), replica)
+	if !there {
 		return false
 	}
+	way, err := r.hopAs(to, who, req, nil)
+	return err == nil && r.forward(w, req, to, way)
+}
+
+func (r *Replicas) forward(w http.ResponseWriter, req *http.Request, to store.Replica, way *hop) (reached bool) {
 	if req.Method == http.MethodGet { // a stream
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -120,6 +138,9 @@ func (r *Replicas) Forward(w http.ResponseWriter, req *http.Request, body []byte
 		Rewrite: func(p *httputil.ProxyRequest) {
 			for _, name := range []string{"Authorization", "Cookie", "Origin", "Expect"} {
 				p.Out.Header.Del(name) // the pass says who sends it, and the page was checked here
+			}
+			if p.In.Header.Get("Upgrade") != "" {
+				p.Out.Header["Origin"] = p.In.Header["Origin"] // who accepts a WebSocket compares it again
 			}
 			way.lead(p.Out)
 		},
@@ -204,4 +225,28 @@ func (r *Replicas) tell(ctx context.Context, to store.Replica, req *http.Request
 	}
 	io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
 	return resp.Body.Close()
+}
+
+// maxAnswer limits what is read of an answer to a request of our own.
+const maxAnswer = 1 << 20
+
+// Send sends a request of ours to another replica for somebody, and returns what it answers. An error of
+// fault.NotFound says that it is not there.
+func (r *Replicas) Send(ctx context.Context, who access.Principal, replica, method, path string) (status int, body []byte, err error) {
+	to, there := r.other(ctx, replica)
+	if !there {
+		return 0, nil, fault.New(fault.NotFound, "the gateway that has it cannot be reached from here")
+	}
+	out, err := http.NewRequestWithContext(ctx, method, to.URL+path, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	out.Header.Set(access.PassHeader, r.seal(to.ID, who, method, out.URL.RequestURI()))
+	resp, err := r.transport.RoundTrip(out)
+	if err != nil {
+		return 0, nil, fault.New(fault.UpstreamDown, "the gateway that has it does not answer")
+	}
+	defer resp.Body.Close()
+	body, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	return resp.StatusCode, body, err
 }

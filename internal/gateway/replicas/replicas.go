@@ -2,15 +2,19 @@
 // alive; what only one process can hold, such as the stream of a session, has one of them as its home; and
 // a request that belongs to another replica is passed on to it, by one hop.
 //
-// A gateway that was not told under which address the others reach it has no replicas: nothing here is
-// made then, and nothing is asked.
+// What only one gateway may do at a time, such as to answer in a chat, it does under a lease, which it
+// loses when it dies. That holds for all gateways on a store. One that was not told under which address
+// the others reach it has no homes otherwise: nobody asks it, and it tells the store that it is alive
+// only while it holds a lease.
 //
 //	r, err := replicas.New(st, &replicas.Options{URL: "http://10.1.2.3:8420", Key: key, Admit: door.Admit})
 //	if err != nil {
 //		return err
 //	}
 //	go r.Run(ctx)
-//	defer r.Leave()
+//	defer r.Close()
+//	leases := replicas.NewLeases(r)
+//	defer leases.Close()
 package replicas
 
 import (
@@ -18,7 +22,9 @@ import (
 	"context"
 	"crypto/cipher"
 	"crypto/rand"
+	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -36,14 +42,18 @@ type Store interface {
 	BeatReplica(ctx context.Context, r store.Replica) error
 	Replicas(ctx context.Context, within time.Duration) ([]store.Replica, error)
 	DropHomes(ctx context.Context, replica string) error
+	LeaveReplica(ctx context.Context, id string) error
 	DropReplica(ctx context.Context, id string) error
-	ClaimHome(ctx context.Context, h store.Home, replica, gone string, within time.Duration) (owner string, err error)
+	Home(ctx context.Context, h store.Home) (owner string, err error)
+	ClaimHome(ctx context.Context, h store.Home, replica, gone string, within time.Duration) (owner string, data []byte, err error)
+	StoreHome(ctx context.Context, h store.Home, replica string, data []byte) error
 	DropHome(ctx context.Context, h store.Home, replica string) error
+	DeadHomes(ctx context.Context, kind string, within time.Duration, limit int) ([]store.Home, error)
 }
 
 // Options describe this replica.
 type Options struct {
-	URL     string                                        // where the others reach it, without a path
+	URL     string                                        // where the others reach it, without a path; "": they do not
 	Version string                                        // of the program
 	Key     []byte                                        // seals who sent what is passed on; the same for all replicas
 	Admit   func(*http.Request) (access.Principal, error) // who sends a request
@@ -63,30 +73,39 @@ type Replicas struct {
 	leaving   context.Context // ends when our homes are given up
 	handOver  context.CancelFunc
 
+	leases  *Leases    // nil: there are none
 	looking sync.Mutex // one at a time reads the store
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards what follows, and self.URL
 	others  map[string]store.Replica
 	looked  time.Time
 	beaten  time.Time // our last heartbeat
+	away    bool      // the store did not answer the last time
+	back    time.Time // when it answered again
 	left    bool
 }
 
 const (
-	lookEvery = time.Second     // how long a list of the others is used
-	leaveTime = 3 * time.Second // for each word to the store when we go down
+	lookEvery     = time.Second // how long a list of the others is used
+	defaultSilent = 20 * time.Second
+	leaveTime     = 3 * time.Second // for each word to the store when we go down
+	storeTime     = 3 * time.Second // for the store to answer who is alive
 )
 
 // New makes a replica with an id of its own. Run lets the others know of it.
 func New(st Store, opts *Options) (*Replicas, error) {
 	r := &Replicas{store: st, opts: *opts}
 	r.leaving, r.handOver = context.WithCancel(context.Background())
-	r.opts.Silent = cmp.Or(r.opts.Silent, 20*time.Second)
+	r.opts.Silent = cmp.Or(r.opts.Silent, defaultSilent)
 	r.opts.Logger = cmp.Or(r.opts.Logger, slog.New(slog.DiscardHandler))
 	if r.opts.Now == nil {
 		r.opts.Now = time.Now
 	}
 	if r.opts.Late == nil {
 		r.opts.Late = func() {}
+	}
+	r.self = store.Replica{ID: rand.Text()[:10], Version: opts.Version}
+	if opts.URL == "" {
+		return r, nil
 	}
 	u, err := url.Parse(opts.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.User != nil {
@@ -95,7 +114,7 @@ func New(st Store, opts *Options) (*Replicas, error) {
 	if len(opts.Key) == 0 {
 		return nil, fault.New(fault.BadConfig, "replicas need TOOLFIT_SECRET_KEY, the same for all").WithHint("make one: openssl rand -hex 32")
 	}
-	r.self = store.Replica{ID: rand.Text()[:10], URL: u.Scheme + "://" + u.Host, Version: opts.Version}
+	r.self.URL = u.Scheme + "://" + u.Host
 	r.cipher = access.NewCipher("forward", opts.Key)
 	r.transport = &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: 2 * time.Second}).DialContext,
@@ -124,37 +143,73 @@ func (r *Replicas) Run(ctx context.Context) {
 		case <-tick.C:
 			r.tryBeat(ctx)
 		case <-look.C:
+			if r.isAway() {
+				r.tryBeat(ctx) // soon: the others take us for dead when the store is back
+			}
 			r.Others(ctx)
 		}
 	}
 }
 
 func (r *Replicas) tryBeat(ctx context.Context) {
-	if err := r.Beat(ctx); err != nil && ctx.Err() == nil {
-		r.opts.Logger.Error("other gateways were not told that this one is alive", "error", fault.As(err))
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
+	r.answered("other gateways were not told that this one is alive", r.Beat(ctx))
+}
+
+// answered notes whether the store answered. The first time that it does not is logged.
+func (r *Replicas) answered(what string, err error) {
+	if errors.Is(err, context.Canceled) {
+		return // by who asked
 	}
+	r.mu.Lock()
+	was := r.away
+	r.away = err != nil
+	if was && err == nil {
+		r.back = r.opts.Now()
+	}
+	r.mu.Unlock()
+	if err != nil && !was {
+		r.opts.Logger.Error(what, "error", fault.As(err))
+	}
+}
+
+func (r *Replicas) isAway() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.away
 }
 
 // Beat tells the store that we are alive.
 func (r *Replicas) Beat(ctx context.Context) error {
 	r.mu.Lock()
-	left := r.left
+	self := r.self
 	r.mu.Unlock()
-	if left {
-		return nil
-	}
-	if err := r.store.BeatReplica(ctx, r.self); err != nil {
+	if err := r.store.BeatReplica(ctx, self); err != nil {
 		return err
 	}
 	now := r.opts.Now()
+	late := r.silentFor(r.opts.Silent)
+	if late && r.leases != nil {
+		if err := r.leases.verify(ctx); err != nil {
+			return err // then the next one is late too
+		}
+	}
 	r.mu.Lock()
-	late := !r.beaten.IsZero() && now.Sub(r.beaten) >= r.opts.Silent
+	late = late && !r.beaten.IsZero()
 	r.beaten = now
 	r.mu.Unlock()
 	if late {
 		r.opts.Late()
 	}
 	return nil
+}
+
+// silentFor tells whether our last heartbeat was so long ago.
+func (r *Replicas) silentFor(d time.Duration) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.opts.Now().Sub(r.beaten) >= d
 }
 
 // HandOver gives up our homes and the streams that we pass on, so that others get them. What is open here
@@ -171,25 +226,42 @@ func (r *Replicas) HandOver() {
 	}
 }
 
-// Leave tells the others that we are going down.
+// Leave tells the others that we are going down. Our homes are free then, except our leases.
 func (r *Replicas) Leave() {
 	r.handOver()
 	r.mu.Lock()
 	left := r.left
 	r.left = true
+	r.self.URL = ""
 	r.mu.Unlock()
 	if left {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
 	defer cancel()
-	if err := r.store.DropReplica(ctx, r.self.ID); err != nil {
+	if err := r.store.LeaveReplica(ctx, r.self.ID); err != nil {
 		r.opts.Logger.Error("other gateways were not told that this one goes down", "error", fault.As(err))
 	}
 }
 
-// Close ends the connections to the others.
-func (r *Replicas) Close() { r.transport.CloseIdleConnections() }
+// Close takes us from the store and ends the connections to the others.
+func (r *Replicas) Close() {
+	if r.transport != nil {
+		r.transport.CloseIdleConnections()
+	}
+	r.mu.Lock()
+	unheard := r.beaten.IsZero()
+	r.beaten = time.Time{}
+	r.mu.Unlock()
+	if unheard {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	defer cancel()
+	if err := r.store.DropReplica(ctx, r.self.ID); err != nil {
+		r.opts.Logger.Error("other gateways were not told that this one is gone", "error", fault.As(err))
+	}
+}
 
 // Others are the other replicas that are alive, by id. The list is at most a second old; while the store
 // cannot be read, it is the last one.
@@ -218,25 +290,27 @@ func (r *Replicas) look(ctx context.Context, after time.Time) map[string]store.R
 	if fresh && !after.After(r.looked) {
 		return others
 	}
+	ctx, cancel := context.WithTimeout(ctx, storeTime)
+	defer cancel()
 	found, err := r.store.Replicas(ctx, r.opts.Silent)
-	if err != nil {
-		if ctx.Err() == nil {
-			r.opts.Logger.Error("other gateways not looked for", "error", fault.As(err))
-		}
-		found = nil
-	}
+	r.answered("other gateways not looked for", err)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err == nil {
-		r.others = make(map[string]store.Replica, len(found))
-		for _, one := range found {
-			if one.ID != r.self.ID {
-				r.others[one.ID] = one
-			}
+	r.looked = r.opts.Now()
+	if err != nil {
+		return r.others
+	}
+	all := make(map[string]store.Replica, len(found))
+	if r.looked.Sub(r.back) < r.opts.Silent/4 {
+		maps.Copy(all, r.others) // they could not say that they are alive
+	}
+	for _, one := range found {
+		if one.ID != r.self.ID {
+			all[one.ID] = one
 		}
 	}
-	r.looked = r.opts.Now()
-	return r.others
+	r.others = all
+	return all
 }
 
 func (r *Replicas) known() (others map[string]store.Replica, fresh bool) {
@@ -249,23 +323,31 @@ func home(session string) store.Home { return store.Home{Kind: "session", Key: s
 
 // Home is the replica that holds what is kept for a session besides its token: its stream and its
 // subscriptions. That is us if no other is, if the other is dead, or if it is gone ("": none is). It is
-// also us while the store cannot be written to. When we go down, it is another, if there is one.
-func (r *Replicas) Home(ctx context.Context, session, gone string) string {
+// also us while the store cannot be written to. When we go down, it is another, if there is one. Held is
+// what HoldSession has stored.
+func (r *Replicas) Home(ctx context.Context, session, gone string) (replica string, held []byte) {
 	claims := r.self.ID
 	if r.leaving.Err() != nil {
 		claims = r.another(ctx, gone)
 	}
 	if claims == "" {
-		return r.self.ID
+		return r.self.ID, nil
 	}
-	owner, err := r.store.ClaimHome(ctx, home(session), claims, gone, r.opts.Silent)
+	owner, held, err := r.store.ClaimHome(ctx, home(session), claims, gone, r.opts.Silent)
 	if err == nil {
-		return owner
+		return owner, held
 	}
 	if ctx.Err() == nil {
 		r.opts.Logger.Error("the home of a session not found", "error", fault.As(err))
 	}
-	return r.self.ID
+	return r.self.ID, nil
+}
+
+// HoldSession stores what we hold of a session whose home we are, for the next one.
+func (r *Replicas) HoldSession(ctx context.Context, session string, held []byte) {
+	if err := r.store.StoreHome(ctx, home(session), r.self.ID, held); err != nil && ctx.Err() == nil {
+		r.opts.Logger.Error("subscriptions not stored", "error", fault.As(err))
+	}
 }
 
 // another is one of the others, but not the one that is gone; "": there is none.

@@ -23,10 +23,13 @@ type fakeStore struct {
 	owner string
 	err   error
 	reads atomic.Int32
-	beats atomic.Int32
+	last  store.Replica // whose heart beat
 }
 
-func (s *fakeStore) BeatReplica(context.Context, store.Replica) error { s.beats.Add(1); return s.err }
+func (s *fakeStore) BeatReplica(_ context.Context, r store.Replica) error {
+	s.last = r
+	return s.err
+}
 
 func (s *fakeStore) Replicas(context.Context, time.Duration) ([]store.Replica, error) {
 	s.reads.Add(1)
@@ -35,13 +38,23 @@ func (s *fakeStore) Replicas(context.Context, time.Duration) ([]store.Replica, e
 
 func (s *fakeStore) DropHomes(context.Context, string) error { return s.err }
 
+func (s *fakeStore) LeaveReplica(context.Context, string) error { return s.err }
+
 func (s *fakeStore) DropReplica(context.Context, string) error { return s.err }
 
-func (s *fakeStore) ClaimHome(_ context.Context, _ store.Home, replica, _ string, _ time.Duration) (string, error) {
-	return cmp.Or(s.owner, replica), s.err
+func (s *fakeStore) Home(context.Context, store.Home) (string, error) { return s.owner, s.err }
+
+func (s *fakeStore) DeadHomes(context.Context, string, time.Duration, int) ([]store.Home, error) {
+	return nil, s.err
+}
+
+func (s *fakeStore) ClaimHome(_ context.Context, _ store.Home, replica, _ string, _ time.Duration) (string, []byte, error) {
+	return cmp.Or(s.owner, replica), nil, s.err
 }
 
 func (s *fakeStore) DropHome(context.Context, store.Home, string) error { return s.err }
+
+func (s *fakeStore) StoreHome(context.Context, store.Home, string, []byte) error { return s.err }
 
 type clock struct{ at atomic.Int64 }
 
@@ -72,7 +85,7 @@ func made(t *testing.T, st Store, change func(*Options)) (*Replicas, *clock) {
 }
 
 func TestWrongAddressesAndKeysAreRefused(t *testing.T) {
-	for _, url := range []string{"", "10.1.2.3:8420", "ftp://h", "http://", "http://h/path", "http://u:p@h", "http://%zz"} {
+	for _, url := range []string{"10.1.2.3:8420", "ftp://h", "http://", "http://h/path", "http://u:p@h", "http://%zz"} {
 		if _, err := New(&fakeStore{}, &Options{URL: url, Key: []byte("k")}); err == nil {
 			t.Errorf("%q was accepted", url)
 		}
@@ -152,37 +165,34 @@ func TestALateHeartbeatIsSaidSo(t *testing.T) {
 	if late != 1 {
 		t.Errorf("late %d times", late)
 	}
-	r.Leave()
-	r.Beat(t.Context())
-	if n := st.beats.Load(); n != 4 {
-		t.Errorf("%d heartbeats, one of them after the end", n)
-	}
 }
 
 func TestOneThatGoesDownTakesNoMoreSessions(t *testing.T) {
 	st := &fakeStore{}
 	r, c := made(t, st, nil)
-	if home := r.Home(t.Context(), "s", ""); home != r.ID() {
+	if home, _ := r.Home(t.Context(), "s", ""); home != r.ID() {
 		t.Errorf("the home is %s", home)
 	}
 	r.HandOver()
 	r.HandOver()
-	if home := r.Home(t.Context(), "s", ""); home != r.ID() {
+	if home, _ := r.Home(t.Context(), "s", ""); home != r.ID() {
 		t.Errorf("the only one sends a session to %s", home)
 	}
 	st.all = []store.Replica{{ID: "one"}, {ID: r.ID()}, {ID: "two"}}
 	c.pass(lookEvery)
 	for gone, want := range map[string]string{"one": "two", "two": "one"} {
-		if home := r.Home(t.Context(), "s", gone); home != want {
+		if home, _ := r.Home(t.Context(), "s", gone); home != want {
 			t.Errorf("a session goes to %s", home)
 		}
 	}
-	beats := st.beats.Load()
 	r.Beat(t.Context())
+	if st.last.URL == "" {
+		t.Error("it cannot be reached any more")
+	}
 	r.Leave()
 	r.Beat(t.Context())
-	if n := st.beats.Load() - beats; n != 1 {
-		t.Errorf("%d heartbeats, one of them after the end", n)
+	if st.last.URL != "" {
+		t.Error("it can be reached after it has left")
 	}
 }
 
@@ -341,6 +351,35 @@ func TestAnotherGatewayAtTheAddressIsNotTheReplica(t *testing.T) {
 		reads := st.reads.Load()
 		if forward(method) || st.reads.Load() != reads+1 && method == "POST" {
 			t.Errorf("%s: taken for an answer, after %d looks", method, st.reads.Load()-reads)
+		}
+	}
+}
+
+// TestNobodyIsDeadBecauseTheStoreWasAway: when it is back, the heartbeats of all are old.
+func TestNobodyIsDeadBecauseTheStoreWasAway(t *testing.T) {
+	st := &fakeStore{all: []store.Replica{{ID: "other", URL: "http://127.0.0.1:1"}}}
+	r, c := made(t, st, nil)
+	known := func() bool {
+		_, there := r.Others(t.Context())["other"]
+		return there
+	}
+	for _, step := range []struct {
+		name string
+		err  error
+		all  []store.Replica
+		pass time.Duration
+		want bool
+	}{
+		{"at first", nil, st.all, lookEvery, true},
+		{"while the store is away", errors.New("away"), nil, time.Minute, true},
+		{"when it is back", nil, nil, lookEvery, true},
+		{"when it had the time to say so", nil, nil, r.opts.Silent / 4, false},
+	} {
+		c.pass(step.pass)
+		st.err = step.err
+		st.all = step.all
+		if known() != step.want {
+			t.Errorf("%s: known: %v", step.name, !step.want)
 		}
 	}
 }

@@ -115,6 +115,10 @@ func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
 	method := cmp.Or(c.Method, callMethod)
 	timed, clock := startDeadline(ctx, s.timeout(c.Tool), c.Slow, c.SlowAfter)
 	defer clock.stop()
+	if clock.slow != nil {
+		p.open.add(clock)
+		defer p.open.remove(clock)
+	}
 	buf := buffers.Get().(*bytes.Buffer)
 	out, err := s.converse(timed, c.caller(), outgoing{
 		method: method, params: c.Params, meta: c.Meta, from: c.From, name: c.name(method), header: c.Header, caller: c.Caller,

@@ -80,6 +80,48 @@ func (c *deadline) becomesSlow() bool {
 	return true
 }
 
+// hurry says now that the call takes long, unless that was said before or a question is open.
+func (c *deadline) hurry() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended || c.rest == 0 || c.open > 0 {
+		return
+	}
+	c.rest += max(0, c.left-time.Since(c.since))
+	c.left = 0
+	c.restart()
+}
+
+// openCalls are those that somebody may detach from their requests.
+type openCalls struct {
+	mu  sync.Mutex
+	all map[*deadline]struct{}
+}
+
+func (o *openCalls) add(c *deadline) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.all == nil {
+		o.all = map[*deadline]struct{}{}
+	}
+	o.all[c] = struct{}{}
+}
+
+func (o *openCalls) remove(c *deadline) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.all, c)
+}
+
+// Hurry says of all open calls that they take long, so that they are detached.
+func (p *Pool) Hurry() {
+	p.open.mu.Lock()
+	defer p.open.mu.Unlock()
+	for c := range p.open.all {
+		c.hurry()
+	}
+}
+
 // set is what the timer is set to. The caller holds mu.
 func (c *deadline) set() time.Duration {
 	if c.open > 0 {

@@ -107,6 +107,41 @@ func TestASlowCallIsToldOnce(t *testing.T) {
 	}
 }
 
+// TestACallThatIsHurriedIsToldEarlierAndEndsAsBefore: nothing is told while the caller is asked.
+func TestACallThatIsHurriedIsToldEarlierAndEndsAsBefore(t *testing.T) {
+	for detaches, ends := range map[bool]time.Duration{true: time.Hour, false: time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &slowly{detaches: detaches}
+			began := time.Now()
+			ctx, clock := startDeadline(t.Context(), 0, s, 50*time.Second)
+			defer clock.stop()
+			p := &Pool{}
+			p.Hurry()
+			p.open.add(clock)
+			clock.asked()
+			time.Sleep(10 * time.Second)
+			p.Hurry()
+			time.Sleep(10 * time.Second)
+			clock.answered()
+			time.Sleep(10 * time.Second)
+			if len(s.at) > 0 {
+				t.Error("told while the caller was asked")
+			}
+			p.Hurry()
+			synctest.Wait()
+			p.Hurry()
+			<-ctx.Done()
+			if ran := time.Since(began) - 20*time.Second; ran != ends || len(s.at) != 1 || s.at[0].Sub(began) != 30*time.Second {
+				t.Errorf("it ended after %s, told at %v", ran, s.at)
+			}
+			p.open.remove(clock)
+			if len(p.open.all) != 0 {
+				t.Error("not forgotten")
+			}
+		})
+	}
+}
+
 // TestSlowMayBeLateAndTheCallerAskedMeanwhile holds the limits while Slow itself takes its time.
 func TestSlowMayBeLateAndTheCallerAskedMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

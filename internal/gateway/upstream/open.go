@@ -19,14 +19,7 @@ const lasting = 10 * time.Second
 func (s *server) open(sess *session) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.cfg.Start)
 	defer cancel()
-	c, err := s.connect(ctx, sess, s.cfg.Type)
-	if hasMark(err, notStreamable) && s.cfg.Type == "" {
-		// A server that refuses the newer transport may support the older one.
-		if older, olderErr := s.connect(ctx, sess, "sse"); olderErr == nil {
-			c = older
-			err = nil
-		}
-	}
+	c, err := s.reach(ctx, sess)
 	s.mu.Lock()
 	now := s.pool.opts.Now()
 	s.since = now
@@ -34,7 +27,7 @@ func (s *server) open(sess *session) {
 	sess.used = now
 	if err != nil {
 		sess.err = err
-		if !fault.Is(err, fault.UpstreamBusy) { // not the server's fault
+		if !fault.Is(err, fault.UpstreamBusy) && !hasMark(err, noVerdict) && err != errMoved { // not the server's fault
 			s.reason = err
 			s.failed(now)
 		}
@@ -49,8 +42,22 @@ func (s *server) open(sess *session) {
 	s.mu.Unlock()
 	if err == nil {
 		s.work.Go(func() { s.watch(sess) })
+	}
+	if err == nil && sess.away == "" {
 		s.pool.opts.Opened(s.cfg.ID)
 	}
+}
+
+// connectAny connects over the configured transport, or the one that the server supports.
+func (s *server) connectAny(ctx context.Context, sess *session) (conn, error) {
+	c, err := s.connect(ctx, sess, s.cfg.Type)
+	if hasMark(err, notStreamable) && s.cfg.Type == "" {
+		// A server that refuses the newer transport may support the older one.
+		if older, olderErr := s.connect(ctx, sess, "sse"); olderErr == nil {
+			return older, nil
+		}
+	}
+	return c, err
 }
 
 // connect dials and greets. A process that exits on the modern greeting is started again and gets only the legacy one.
@@ -83,7 +90,7 @@ func (s *server) share(sess *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := sess.seat.key
-	if sess.era == mcp.Modern && !s.isolated && s.sessions[key] == sess && s.sessions[""] == nil {
+	if sess.era == mcp.Modern && !s.isolated && !sess.seat.passed && s.sessions[key] == sess && s.sessions[""] == nil {
 		delete(s.sessions, key)
 		sess.seat = seat{caps: everything}
 		s.sessions[""] = sess
@@ -147,9 +154,9 @@ func (s *server) watch(sess *session) {
 	s.remove(sess)
 }
 
-// dial makes the connection, of the configured kind.
-func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, error) {
-	h := hooks{
+// hooks are for what a server sends in a session outside of calls.
+func (s *server) hooks(seat seat) hooks {
+	return hooks{
 		server:  s.cfg.ID,
 		changed: func() { s.pool.opts.Changed(s.cfg.ID) },
 		updated: func(params json.RawMessage) { s.pool.opts.Updated(s.cfg.ID, params) },
@@ -158,6 +165,11 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 		owner:   seat.owner,
 		asks:    &s.pool.asks,
 	}
+}
+
+// dial makes the connection, of the configured kind.
+func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, error) {
+	h := s.hooks(seat)
 	switch {
 	case s.cfg.Builtin != "":
 		return s.startBuiltin(h)

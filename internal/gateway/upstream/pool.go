@@ -36,9 +36,12 @@ type Pool struct {
 
 	level atomic.Value // string: the log level for servers
 	asks  questions
+	open  openCalls
 
 	self  json.RawMessage // our clientInfo, for requests without a client's
 	quiet time.Duration   // the constant, except in tests
+
+	leaving atomic.Bool // we go down
 
 	mu      sync.RWMutex
 	servers map[tool.ServerID]*server
@@ -58,6 +61,7 @@ type Options struct {
 	Updated func(id tool.ServerID, params json.RawMessage)
 	// Credentials returns those for a server; nil: the headers of its configuration.
 	Credentials  func(config.Server) httpapi.Credentials
+	Seats        Seats                // where the sessions for one caller alone are; nil: here
 	MaxMessage   int64                // limit of a server's message in bytes; 0: 16 MiB
 	MaxProcesses int                  // limit of concurrent processes, shared fairly between callers; 0: 64
 	Trace        *telemetry.Telemetry // nil: off
@@ -247,12 +251,13 @@ func (p *Pool) Tell(session, method string, params json.RawMessage) {
 }
 
 // EndSession closes the server sessions kept for a caller's session that has ended, those with open calls and tasks when these end.
-func (p *Pool) EndSession(session string) {
+// Unused says how long they must not have been used, if other replicas may still serve the caller's session.
+func (p *Pool) EndSession(session string, unused time.Duration) {
 	if session == "" {
 		return
 	}
 	for _, s := range p.all() {
-		s.endSession(session)
+		s.endSession(session, unused)
 	}
 }
 
@@ -268,6 +273,7 @@ func (p *Pool) sweep(ctx context.Context) {
 
 // Close ends all sessions and waits until every process is gone.
 func (p *Pool) Close() {
+	p.Leave()
 	p.stop()
 	<-p.done
 	p.Apply(nil)

@@ -33,9 +33,9 @@ func TestIsolatedServerGivesEachSessionItsOwnProcess(t *testing.T) {
 		t.Errorf("a has %s, b has %s", a, b)
 	}
 	pid := pidOf(t, p, "web", "pid") // the session without a name has its own as well
-	p.EndSession("a")
-	p.EndSession("nobody")
-	p.EndSession("")
+	p.EndSession("a", 0)
+	p.EndSession("nobody", 0)
+	p.EndSession("", 0)
 	if !alive(pid) || b != sessionPid(t, p, "web", "b") {
 		t.Error("another session's end ended this one")
 	}

@@ -14,7 +14,7 @@ const elicitMethod = "elicitation/create"
 
 // signed puts the server's name before a question to a person: "[server mail] Which folder?". No server can pose as another.
 func signed(id tool.ServerID, method string, params json.RawMessage) json.RawMessage {
-	if method != elicitMethod {
+	if method != elicitMethod || id == "" {
 		return params
 	}
 	name := "[server " + string(id) + "]"

@@ -284,13 +284,18 @@ func (r *remote) background(f func()) bool {
 
 func (r *remote) closed() <-chan struct{} { return r.ctx.Done() }
 
+// leave ends the session here only.
+func (r *remote) leave() {
+	r.mu.Lock()
+	r.end()
+	r.mu.Unlock()
+	r.work.Wait()
+}
+
 // close ends the session, here and, within a short time, at the server.
 func (r *remote) close() {
 	r.once.Do(func() {
-		r.mu.Lock()
-		r.end()
-		r.mu.Unlock()
-		r.work.Wait()
+		r.leave()
 		if r.session() == "" {
 			return
 		}

@@ -15,6 +15,7 @@ type caller struct {
 	asks    json.RawMessage // what the caller can be asked; nil for ourselves
 	home    mcp.Peer        // reaches the caller outside of calls; may be nil
 	modern  bool            // a modern caller: it is asked by results, only during calls
+	passed  bool            // another replica has passed the request on, which is done once
 }
 
 // seat is which of a server's sessions a caller uses, and how that one is opened.
@@ -23,6 +24,9 @@ type seat struct {
 	owner string          // who it was opened for; "": it is shared
 	caps  json.RawMessage // the capabilities that we declare
 	home  mcp.Peer        // the one caller it belongs to; nil: it is shared
+
+	kept   bool // which replica has it is in the store
+	passed bool // it is opened for another replica
 }
 
 // nothing is the capabilities of a client that cannot be asked anything.
@@ -33,16 +37,17 @@ var nothing = json.RawMessage("{}")
 // over a pipe they do not, so a shared one declares none. The caller holds mu.
 func (s *server) seatOf(c caller) seat {
 	switch {
-	case s.era == mcp.Modern && !(s.isolated && c.session != ""):
+	case s.era == mcp.Modern && !(s.isolated && c.session != "") && !c.passed:
 		return seat{caps: everything} // each request names its client, so all can share
-	case s.isolated && c.session != "":
+	case s.isolated && c.session != "" || c.passed:
 		if c.asks == nil {
 			c.asks = nothing
 		}
 		if c.modern && s.cfg.URL == "" {
 			c.asks = mcp.Without(c.asks, "roots") // servers ask for them outside of calls
 		}
-		return seat{key: c.session, owner: c.owner, caps: c.asks, home: c.home}
+		kept := s.pool.opts.Seats != nil && s.cfg.API == nil
+		return seat{key: c.session, owner: c.owner, caps: c.asks, home: c.home, kept: kept, passed: c.passed}
 	case c.asks == nil && (s.isolated || s.cfg.URL != ""):
 		return seat{caps: everything}
 	case s.cfg.URL != "":
@@ -56,10 +61,10 @@ const maxSeats = 1000
 
 // makeSeat closes the session idle for longest if there are too many, or one of the owner's if it has its share. The caller holds mu.
 func (s *server) makeSeat(owner string) error {
-	all := s.count("", sparable)
+	all := s.count("", sparable, false)
 	own := tally{}
 	if owner != "" {
-		own = s.count(owner, sparable)
+		own = s.count(owner, sparable, false)
 	}
 	switch {
 	case own.n >= share.Of(maxSeats):
@@ -80,10 +85,10 @@ type tally struct {
 	idle *session // idle for longest; nil: none
 }
 
-// count counts the sessions of an owner, "" for all. The caller holds mu.
-func (s *server) count(owner string, mayEnd func(*session) bool) (t tally) {
+// count counts the sessions of an owner, "" for all, or only those here. The caller holds mu.
+func (s *server) count(owner string, mayEnd func(*session) bool, here bool) (t tally) {
 	for _, sess := range s.sessions {
-		if owner != "" && sess.seat.owner != owner {
+		if owner != "" && sess.seat.owner != owner || here && sess.isReady() && sess.away != "" {
 			continue
 		}
 		t.n++
@@ -104,7 +109,7 @@ func (s *server) processes(owner string) tally {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.count(owner, func(*session) bool { return true })
+	return s.count(owner, func(*session) bool { return true }, true)
 }
 
 // makeRoom closes the process idle for longest at the limit, or one of the owner's at its share. The one about to start counts.

@@ -38,14 +38,15 @@ type server struct {
 	insists atomic.Pointer[map[string]bool] // tools that it runs only for callers with tasks; replaced, never modified
 
 	mu       sync.Mutex
-	sessions map[string]*session // by seat
-	isolated bool                // one session for each session of a caller
-	needs    *fit.Session        // what its processes need for isolation; nil: nothing known
-	era      mcp.Era             // protocol era; "": not known yet
-	failures int                 // failed starts in a row
-	retryAt  time.Time           // no start before this
-	reason   error               // why it is down; nil if the last start worked
-	since    time.Time           // of the last change of state
+	sessions map[string]*session      // by seat
+	ending   map[string]chan struct{} // by seat: closed when the last session of a kept one has ended
+	isolated bool                     // one session for each session of a caller
+	needs    *fit.Session             // what its processes need for isolation; nil: nothing known
+	era      mcp.Era                  // protocol era; "": not known yet
+	failures int                      // failed starts in a row
+	retryAt  time.Time                // no start before this
+	reason   error                    // why it is down; nil if the last start worked
+	since    time.Time                // of the last change of state
 	ended    bool
 	work     sync.WaitGroup // running starts and closes
 
@@ -62,17 +63,24 @@ type session struct {
 	err    error
 	hello  json.RawMessage // the result of initialize or server/discover
 	era    mcp.Era
-	news   *news // the stream of a modern server's notifications; may be nil
-	listen bool  // change notifications arrive here, so it stays open
+	away   string // the replica that has it; "": it is here
+	noted  bool   // something is stored of it
+	given  bool   // guarded by server.mu; another replica has taken it over
+	news   *news  // the stream of a modern server's notifications; may be nil
+	listen bool   // change notifications arrive here, so it stays open
 	opened time.Time
 
-	inflight int       // guarded by server.mu
-	used     time.Time // guarded by server.mu; in the future while it has an open task
-	over     bool      // guarded by server.mu; its caller is gone, so it ends with its last call
+	inflight int           // guarded by server.mu
+	used     time.Time     // guarded by server.mu; in the future while it has an open task
+	over     bool          // guarded by server.mu; its caller is gone, so it ends with its last call
+	unused   time.Duration // guarded by server.mu; how long after that
 }
 
 func newServer(p *Pool, cfg config.Server) *server {
-	s := &server{cfg: withLimits(cfg), pool: p, sessions: map[string]*session{}, isolated: cfg.Isolation == "session", since: p.opts.Now()}
+	s := &server{
+		cfg: withLimits(cfg), pool: p, sessions: map[string]*session{}, ending: map[string]chan struct{}{},
+		isolated: cfg.Isolation == "session", since: p.opts.Now(),
+	}
 	s.gate = newGate(s.cfg, p.opts.Now)
 	s.http = p.transport(cfg.Proxy)
 	s.credentials = p.opts.Credentials(cfg)
@@ -167,6 +175,9 @@ func (s *server) do(ctx context.Context, who caller, out outgoing) (json.RawMess
 			s.stale(err)
 			return raw, sess.era, err
 		}
+		if lost && s.forgotten(sess) {
+			return nil, "", s.lost()
+		}
 		s.drop(sess)
 		if other {
 			s.learn("")
@@ -213,6 +224,24 @@ func (sess *session) described() telemetry.Upstream {
 
 // acquire finds or opens the session for a caller and counts the caller in.
 func (s *server) acquire(ctx context.Context, who caller) (*session, error) {
+	for range 3 {
+		sess, err := s.take(ctx, who)
+		if err == nil && sess.seat.kept {
+			if err = s.stays(ctx, sess, who); err != nil {
+				s.release(sess)
+			}
+		}
+		again := err == errAgain || err == errMoved && !who.passed
+		if !again {
+			return sess, err
+		}
+	}
+	err := fault.New(fault.UpstreamBusy, "the session with server %s changes its gateway", s.cfg.ID).WithHint("try again")
+	return nil, marked(err, noVerdict)
+}
+
+// take finds or opens the session and counts the caller in.
+func (s *server) take(ctx context.Context, who caller) (*session, error) {
 	s.mu.Lock()
 	seat := s.seatOf(who)
 	sess := s.sessions[seat.key]
@@ -294,24 +323,16 @@ func (s *server) dropIdle(sess *session) {
 	}
 }
 
-// remove is drop for callers that hold mu. Closing a process takes time, so it is done in the background.
-func (s *server) remove(sess *session) {
-	if s.sessions[sess.seat.key] != sess {
-		return
-	}
-	delete(s.sessions, sess.seat.key)
-	s.work.Go(func() {
-		<-sess.ready
-		if sess.conn != nil {
-			sess.conn.close()
-		}
-	})
-}
+// remove is drop for callers that hold mu.
+func (s *server) remove(sess *session) { s.end(sess, false) }
 
-func (s *server) endSession(key string) {
+func (s *server) endSession(key string, unused time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if sess := s.sessions[key]; sess != nil {
+		if !sess.over || unused < sess.unused {
+			sess.unused = unused
+		}
 		sess.over = true
 		s.closeUnused(sess, s.pool.opts.Now())
 	}
@@ -330,8 +351,8 @@ func (s *server) closeIdle(now time.Time) {
 func (s *server) closeUnused(sess *session, now time.Time) {
 	idle := now.Sub(sess.used)
 	tooLong := s.cfg.Idle > 0 && idle > s.cfg.Idle && !sess.listen && sess.isReady()
-	if sess.inflight == 0 && (tooLong || sess.over && idle >= 0) {
-		s.remove(sess)
+	if sess.inflight == 0 && (tooLong || sess.over && idle >= sess.unused) {
+		s.end(sess, true)
 	}
 }
 

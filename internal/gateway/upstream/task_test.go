@@ -489,7 +489,7 @@ func TestASessionWithAnOpenTaskIsNotIdle(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.endSession("") // as if it were a caller's own
+	s.endSession("", 0) // as if it were a caller's own
 	if n := len(s.live()); n != 1 {
 		t.Fatalf("%d sessions outlive their caller", n)
 	}

@@ -48,6 +48,7 @@ type Options struct {
 	Told func() bool
 	// Canceled is told of a call that was canceled, as it was before; it must not block.
 	Canceled func(w store.Waiting)
+	Replica  string              // the id of this replica; "": a random one
 	Lease    time.Duration       // how long a replica may be silent before its calls are taken over; 0: 20 s
 	Limits   store.WaitingLimits // of open calls; zero fields: 2,000 of one owner, 10,000 in all
 	Logger   *slog.Logger        // nil: discard
@@ -73,10 +74,11 @@ type Calls struct {
 
 // New makes a Calls.
 func New(st Store, opts *Options) *Calls {
-	c := &Calls{store: st, replica: rand.Text(), live: map[string]*Live{}, heard: map[string]map[chan struct{}]bool{}, asks: map[asked]bool{}}
+	c := &Calls{store: st, live: map[string]*Live{}, heard: map[string]map[chan struct{}]bool{}, asks: map[asked]bool{}}
 	if opts != nil {
 		c.opts = *opts
 	}
+	c.replica = cmp.Or(c.opts.Replica, rand.Text())
 	c.opts.Lease = cmp.Or(c.opts.Lease, 20*time.Second)
 	c.opts.Limits.Owner = cmp.Or(c.opts.Limits.Owner, 2_000)
 	c.opts.Limits.Total = cmp.Or(c.opts.Limits.Total, 10_000)

@@ -39,8 +39,8 @@ func (s *Server) pick(ctx context.Context, req *mcp.Request, in choose) (json.Ra
 	case asked:
 		return chosen(choice)
 	}
-	tellLink(ctx, req, w)
-	return waiting(w), nil
+	tellLink(ctx, req, w.URL())
+	return waiting(w.Handle(), w.URL(), w.Until()), nil
 }
 
 // rows lists every environment of the account for the page.
@@ -56,25 +56,21 @@ func (s *Server) rows(ctx context.Context) (json.RawMessage, error) {
 	return list, err
 }
 
-// resume continues a wait. If the caller leaves, the page ends.
+// resume continues a wait, which may be at another gateway. If the caller leaves, the page ends.
 func (s *Server) resume(ctx context.Context, req *mcp.Request, handle string) (json.RawMessage, error) {
-	w := s.picker.Find(handle, s.opts.Caller(req))
-	if w == nil {
-		return nil, fault.New(fault.NotFound, "wait: there is no such wait; its answer was taken, or it ended").
-			WithHint("call envPick without wait")
+	caller := s.opts.Caller(req)
+	state, err := s.picker.Await(ctx, handle, caller, 0)
+	if err == nil && state.Choice == nil {
+		tellLink(ctx, req, state.URL)
+		state, err = s.picker.Await(ctx, handle, caller, hold)
 	}
-	tellLink(ctx, req, w)
-	held, cancel := context.WithTimeout(ctx, hold)
-	defer cancel()
-	choice, err := w.Result(held)
 	switch {
-	case err == nil:
-		return chosen(choice)
-	case ctx.Err() != nil:
-		w.End()
-		return nil, ctx.Err()
+	case err != nil:
+		return nil, err
+	case state.Choice != nil:
+		return chosen(*state.Choice)
 	}
-	return waiting(w), nil
+	return waiting(handle, state.URL, state.Until), nil
 }
 
 func chosen(c picker.Choice) (json.RawMessage, error) {
@@ -93,25 +89,25 @@ func chosen(c picker.Choice) (json.RawMessage, error) {
 }
 
 // waiting is the answer with the link and how to continue.
-func waiting(w *picker.Wait) json.RawMessage {
+func waiting(handle, link string, until time.Time) json.RawMessage {
 	return rawjson.Encode(struct {
 		Status  string `json:"status"`
 		URL     string `json:"url"`
 		Wait    string `json:"wait"`
 		Expires string `json:"expires"`
 		Next    string `json:"next"`
-	}{"waiting", w.URL(), w.Handle(), w.Until().UTC().Format(time.RFC3339),
+	}{"waiting", link, handle, until.UTC().Format(time.RFC3339),
 		"Show the person the url. Then call envPick with this wait alone; it answers when the person has decided."})
 }
 
 // tellLink sends the link as progress, if the caller wants progress. Errors are ignored.
-func tellLink(ctx context.Context, req *mcp.Request, w *picker.Wait) {
+func tellLink(ctx context.Context, req *mcp.Request, link string) {
 	meta := mcp.FindMeta(req.Params)
 	token := mcp.ProgressToken(req.Params[meta.Start:meta.End])
 	if token.End == 0 {
 		return
 	}
 	params := append([]byte(`{"progressToken":`), req.Params[meta.Start+token.Start:meta.Start+token.End]...)
-	params = rawjson.AppendString(append(params, `,"progress":0,"message":`...), "Pick a cloud environment: "+w.URL())
+	params = rawjson.AppendString(append(params, `,"progress":0,"message":`...), "Pick a cloud environment: "+link)
 	_ = req.Client.Notify(ctx, "notifications/progress", append(params, '}'))
 }

@@ -74,6 +74,9 @@ func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
 		if a.Pool != nil {
 			a.Pool.Close()
 		}
+		if a.self != nil {
+			a.self.Close()
+		}
 		return nil, errors.Join(err, a.storage.close())
 	}
 	return a, nil
@@ -96,7 +99,7 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	a.startEntrances()
-	for _, work := range []func(context.Context){a.Catalog.Run, a.housekeep, a.events.Run, a.judgeNowAndThen, a.followKeys} {
+	for _, work := range []func(context.Context){a.Catalog.Run, a.housekeep, a.events.Run, a.judgeNowAndThen, a.followKeys, a.endLost} {
 		a.work.Go(func() { work(a.background) })
 	}
 	if a.replicas != nil {
@@ -122,8 +125,14 @@ func (a *App) housekeep(ctx context.Context) {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
 	var memory memory
+	checked := time.Now()
 	for {
 		a.sessions.Sweep()
+		a.passed.Sweep()
+		if time.Since(checked) >= time.Hour { // what is not claimed for a day is deleted
+			a.Pool.CheckSeats(ctx)
+			checked = time.Now()
+		}
 		a.checkStore(ctx) // logs if the file has vanished, without being asked
 		a.trim(ctx, a.Config())
 		select {

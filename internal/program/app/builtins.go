@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/integration/cloudbase"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/program/demo"
+	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -83,4 +85,37 @@ func (a *App) mayPick(r *http.Request, caller string) error {
 		return fault.New(fault.Forbidden, "this page belongs to another caller")
 	}
 	return nil
+}
+
+// pickReplicas are the other gateways, for the pages on which people choose.
+type pickReplicas struct{ app *App }
+
+func (p pickReplicas) ID() string { return p.app.replicaID() }
+
+// Pass passes the request of a page on. The gateway that has the page decides whether this sender may see
+// it; a WebSocket says by a secret of the page that it belongs to it, and browsers send no password with it.
+func (p pickReplicas) Pass(w http.ResponseWriter, r *http.Request, replica string) (bool, error) {
+	if p.app.replicas == nil || access.IsPassedOn(r) {
+		return false, nil
+	}
+	who, err := p.app.edge.Load().door.AdmitPassword(r)
+	if err != nil && r.Header.Get("Upgrade") == "" {
+		return false, err
+	}
+	return p.app.replicas.ForwardAs(w, r, who, replica), nil
+}
+
+func (p pickReplicas) Ask(ctx context.Context, caller, replica, path string) (status int, answer []byte, err error) {
+	if p.app.replicas == nil {
+		return http.StatusNotFound, nil, nil
+	}
+	return p.app.replicas.Send(ctx, access.Principal{ID: caller}, replica, http.MethodGet, p.app.started.BasePath+pickPath+path)
+}
+
+func (p pickReplicas) Asked(r *http.Request) (caller string, ok bool) {
+	if !access.IsPassedOn(r) {
+		return "", false
+	}
+	who, err := p.app.admit(r)
+	return who.ID, err == nil
 }

@@ -7,8 +7,12 @@ import (
 	"github.com/toolfit/toolfit/internal/base/inbound"
 )
 
-// callsEnd is how long open calls have when the gateway goes down.
-const callsEnd = 10 * time.Second
+const (
+	// callsEnd is how long open calls have when the gateway goes down.
+	callsEnd = 10 * time.Second
+	// callsDetach is when those that can go on without their requests do so: their callers get a handle.
+	callsDetach = 8 * time.Second
+)
 
 // parting closes each connection after its answer once we go down: the next request goes to another gateway, or
 // comes on a new connection. An idle connection that we closed could be in use at that moment.
@@ -21,14 +25,20 @@ func (a *App) parting(h http.Handler) http.Handler {
 	})
 }
 
-// handOver leaves sessions to the other gateways, if there are some: it serves on until balancers have noticed that we
-// go down, then ends streams, which clients take up elsewhere, and waits for open calls. The port stays open for their
-// sake: the answers to their questions come through the others. It returns how long it waited for calls.
+// serveOn waits, if there are other gateways, until balancers have noticed that we go down.
+func (a *App) serveOn() {
+	if a.replicas != nil {
+		time.Sleep(a.started.Replica.Drain)
+	}
+}
+
+// handOver leaves sessions to the other gateways, if there are some: it ends streams, which clients take up
+// elsewhere, and waits for open calls. The port stays open for their sake: the answers to their questions come
+// through the others. It returns how long it waited.
 func (a *App) handOver(l *inbound.Listener) time.Duration {
 	if a.replicas == nil {
 		return 0
 	}
-	time.Sleep(a.started.Replica.Drain)
 	began := time.Now()
 	a.replicas.HandOver()
 	go a.hangUp()
@@ -41,6 +51,7 @@ func (a *App) handOver(l *inbound.Listener) time.Duration {
 // hangUp ends the streams of clients and of people's pages.
 func (a *App) hangUp() {
 	a.sessions.Drain()
+	a.passed.Drain()
 	go a.picker.Close() // waits for its pages; Close does so as well
 	a.events.Close()    // a server knows nothing of connections that were taken over
 }

@@ -41,13 +41,13 @@ type entrances struct {
 func (a *App) newEntrances() *entrances {
 	key, _ := a.env("TOOLFIT_SECRET_KEY")
 	e := &entrances{sealKey: []byte(cmp.Or(key, rand.Text()))}
-	e.picker = picker.New(a.pickBase, &picker.Options{Admit: a.mayPick, Logger: a.log})
+	e.picker = picker.New(a.pickBase, &picker.Options{Admit: a.mayPick, Replicas: pickReplicas{a}, Logger: a.log})
 	return e
 }
 
 func (a *App) startEntrances() {
 	a.models = endpoint.New()
-	parts := agent.Parts{Config: a.Config, Tools: a.Catalog, Caller: a.Caller, Models: a.models, Sessions: a.Store}
+	parts := agent.Parts{Config: a.Config, Tools: a.Catalog, Caller: a.Caller, Models: a.models, Sessions: a.Store, Leases: a.leases}
 	a.runner = agent.New(parts, &agent.Options{
 		Logger: a.log, Redact: a.secrets.redact, Called: a.events.AgentCalled, Metrics: agent.NewMetrics(a.registry),
 	})

@@ -34,7 +34,7 @@ func (a *App) followed(ctx context.Context, changes []store.Change) error {
 	}
 	read("keys", func() error {
 		defer a.endStrangers()
-		return a.Keys.Reload(ctx)
+		return a.Keys.Follow(ctx)
 	})
 	read("server_configs", func() error { return a.reread(ctx, "servers", a.serversChanged) })
 	tables["servers"] = tables["servers"] || tables["decisions"]

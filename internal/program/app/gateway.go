@@ -35,7 +35,11 @@ type gateway struct {
 	Env     *gatewayenv.Gateway // the gateway as an environment
 
 	carries  sync.Once          // of carryOn
-	replicas *replicas.Replicas // nil: there is only one
+	self     *replicas.Replicas // as the other gateways on the store know us
+	replicas *replicas.Replicas // the same; nil: others do not reach us, and there is only one
+	leases   *replicas.Leases   // what we do alone
+	seats    *replicas.Seats
+	passed   *mcp.Sessions // of other replicas, for what is here
 	sessions *mcp.Sessions
 	trace    *telemetry.Telemetry // nil: off
 	front    *mcpserver.Server
@@ -51,7 +55,9 @@ func (a *App) startServers(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	a.seats = replicas.NewSeats(a.Store, a.replicas, a.started.BasePath, a.log)
 	a.Pool = upstream.New(&upstream.Options{
+		Seats:        a.seats,
 		Version:      a.opts.Version,
 		Builtins:     a.builtins(),
 		Changed:      func(id tool.ServerID) { a.Catalog.Changed(id) },
@@ -65,7 +71,9 @@ func (a *App) startServers(ctx context.Context) (err error) {
 	})
 	a.sessions = mcp.NewSessions(&mcp.SessionsOptions{
 		Max: a.started.Limits.Sessions, Cipher: access.NewCipher("session", a.sealKey), Replica: a.replicaID(), Ended: a.sessionEnded,
+		Over: a.hasEnded,
 	})
+	a.passed = a.newPassed()
 	envTools, err := gatewayenv.Definitions()
 	if err != nil {
 		return err
@@ -74,8 +82,12 @@ func (a *App) startServers(ctx context.Context) (err error) {
 	own.Tests = trial.Definitions()
 	own.Env = envTools
 	self := mcp.Info{Name: "toolfit", Title: "toolfit", Version: cmp.Or(a.opts.Version, "dev")}
+	var turn func(ctx context.Context, id tool.ServerID) (func(), bool)
+	if a.replicas != nil {
+		turn = a.listInTurn
+	}
 	a.Catalog, err = catalog.New(ctx, a.Pool, a.Store, &catalog.Options{
-		Changed: a.listChanged, Self: self.Implementation(), Own: own, Redact: a.secrets.redact, Logger: a.log,
+		Turn: turn, Changed: a.listChanged, Self: self.Implementation(), Own: own, Redact: a.secrets.redact, Logger: a.log,
 	})
 	return err
 }
@@ -101,7 +113,7 @@ func (a *App) startCalls() error {
 		Watched:  func(id string) bool { return a.front.Watches(id) },
 		Told:     a.Store.Listening,
 		Canceled: func(w store.Waiting) { a.Caller.Canceled(w) },
-		Lease:    a.opts.Lease, Logger: a.log,
+		Replica:  a.self.ID(), Lease: a.opts.Lease, Logger: a.log,
 	})
 	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{
 		Own: own, FindElements: a.describes, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
@@ -112,22 +124,23 @@ func (a *App) startCalls() error {
 	a.lab = a.newLab()
 	a.front = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{
 		Version: a.opts.Version, Key: a.sealKey, May: a.Env.May, Logger: a.log,
-		Waiting: a.Waiting, Trace: a.trace, Replica: a.replicaID(),
+		Waiting: a.Waiting, Trace: a.trace, Replica: a.replicaID(), Hold: a.holdSession(),
 	})
 	return nil
 }
 
 // close ends the sessions of clients and the servers.
 func (g *gateway) close() {
+	g.Pool.Leave()
 	g.sessions.Close()
+	g.passed.Close()
 	g.Waiting.Close()
 	g.front.Close()
 	g.Pool.Close()
 	g.meaning.Close()
 	g.trace.Close()
-	if g.replicas != nil {
-		g.replicas.Close()
-	}
+	g.leases.Close()
+	g.self.Close()
 }
 
 // jq runs the jq programs of models in a process of their own; nil if there is no program to start.

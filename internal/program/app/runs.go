@@ -18,11 +18,11 @@ import (
 
 func (a *App) newLab() *trial.Lab {
 	return trial.New(trial.Parts{
-		Catalog: a.Catalog, Caller: a.Caller, Store: a.Store, Metrics: trial.NewMetrics(a.registry),
+		Catalog: a.Catalog, Caller: a.Caller, Store: a.Store, Leases: a.leases, Metrics: trial.NewMetrics(a.registry),
 		Hide: a.secrets.add, Chooser: a.chooser, NewID: a.Records.NewID, Tell: a.events.RunChanged, Logger: a.log,
 		End: func(session string) {
 			a.Caller.EndSession(session)
-			a.Pool.EndSession(session)
+			a.Pool.EndSession(session, 0)
 		},
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/toolfit/toolfit/internal/entrance/console"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
@@ -25,7 +26,10 @@ import (
 // Handler serves everything on the one port.
 func (a *App) Handler() http.Handler {
 	a.carryOn()
-	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{MaxBody: a.started.Limits.Body, Replicas: a.others(), Logger: a.log})
+	a.seats.Serve()
+	front := mcp.NewFront(a.sessions, &mcp.FrontOptions{
+		MaxBody: a.started.Limits.Body, Replicas: a.others(), TakeUp: a.front.TakeUp, Logger: a.log,
+	})
 	agents := a.limited(a.mcpHandler(front, access.Principal.MayCall, a.front.Entry))
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", agents)
@@ -41,6 +45,7 @@ func (a *App) Handler() http.Handler {
 	mux.HandleFunc("GET /readyz", a.ready)
 	mux.Handle("GET /metrics", gate(a.checkReader, a.refuse, promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
 	mux.Handle(pickPath+"/", a.limited(gate(a.check, a.refuse, http.StripPrefix(pickPath, a.picker))))
+	mux.Handle(upstream.SeatPath, a.serveSeats())
 	mux.Handle("/", a.console(api))
 	all := a.shared(unread(a.check, mux))
 	if a.started.BasePath != "" {
@@ -53,7 +58,7 @@ func (a *App) Handler() http.Handler {
 func (a *App) API(admit func(*http.Request) (access.Principal, error)) *restapi.API {
 	return restapi.New(restapi.Parts{
 		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Waiting: a.Waiting, Records: a.Records, Keys: a.Keys, Events: a.events,
-		Tests: a, Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Trace: a.trace,
+		Tests: a, Work: a, Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Trace: a.trace,
 		Logger: a.log,
 	})
 }
@@ -166,6 +171,9 @@ func (a *App) Serve(ctx context.Context, l, socket net.Listener) error {
 	case <-ctx.Done():
 	}
 	a.draining.Store(true)
+	a.serveOn()
+	late := time.AfterFunc(callsDetach, a.Pool.Hurry)
+	defer late.Stop()
 	left := callsEnd - a.handOver(watched)
 	a.leave()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(left, time.Second))
@@ -200,9 +208,9 @@ func (a *App) CheckListen(addr string) error {
 func (a *App) console(api *restapi.API) http.Handler {
 	return console.New(console.Parts{
 		Activity: api, Servers: api, ServerChanges: api, Approvals: api, Tools: api, ToolCaller: api, Calls: api, CallFeed: api,
-		CallChanges: api, Results: api, Rules: api, Suggestions: api, Prompts: api, Sessions: api, SessionChanges: api, Runs: api, RunReports: api,
-		Keys: api, Recall: a.recalls.Load, API: api,
-		Chat: a.runner, Environment: a.Env,
+		CallChanges: api, Results: api, Rules: api, Suggestions: api, Prompts: api, Sessions: api, SessionChanges: api, Runs: api,
+		RunReports: api, Keys: api, Recall: a.recalls.Load, API: api,
+		Chat: a.runner, Environment: a.Env, CatchUp: a.catchUp,
 		Admit: a.admitPerson, Check: a.check, Keyed: a.Keys.Any, Link: a.links.use, Limit: a.limited,
 		Address: a.askedFor, BasePath: a.started.BasePath,
 		Version: a.opts.Version, Seal: a.sealKey, Profiles: a.profiles, Models: a.modelsFor, Logger: a.log,

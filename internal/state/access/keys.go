@@ -38,7 +38,7 @@ type Keys struct {
 	snap      atomic.Pointer[snapshot] // nil until the first reload
 	refreshed atomic.Int64             // when a reload in the background last began, in nanoseconds
 
-	reloading sync.Mutex // held while reading; guards what follows
+	reloading sync.Mutex // held while reading for callers; guards what follows
 	searched  time.Time  // when an unknown id last caused a reload
 	retried   time.Time  // when a stale snapshot last did
 }
@@ -125,6 +125,13 @@ func (k *Keys) Reload(ctx context.Context) error {
 	return k.reload(ctx)
 }
 
+// Follow reads the keys now, because somebody has changed them. Unlike Reload it delays nobody.
+func (k *Keys) Follow(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
+	defer cancel()
+	return k.reload(ctx)
+}
+
 // reloadSince reloads unless the last reload for the same reason is less than a pause ago.
 // Concurrent callers wait for the first one's reload.
 func (k *Keys) reloadSince(ctx context.Context, last *time.Time, now time.Time, pause time.Duration) error {
@@ -160,8 +167,12 @@ func (k *Keys) reload(ctx context.Context) error {
 		copy(e.hash[:], row.Hash)
 		snap.byID[row.ID] = e
 	}
-	k.snap.Store(snap)
-	return nil
+	for {
+		old := k.snap.Load()
+		if old != nil && old.at.After(at) || k.snap.CompareAndSwap(old, snap) {
+			return nil
+		}
+	}
 }
 
 // current returns the snapshot to use. It is renewed in the background, or, when it is stale,

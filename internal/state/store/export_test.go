@@ -16,3 +16,6 @@ func (s *Store) Patient() error {
 
 // Intact is a fault.StoreDown if the store's file was deleted or replaced.
 func (s *Store) Intact() error { return s.explain("look at the file", s.intact()) }
+
+// Oldest is what a schema made by these migrations asks of programs.
+var Oldest = oldest

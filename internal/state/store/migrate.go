@@ -35,13 +35,14 @@ func migrations() []string {
 }
 
 // oldest is the smallest version of the schema that a program must know to use the newest.
-func oldest(names []string) (version int, err error) {
+func oldest(names []string, read func(name string) ([]byte, error)) (version int, err error) {
 	for _, name := range names {
-		text, err := migrationFiles.ReadFile(name)
+		text, err := read(name)
 		if err != nil {
 			return 0, fmt.Errorf("read %s: %w", name, err)
 		}
-		number, needs := strings.CutPrefix(strings.SplitN(string(text), "\n", 2)[0], "-- needs: ")
+		first, _, _ := strings.Cut(string(text), "\n")
+		number, needs := strings.CutPrefix(strings.TrimSpace(first), "-- needs: ")
 		if !needs {
 			continue
 		}
@@ -123,7 +124,7 @@ func (s *Store) migrate(ctx context.Context) error {
 				return fmt.Errorf("apply %s: %w", name, err)
 			}
 		}
-		needs, err := oldest(all)
+		needs, err := oldest(all, migrationFiles.ReadFile)
 		if err != nil {
 			return err
 		}

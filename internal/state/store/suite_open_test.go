@@ -90,6 +90,21 @@ func TestEveryMigrationHasTheNumberOfItsPlace(t *testing.T) {
 	}
 }
 
+func TestAMigrationThatTakesAwayNamesWhatProgramsMustKnow(t *testing.T) {
+	texts := map[string]string{"1_a": "CREATE", "2_b": "-- what\nCREATE", "3_c": "-- needs: 2\r\nDROP", "4_d": "CREATE"}
+	read := func(name string) ([]byte, error) { return []byte(texts[strings.TrimPrefix(name, "migrations/")]), nil }
+	names := []string{"migrations/1_a", "migrations/2_b", "migrations/3_c", "migrations/4_d"}
+	for n, want := range []int{0, 0, 0, 2, 2} {
+		got, err := store.Oldest(names[:n], read)
+		check(t, err)
+		equal(t, got, want)
+	}
+	texts["4_d"] = "-- needs: 7\nDROP"
+	if _, err := store.Oldest(names, read); err == nil || !strings.Contains(err.Error(), `4_d needs "7"`) {
+		t.Errorf("a migration that there is not: %v", err)
+	}
+}
+
 // testMigration fills a store that has only the first migration.
 func testMigration(t *testing.T, dsn string, raw rawFunc) {
 	first, err := os.ReadFile("migrations/0001_start.sql")

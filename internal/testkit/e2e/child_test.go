@@ -16,6 +16,8 @@ func child(kind string) {
 		io.Copy(io.Discard, os.Stdin)
 	case "ask":
 		askAsChild()
+	case "counting":
+		countAsChild()
 	case "slow", "dying", "garbling":
 		serveBadly(kind)
 	case "conformance client":

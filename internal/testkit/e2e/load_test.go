@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -67,8 +68,19 @@ func startLoad(t *testing.T, url, key string) *load {
 		}
 	}
 	t.Cleanup(l.end)
+	eventually(t, "all clients are at work", func() bool {
+		for _, kind := range loadKinds {
+			if l.count(kind) < 2*len(loadTools) {
+				return false
+			}
+		}
+		return true
+	})
 	return l
 }
+
+// loadKinds are the kinds of clients, of which there are one or two each.
+var loadKinds = []string{"v1", "legacy", "modern", "go legacy", "go modern"}
 
 // end stops the clients and waits for them.
 func (l *load) end() {
@@ -86,11 +98,16 @@ func (l *load) add(r request) {
 	l.done = append(l.done, r)
 }
 
-// count is how many requests have ended.
-func (l *load) count() int {
+// count is how many requests of the kinds of clients have ended; without a kind, of all.
+func (l *load) count(kinds ...string) (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.done)
+	for _, r := range l.done {
+		if len(kinds) == 0 || slices.Contains(kinds, r.Kind) {
+			n++
+		}
+	}
+	return n
 }
 
 // startScript starts clients in Node. The arguments are the address, the key, and the kind of each.

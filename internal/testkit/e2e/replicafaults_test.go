@@ -44,17 +44,16 @@ func TestThreeGatewaysOutliveFaultsOfTheirStore(t *testing.T) {
 		t.Run(fmt.Sprint("durable: ", durable), func(t *testing.T) {
 			t.Parallel()
 			pg := testparts.OwnPostgres(t)
-			f := newFleet(t, "store: "+pg.Address("postgres"), fmt.Sprint("records: {durable: ", durable, "}"))
+			f := newCluster(t, "store: "+pg.Address("postgres"), fmt.Sprint("records: {durable: ", durable, "}"))
 			l := startLoad(t, balancer(t, f.urls...).url, f.key)
-			l.some(t)
 			var killed between
 			time.Sleep(1100 * time.Millisecond) // until each has looked for the others again
 			for _, fault := range storeFaults {
 				began := time.Now()
-				if fault.name == "killed" {
-					killed = between{began.Add(-time.Second).UnixMilli(), began.UnixMilli()}
-				}
 				end := fault.begin(t, pg)
+				if fault.name == "killed" {
+					killed = between{began.Add(-2 * time.Second).UnixMilli(), time.Now().UnixMilli()}
+				}
 				if durable {
 					f.ready(t, fault.name, "503 not ready: ")
 				} else {
@@ -69,7 +68,7 @@ func TestThreeGatewaysOutliveFaultsOfTheirStore(t *testing.T) {
 			l.end()
 			checkStoreLoad(t, l, f.servers, durable)
 			l.done = slices.DeleteFunc(l.done, func(r request) bool { // what was not yet on disk
-				return !durable && r.From <= killed.to && r.To >= killed.from
+				return !durable && r.crossed(killed)
 			})
 			l.onRecord(t, pg.Address("postgres"))
 		})
@@ -95,7 +94,7 @@ func TestThreeGatewaysBehindPgBouncer(t *testing.T) {
 // underLoad lets clients use three gateways on the store for a while. Nothing fails, and all is on record.
 func underLoad(t *testing.T, dsn string) {
 	t.Helper()
-	f := newFleet(t, "store: "+dsn, "records: {durable: true}")
+	f := newCluster(t, "store: "+dsn, "records: {durable: true}")
 	l := startLoad(t, balancer(t, f.urls...).url, f.key)
 	for range 3 {
 		l.some(t)
@@ -116,7 +115,7 @@ func (l *load) some(t *testing.T) {
 }
 
 // ready waits until each gateway says so at /readyz. None names the store's address or user.
-func (f *fleet) ready(t *testing.T, when, want string) {
+func (f *cluster) ready(t *testing.T, when, want string) {
 	t.Helper()
 	for _, url := range f.urls {
 		said := ""
@@ -154,8 +153,7 @@ func checkStoreLoad(t *testing.T, l *load, servers map[string]*heldServer, durab
 		if !r.failed() {
 			continue
 		}
-		server, tool, _ := strings.Cut(r.Tool, "__")
-		if durable && !r.reads() && storeRefuses.MatchString(r.Errors[0]) && servers[server].saw(tool+" "+r.N) == 0 {
+		if durable && !r.reads() && storeRefuses.MatchString(r.Errors[0]) && acted(&r, servers) == 0 {
 			refused++
 			continue
 		}

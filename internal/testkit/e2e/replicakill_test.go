@@ -1,11 +1,13 @@
 package e2e
 
 import (
+	"bufio"
 	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,7 +19,13 @@ import (
 // both eras behind them, and a balancer before them.
 func runReplicas(t *testing.T, n int) (all []*running, front *gateway) {
 	t.Helper()
-	path := write(t, lines("store: "+filepath.Join(t.TempDir(), "shared.db"))+bare(everythingServer(t, true)))
+	return runReplicasOf(t, everythingServer(t, true), n)
+}
+
+// runReplicasOf is runReplicas with another server.
+func runReplicasOf(t *testing.T, server string, n int) (all []*running, front *gateway) {
+	t.Helper()
+	path := write(t, lines("store: "+filepath.Join(t.TempDir(), "shared.db"))+bare(server))
 	var urls []string
 	for range n {
 		addr := freeAddress(t)
@@ -63,6 +71,43 @@ func TestClientsGoOnWhenAReplicaIsKilled(t *testing.T) {
 	all[0].waitExit(t)
 	for _, use := range sessions {
 		use()
+	}
+}
+
+// TestSubscriptionsOutliveTheirReplica: the client only opens its stream again.
+func TestSubscriptionsOutliveTheirReplica(t *testing.T) {
+	for name, how := range map[string]os.Signal{"killed": syscall.SIGKILL, "stopped": syscall.SIGTERM} {
+		t.Run(name, func(t *testing.T) {
+			server := newCurious(t)
+			all, _ := runReplicasOf(t, server.url, 2)
+			client := &httpClient{http: plainHTTP, url: all[0].url + "/mcp"}
+			if _, err := client.request("initialize", asking); err != nil {
+				t.Fatal(err)
+			}
+			client.streamed(t, all[0].url, "GET", "")
+			client.url = all[1].url + "/mcp"
+			eventually(t, "it is subscribed", func() bool {
+				_, err := client.request("resources/subscribe", `{"uri":"test://watched"}`)
+				return err == nil
+			})
+			all[0].Process.Signal(how)
+			all[0].waitExit(t)
+			in := bufio.NewReader(client.streamed(t, all[1].url, "GET", "").Body)
+			heard := make(chan string, 1)
+			go func() {
+				_, data := event(t, in)
+				heard <- data
+			}()
+			eventually(t, "the client hears of the change", func() bool {
+				server.ResourceUpdated(t.Context(), &mcp.ResourceUpdatedNotificationParams{URI: "test://watched"})
+				select {
+				case data := <-heard:
+					return strings.Contains(data, "test://watched")
+				default:
+					return false
+				}
+			})
+		})
 	}
 }
 

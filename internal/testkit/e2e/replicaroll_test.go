@@ -81,6 +81,49 @@ func TestAReplicaThatGoesDownEndsItsCalls(t *testing.T) {
 	}
 }
 
+// TestACallThatOutlastsItsReplicaIsNotLost: its caller gets a handle, and another one goes on with it if that is safe.
+func TestACallThatOutlastsItsReplicaIsNotLost(t *testing.T) {
+	server := newHeldServer(t, false)
+	yaml := lines("store: "+filepath.Join(t.TempDir(), "shared.db")) + bare(server.URL)
+	a := replica(t, yaml, 0)
+	b := replica(t, yaml, 0)
+	client, err := dialRaw(a.url+"/mcp", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the tools are listed", func() bool {
+		list, err := client.request("tools/list", "{}")
+		return err == nil && strings.Contains(list, `"hold"`)
+	})
+	var work sync.WaitGroup
+	said := map[string]*string{"hold": new(string), "look": new(string)}
+	for tool, result := range said {
+		c, err := dialRaw(a.url+"/mcp", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		work.Go(func() {
+			var err error
+			*result, err = c.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{"n":%q}}`, tool, tool))
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	eventually(t, "the calls are under way", func() bool { return server.saw("hold hold") == 1 && server.saw("look look") == 1 })
+	a.stop()
+	work.Wait()
+	server.let("look")
+	for tool, want := range map[string]string{"hold": maybe, "look": "done"} {
+		if got := collect(t, b.url, handle(t, *said[tool], nil)); !strings.Contains(got, want) {
+			t.Errorf("%s ended with %s", tool, got)
+		}
+	}
+	if server.saw("hold hold") != 1 || server.saw("look look") != 2 {
+		t.Errorf("sent: %v", server.seen)
+	}
+}
+
 // TestAReplicaServesOnUntilBalancersHaveNoticed: and a second signal ends it at once.
 func TestAReplicaServesOnUntilBalancersHaveNoticed(t *testing.T) {
 	addr := freeAddress(t)
@@ -148,12 +191,13 @@ func TestReplicasKeepToARateTogether(t *testing.T) {
 		io.Copy(io.Discard, resp.Body)
 		return resp.StatusCode
 	}
-	var passed atomic.Int64
+	var passed, tried atomic.Int64
 	var work sync.WaitGroup
 	began := time.Now()
 	for range 8 {
 		work.Go(func() {
 			for time.Since(began) < 3*time.Second {
+				tried.Add(1)
 				switch status := ask(); status {
 				case http.StatusOK:
 					passed.Add(1)
@@ -167,9 +211,9 @@ func TestReplicasKeepToARateTogether(t *testing.T) {
 	work.Wait()
 	took := time.Since(began).Seconds()
 	limit := burst + rate*took
-	t.Logf("%d pass in %.1f s, the limit is %.0f", passed.Load(), took, limit)
-	if n := float64(passed.Load()); n > limit+all*burst/10+1 || n < 0.8*limit {
-		t.Errorf("%.0f pass in %.1f s, the limit is %.0f", n, took, limit)
+	t.Logf("%d of %d pass in %.1f s, the limit is %.0f", passed.Load(), tried.Load(), took, limit)
+	if n := float64(passed.Load()); n > limit+all*burst/10+1 || n < 0.8*min(limit, float64(tried.Load())) {
+		t.Error("more pass, or less")
 	}
 	time.Sleep(time.Second)
 	for i := range rate { // at half the rate, wherever it comes to

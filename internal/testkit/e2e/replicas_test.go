@@ -138,6 +138,12 @@ func newCurious(t *testing.T) *curious {
 		}
 		return "counted", nil
 	})
+	tool("big", func(context.Context, *mcp.CallToolRequest) (string, error) {
+		return `{"items":[{"id":0,"note":"note 0"},{"id":1,"note":"note 1"},{"id":2,"note":"note 2"}]}`, nil
+	})
+	tool("touch", func(ctx context.Context, _ *mcp.CallToolRequest) (string, error) {
+		return "touched", c.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: "test://watched"})
+	})
 	tool("wait", func(ctx context.Context, _ *mcp.CallToolRequest) (string, error) {
 		select {
 		case <-ctx.Done():
@@ -155,6 +161,9 @@ func newCurious(t *testing.T) *curious {
 	t.Cleanup(func() {
 		srv.CloseClientConnections()
 		srv.Close()
+		for s := range c.Sessions() { // of gateways that were killed
+			s.Close()
+		}
 	})
 	c.url = srv.URL
 	return c

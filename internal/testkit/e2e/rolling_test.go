@@ -38,18 +38,18 @@ func (m *member) stop(t *testing.T) {
 	}
 }
 
-// fleet is several gateways on one store, with servers of both eras behind them that count what they get.
-type fleet struct {
+// cluster is several gateways on one store, with servers of both eras behind them that count what they get.
+type cluster struct {
 	all     []*member
 	urls    []string
 	servers map[string]*heldServer
 	key     string
 }
 
-// newFleet starts three gateways. The lines are of their configuration.
-func newFleet(t *testing.T, yaml ...string) *fleet {
+// newCluster starts three gateways. The lines are of their configuration.
+func newCluster(t *testing.T, yaml ...string) *cluster {
 	t.Helper()
-	f := &fleet{servers: map[string]*heldServer{"old": newHeldServer(t, false), "new": newHeldServer(t, true)}}
+	f := &cluster{servers: map[string]*heldServer{"old": newHeldServer(t, false), "new": newHeldServer(t, true)}}
 	yaml = append(yaml, "mcpServers:", "  old: {url: "+f.servers["old"].URL+"}", "  new: {url: "+f.servers["new"].URL+"}")
 	path := write(t, lines(yaml...))
 	f.key = newKey(t, path, "agent", "default", "admin")
@@ -63,7 +63,7 @@ func newFleet(t *testing.T, yaml ...string) *fleet {
 	return f
 }
 
-func (f *fleet) hosts() (all []string) {
+func (f *cluster) hosts() (all []string) {
 	for _, m := range f.all {
 		all = append(all, m.addr)
 	}
@@ -77,37 +77,33 @@ type between struct{ from, to int64 }
 // and what was answered is on record.
 func TestClientsGoOnWhileGatewaysAreKilledAndRolled(t *testing.T) {
 	t.Run("plain balancer", func(t *testing.T) {
-		rolled(t, func(f *fleet) string { return balancer(t, f.urls...).url })
+		rolled(t, func(f *cluster) string { return balancer(t, f.urls...).url })
 	})
 	if *longCalls {
 		t.Run("nginx", func(t *testing.T) {
-			rolled(t, func(f *fleet) string { return nginxBalancer(t, f.hosts()...) })
+			rolled(t, func(f *cluster) string { return nginxBalancer(t, f.hosts()...) })
 		})
 	}
 }
 
 // rolled kills one of three gateways behind a balancer, starts it again, and then restarts all, with clients at work.
-func rolled(t *testing.T, balance func(*fleet) (url string)) {
+func rolled(t *testing.T, balance func(*cluster) (url string)) {
 	pause := 500 * time.Millisecond
 	if *longCalls {
-		pause = 8 * time.Second
+		pause = 10 * time.Second
 	}
 	dsn := testparts.NeedPostgres(t).Schema(t)
-	f := newFleet(t, "store: "+dsn, "records: {durable: true}")
+	f := newCluster(t, "store: "+dsn, "records: {durable: true}", "replica: {drain: 500ms}")
 	l := startLoad(t, balance(f), f.key)
-	time.Sleep(pause)
 	killed := between{from: time.Now().UnixMilli()}
 	f.all[0].kill(t)
 	killed.to = time.Now().UnixMilli()
 	time.Sleep(pause)
 	f.all[0].start(t)
 	time.Sleep(pause)
-	var asked []between // moments in which a question may be open at a gateway that goes down
 	for _, m := range f.all {
-		began := time.Now().UnixMilli()
 		m.stop(t)
 		m.start(t)
-		asked = append(asked, between{began, time.Now().UnixMilli()})
 		time.Sleep(pause)
 	}
 	before := l.count()
@@ -116,17 +112,18 @@ func rolled(t *testing.T, balance func(*fleet) (url string)) {
 		t.Errorf("%d requests after the last restart: not all clients go on", l.count()-before)
 	}
 	l.end()
-	checkLoad(t, l, f.servers, killed, asked...)
+	checkLoad(t, l, f.servers, killed)
 	l.onRecord(t, dsn)
 }
 
 // checkLoad looks at what clients were told, and what the servers got.
-func checkLoad(t *testing.T, l *load, servers map[string]*heldServer, killed between, asked ...between) {
+func checkLoad(t *testing.T, l *load, servers map[string]*heldServer, killed between) {
 	t.Helper()
 	kinds := map[string]int{}
 	last := map[string]string{}
 	again := 0
 	unknown := 0
+	undelivered := 0
 	wrong := 0
 	for _, r := range l.done {
 		kinds[r.Kind]++
@@ -134,8 +131,12 @@ func checkLoad(t *testing.T, l *load, servers map[string]*heldServer, killed bet
 		if !r.failed() {
 			again += len(r.Errors)
 		}
-		excused := r.crossed(killed) || r.Tool == "new__ask" && r.crossed(asked...)
-		if r.failed() && (r.reads() || !excused) {
+		if r.failed() && !r.reads() && !r.crossed(killed) && sent(&r, servers) == 0 && undelivered < 2 {
+			undelivered++ // its connection was not yet accepted when the port was closed
+			t.Logf("not delivered: %s after %d ms: %s", r.N, r.To-r.From, r.Errors[0])
+			continue
+		}
+		if r.failed() && (r.reads() || !r.crossed(killed)) {
 			wrong++
 			if wrong > 10 {
 				continue
@@ -148,21 +149,28 @@ func checkLoad(t *testing.T, l *load, servers map[string]*heldServer, killed bet
 		checkSent(t, &r, servers)
 	}
 	t.Logf("%d requests (%v), %d made again, %d with an unknown end, %d not as they should", len(l.done), kinds, again, unknown, wrong)
-	for _, kind := range []string{"v1", "legacy", "modern", "go legacy", "go modern"} {
+	for _, kind := range loadKinds {
 		if kinds[kind] == 0 || last[kind] != "" {
 			t.Errorf("%s: %d requests, the last one %q", kind, kinds[kind], last[kind])
 		}
 	}
 }
 
-// crossed tells whether a request was open at one of the moments.
-func (r *request) crossed(killed ...between) bool {
-	for _, k := range killed {
-		if r.From <= k.to && r.To >= k.from {
-			return true
-		}
+// crossed tells whether a request was open at the moment.
+func (r *request) crossed(k between) bool { return r.From <= k.to && r.To >= k.from }
+
+// sent is how often a call came to its server.
+func sent(r *request, servers map[string]*heldServer) int {
+	server, tool, _ := strings.Cut(r.Tool, "__")
+	return servers[server].saw(tool + " " + r.N)
+}
+
+// acted is how often a call came to its server with all that it needs.
+func acted(r *request, servers map[string]*heldServer) int {
+	if r.Tool == "new__ask" {
+		return servers["new"].saw("answer " + r.N)
 	}
-	return false
+	return sent(r, servers)
 }
 
 // checkSent looks how often a request came to its server.

@@ -160,7 +160,7 @@ func (p *Postgres) TakeConnections(t testing.TB) (give func()) {
 		if len(held) == 0 {
 			t.Fatal(err)
 		}
-		held[0].Exec(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'toolfit'")
+		held[0].Exec(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'toolfit%'")
 	}
 	return func() {
 		for _, conn := range held {

@@ -55,6 +55,7 @@ func (p *Picker) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{token}/{$}", func(w http.ResponseWriter, r *http.Request) { p.servePage(w, r, shown) })
 	mux.HandleFunc("GET /{token}/ws", p.serveSocket)
+	mux.HandleFunc("GET "+awaitPath+"{handle}", p.serveAwait)
 	for _, name := range []string{"page.css", "page.js"} {
 		data, err := files.ReadFile(name)
 		if err != nil {
@@ -74,6 +75,9 @@ func (p *Picker) routes() http.Handler {
 
 // servePage shows the page of a wait. It changes nothing, as link previews request it too.
 func (p *Picker) servePage(w http.ResponseWriter, r *http.Request, shown *pages) {
+	if p.passed(w, r) {
+		return
+	}
 	lang, _, _ := strings.Cut(string(locale.Of(r)), "-")
 	v := view{Lang: lang, T: shown.texts[lang], Theme: stylesheet.Theme(r)}
 	wait := p.page(r.PathValue("token"))

@@ -1,6 +1,7 @@
 // Package picker lets a person pick an environment on a page while a tool call waits for it.
 // Each wait has its own page behind an unguessable link; the page shows full rows and talks
-// over a WebSocket. It never opens a browser, never calls the cloud itself (whoever opens a
+// over a WebSocket. Page and answer may arrive at another gateway than the one that waits: it passes
+// them on. It never opens a browser, never calls the cloud itself (whoever opens a
 // wait says how to list), and keeps nothing once a wait and its answer are over.
 //
 //	p := picker.New(func() string { return "http://127.0.0.1:8420/pick" }, nil)
@@ -53,8 +54,9 @@ type Picker struct {
 type Options struct {
 	// Admit tells whether the sender of a request may answer for the caller; nil: anyone with the
 	// link.
-	Admit  func(r *http.Request, caller string) error
-	Logger *slog.Logger // nil: discard
+	Admit    func(r *http.Request, caller string) error
+	Replicas Replicas     // nil: there are no other gateways
+	Logger   *slog.Logger // nil: discard
 }
 
 // New makes a picker whose pages are at base, without a trailing slash. An empty base means that
@@ -66,6 +68,9 @@ func New(base func() string, opts *Options) *Picker {
 	}
 	if p.opts.Admit == nil {
 		p.opts.Admit = func(*http.Request, string) error { return nil }
+	}
+	if p.opts.Replicas == nil {
+		p.opts.Replicas = alone{}
 	}
 	if p.opts.Logger == nil {
 		p.opts.Logger = slog.New(slog.DiscardHandler)
@@ -109,7 +114,7 @@ func (p *Picker) Open(q Question) (*Wait, error) {
 		return nil, fault.New(fault.BadConfig, "there is no page to pick on: nothing is served over HTTP")
 	}
 	w := &Wait{
-		picker: p, question: q, token: rand.Text(), session: rand.Text(), handle: rand.Text(),
+		picker: p, question: q, token: p.secret(rand.Text()), session: rand.Text(), handle: p.secret(rand.Text()),
 		until: time.Now().Add(q.Timeout), done: make(chan struct{}),
 	}
 	w.url = base + "/" + w.token + "/"

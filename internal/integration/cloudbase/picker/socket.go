@@ -50,6 +50,9 @@ type socket struct {
 }
 
 func (p *Picker) serveSocket(w http.ResponseWriter, r *http.Request) {
+	if p.passed(w, r) {
+		return
+	}
 	host := r.Host
 	origin := r.Header.Get("Origin")
 	allowed := func(origin string) bool { return sameOrigin(origin, host, p.base()) }
