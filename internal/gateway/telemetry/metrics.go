@@ -103,7 +103,7 @@ func keyValues(all attribute.Iterator) []*commonpb.KeyValue {
 		if a.Value.Type() == attribute.INT64 {
 			value.Value = &commonpb.AnyValue_IntValue{IntValue: a.Value.AsInt64()}
 		} else {
-			value.Value = &commonpb.AnyValue_StringValue{StringValue: a.Value.Emit()}
+			value.Value = &commonpb.AnyValue_StringValue{StringValue: a.Value.String()}
 		}
 		out = append(out, &commonpb.KeyValue{Key: string(a.Key), Value: value})
 	}

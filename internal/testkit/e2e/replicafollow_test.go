@@ -112,10 +112,13 @@ func (t *team) seen(what string, so func(i int) bool) {
 	}
 }
 
-// onAllStores runs a test on every kind of store, also where it does not tell of changes.
+// onAllStores runs a test on every kind of store, with -long also where it does not tell of changes.
 func onAllStores(t *testing.T, test func(t *testing.T, store string, within time.Duration)) {
 	t.Run("SQLite", func(t *testing.T) { test(t, filepath.Join(t.TempDir(), "shared.db"), 4*time.Second) })
 	t.Run("PostgreSQL", func(t *testing.T) { test(t, testparts.NeedPostgres(t).Schema(t), time.Second) })
+	if !*longCalls {
+		return // what follows waits five seconds for each change
+	}
 	t.Run("PgBouncer", func(t *testing.T) {
 		pg := testparts.NeedPostgres(t)
 		_, database, _ := strings.Cut(pg.Database(t), "/test_")
