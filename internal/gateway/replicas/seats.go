@@ -27,7 +27,8 @@ type Seats struct {
 }
 
 // NewSeats makes the seats of a gateway, whose other replicas may be nil, and are served under the base
-// path. They are this process's alone until Serve.
+// path. They are this process's alone until Serve. A gateway that is alone has an id of which the store has no
+// heartbeat: when it is restarted, its seats are free at once.
 func NewSeats(st Store, others *Replicas, base string, log *slog.Logger) *Seats {
 	s := &Seats{store: st, self: rand.Text()[:10], others: others, base: base, log: log}
 	if others != nil {
@@ -100,9 +101,7 @@ func (s *Seats) Holds(ctx context.Context, at string) bool {
 	case s.others == nil:
 		return true
 	}
-	s.others.mu.Lock()
-	defer s.others.mu.Unlock()
-	return s.others.opts.Now().Sub(s.others.beaten) < s.others.opts.Silent
+	return !s.others.silentFor(s.others.opts.Silent)
 }
 
 // Way is how to reach another replica for a caller: its address, and what sends requests to it under the

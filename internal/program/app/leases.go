@@ -19,13 +19,16 @@ import (
 // endLost notes the end of chats and runs that were under way at gateways that have died, until ctx ends.
 func (a *App) endLost(ctx context.Context) {
 	look := func() {
-		noChats := a.leases.Recover(ctx, store.ChatLease, a.runner.EndLost)
-		runs, noRuns := a.Store.DeadRuns(ctx, trial.Running, a.leases.Silent(), 0)
-		for _, row := range runs {
-			noRuns = errors.Join(noRuns, a.lab.EndLost(ctx, row))
+		err := a.leases.Recover(ctx, store.ChatLease, a.runner.EndLost)
+		var runs []store.Run
+		if err == nil {
+			runs, err = a.Store.DeadRuns(ctx, trial.Running, a.leases.Silent(), 0)
 		}
-		if err := errors.Join(noChats, noRuns); err != nil && ctx.Err() == nil {
-			a.log.Error("chats and runs of gateways that died not looked for", "error", err)
+		for _, row := range runs {
+			err = errors.Join(err, a.lab.EndLost(ctx, row))
+		}
+		if err != nil && ctx.Err() == nil {
+			a.log.Error("chats and runs of gateways that died not looked for", "error", fault.As(err))
 		}
 	}
 	look()

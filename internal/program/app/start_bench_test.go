@@ -14,9 +14,10 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// BenchmarkStart measures a start with 5,000 tools in the store, up to the first list. The
-// servers do not exist: nothing waits for them.
-func BenchmarkStart(b *testing.B) {
+// manyTools is a configuration with servers of 500 tools each, which the store has. The servers do not exist: nothing
+// waits for them.
+func manyTools(b *testing.B, servers, words int) *config.Config {
+	b.Helper()
 	dir := b.TempDir()
 	var yaml strings.Builder
 	yaml.WriteString("mcpServers:\n")
@@ -24,13 +25,13 @@ func BenchmarkStart(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for s := range 10 {
+	for s := range servers {
 		id := tool.ServerID(fmt.Sprintf("s%d", s))
 		fmt.Fprintf(&yaml, "  %s: {command: does-not-exist}\n", id)
 		row := store.Server{ID: id, ListedAt: time.Now()}
 		for i := range 500 {
 			def := fmt.Sprintf(`{"name":"tool_%d","description":%q,"inputSchema":{"type":"object","properties":{"id":{"type":"string"},`+
-				`"limit":{"type":"integer"}}}}`, i, strings.Repeat("what it does ", 40))
+				`"limit":{"type":"integer"}}}}`, i, strings.Repeat("what it does ", words))
 			row.Tools = append(row.Tools, store.Tool{Name: fmt.Sprintf("tool_%d", i), Definition: []byte(def)})
 		}
 		if err := st.SaveTools(b.Context(), row); err != nil {
@@ -42,6 +43,12 @@ func BenchmarkStart(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	return cfg
+}
+
+// BenchmarkStart measures a start with 5,000 tools in the store, up to the first list.
+func BenchmarkStart(b *testing.B) {
+	cfg := manyTools(b, 10, 40)
 	for b.Loop() {
 		a, err := New(b.Context(), cfg, nil)
 		if err != nil {

@@ -3,20 +3,15 @@
 package app
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/state/access"
-	"github.com/toolfit/toolfit/internal/state/config"
-	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 func cpu() time.Duration {
@@ -28,31 +23,7 @@ func cpu() time.Duration {
 // BenchmarkToolsOf20000 measures what people and services ask for about a profile with 20,000 tools: the CPU
 // time of the first answer, and of those after it.
 func BenchmarkToolsOf20000(b *testing.B) {
-	dir := b.TempDir()
-	var yaml strings.Builder
-	yaml.WriteString("mcpServers:\n")
-	st, err := store.Open(b.Context(), filepath.Join(dir, "toolfit.db"), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for s := range 40 {
-		id := tool.ServerID(fmt.Sprintf("s%d", s))
-		fmt.Fprintf(&yaml, "  %s: {command: does-not-exist}\n", id)
-		row := store.Server{ID: id, ListedAt: time.Now()}
-		for i := range 500 {
-			def := fmt.Sprintf(`{"name":"tool_%d","description":%q,"inputSchema":{"type":"object","properties":{"id":{"type":"string"},`+
-				`"limit":{"type":"integer"}}}}`, i, strings.Repeat("what it does ", 15))
-			row.Tools = append(row.Tools, store.Tool{Name: fmt.Sprintf("tool_%d", i), Definition: []byte(def)})
-		}
-		if err := st.SaveTools(b.Context(), row); err != nil {
-			b.Fatal(err)
-		}
-	}
-	st.Close()
-	cfg, err := config.Parse(filepath.Join(dir, "toolfit.yaml"), []byte(yaml.String()), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	cfg := manyTools(b, 40, 15)
 	a, err := New(b.Context(), cfg, &Options{LocalSecret: access.NewLocalSecret()})
 	if err != nil {
 		b.Fatal(err)
