@@ -74,30 +74,26 @@ func (s *Store) openPostgres(ctx context.Context, dsn string) error {
 		return err
 	}
 	s.name = showPostgres(cfg)
-	if err := s.connectSoon(ctx, cfg); err != nil {
+	version, err := s.connectSoon(ctx, cfg)
+	if err != nil || version >= len(migrations()) {
 		return err
-	}
-	bounded, cancel := s.limit(ctx)
-	defer cancel()
-	version, err := s.version(bounded)
-	if err != nil {
-		return err
-	}
-	if version >= len(migrations()) {
-		return nil
 	}
 	return s.migrate(ctx) // without a bound: it may have much to do
 }
 
-// connectSoon makes the pools. If others have all connections of the database, it waits for those that they give back.
-func (s *Store) connectSoon(ctx context.Context, cfg *pgx.ConnConfig) error {
+// connectSoon makes the pools, with a connection each, and reads the version. If others have all connections of the
+// database, it waits for those that they give back.
+func (s *Store) connectSoon(ctx context.Context, cfg *pgx.ConnConfig) (version int, err error) {
 	began := time.Now()
 	for {
 		bounded, cancel := s.limit(ctx)
-		err := s.connect(bounded, cfg.Copy())
+		err = s.connect(bounded, cfg.Copy())
+		if err == nil {
+			version, err = s.version(bounded)
+		}
 		cancel()
 		if !acceptsNoMore(err) || time.Since(began) > 2*idleTime || ctx.Err() != nil {
-			return err
+			return version, err
 		}
 		s.append.Close()
 		s.write.Close()
