@@ -1,0 +1,235 @@
+package oauth
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/origin"
+	"github.com/toolfit/toolfit/internal/state/config"
+
+	"net/http"
+)
+
+// Found is what a sign-in at a server's authorization server needs to know.
+type Found struct {
+	Resource  string   `json:"resource,omitempty"` // what tokens are asked for; "": it is not said
+	Scopes    []string `json:"scopes,omitempty"`   // that are asked for
+	Issuer    string   `json:"issuer"`
+	Authorize string   `json:"authorize,omitempty"`
+	Token     string   `json:"token"`
+	Register  string   `json:"register,omitempty"`
+	Revoke    string   `json:"revoke,omitempty"`
+	Device    string   `json:"device,omitempty"`
+	Methods   []string `json:"methods,omitempty"`  // how clients authenticate; none: it does not say
+	Offline   bool     `json:"offline,omitempty"`  // offline_access can be asked for
+	Document  bool     `json:"document,omitempty"` // it takes a metadata document as a client's id
+	SaysWho   bool     `json:"says_who,omitempty"` // its answers name it (RFC 9207)
+}
+
+// resourceMetadata is what a server says about itself (RFC 9728).
+type resourceMetadata struct {
+	Resource string   `json:"resource"`
+	Servers  []string `json:"authorization_servers"`
+	Scopes   []string `json:"scopes_supported"`
+}
+
+// serverMetadata is what an authorization server says about itself (RFC 8414).
+type serverMetadata struct {
+	Issuer    string   `json:"issuer"`
+	Authorize string   `json:"authorization_endpoint"`
+	Token     string   `json:"token_endpoint"`
+	Register  string   `json:"registration_endpoint"`
+	Revoke    string   `json:"revocation_endpoint"`
+	Device    string   `json:"device_authorization_endpoint"`
+	Methods   []string `json:"token_endpoint_auth_methods_supported"`
+	PKCE      []string `json:"code_challenge_methods_supported"`
+	Scopes    []string `json:"scopes_supported"`
+	Document  bool     `json:"client_id_metadata_document_supported"`
+	SaysWho   bool     `json:"authorization_response_iss_parameter_supported"`
+}
+
+// Discover finds out where and how to sign in to a server, from the challenge with which it has refused a request.
+// What the configuration says comes first.
+func (c *Client) Discover(ctx context.Context, header http.Header) (*Found, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	challenges := bearer(header)
+	about, err := c.resource(ctx, challenges)
+	if err != nil {
+		return nil, err
+	}
+	meta, err := c.server(ctx, about)
+	if err != nil {
+		return nil, err
+	}
+	found := &Found{
+		Resource: about.Resource, Issuer: meta.Issuer, Authorize: meta.Authorize, Token: meta.Token, Register: meta.Register,
+		Revoke: meta.Revoke, Device: meta.Device, Methods: meta.Methods, Document: meta.Document, SaysWho: meta.SaysWho,
+		Offline: slices.Contains(meta.Scopes, "offline_access"), Scopes: c.scopes(challenges, about),
+	}
+	switch c.cfg.Resource {
+	case "":
+	case config.OmitResource:
+		found.Resource = ""
+	default:
+		found.Resource = c.cfg.Resource
+	}
+	return found, c.check(found, meta)
+}
+
+// check refuses addresses that a browser or a secret must not be sent to, and servers without PKCE.
+func (c *Client) check(f *Found, meta *serverMetadata) error {
+	for name, address := range map[string]*string{
+		"authorization_endpoint": &f.Authorize, "token_endpoint": &f.Token, "registration_endpoint": &f.Register,
+		"revocation_endpoint": &f.Revoke, "device_authorization_endpoint": &f.Device,
+	} {
+		if *address != "" && !c.acceptable(*address) {
+			return c.unusable("%s of %s is %.200q, which is not https", name, f.Issuer, *address)
+		}
+	}
+	switch {
+	case f.Token == "":
+		return c.unusable("%s names no token_endpoint", f.Issuer)
+	case f.Authorize != "" && !slices.Contains(meta.PKCE, "S256") && c.cfg.PKCE != config.AssumePKCE:
+		return c.unusable("%s does not say that it has PKCE with S256", f.Issuer).
+			WithHint("if it has, add to %s: oauth: {pkce: assume}", c.id)
+	}
+	return nil
+}
+
+// scopes are those of the configuration, else those that the server demands, else all that it knows.
+func (c *Client) scopes(challenges []challenge, about *resourceMetadata) []string {
+	if len(c.cfg.Scopes) > 0 {
+		return c.cfg.Scopes
+	}
+	for _, one := range challenges {
+		if s := strings.Fields(one.params["scope"]); len(s) > 0 {
+			return s
+		}
+	}
+	return about.Scopes
+}
+
+// resource finds what the server says about itself. Nothing is an answer too: older servers say nothing.
+func (c *Client) resource(ctx context.Context, challenges []challenge) (*resourceMetadata, error) {
+	var places []string
+	for _, one := range challenges {
+		if at := one.params["resource_metadata"]; at != "" && c.acceptable(at) {
+			places = append(places, at)
+		}
+	}
+	const known = "/.well-known/oauth-protected-resource"
+	root := origin.Of(c.url)
+	if path := strings.TrimSuffix(c.url.EscapedPath(), "/"); path != "" {
+		places = append(places, root+known+path)
+	}
+	places = append(places, root+known)
+	for _, at := range places {
+		var about resourceMetadata
+		if c.getJSON(ctx, at, &about) != nil {
+			continue
+		}
+		if about.Resource == "" {
+			about.Resource = c.url.String()
+		}
+		if !c.covers(about.Resource) {
+			return nil, c.unusable("its metadata at %s is about another server, %.200q", at, about.Resource)
+		}
+		return &about, nil
+	}
+	if ctx.Err() != nil {
+		return nil, c.unusable("it takes too long to say where")
+	}
+	return &resourceMetadata{}, nil
+}
+
+// covers tells whether tokens for the resource are for our server: it has the same origin, and its path is the
+// same or a parent.
+func (c *Client) covers(resource string) bool {
+	u, err := url.Parse(resource)
+	if err != nil || !origin.Same(u, c.url) || u.User != nil || u.Fragment != "" {
+		return false
+	}
+	if u.RawQuery != "" && u.RawQuery != c.url.RawQuery {
+		return false
+	}
+	parent := strings.TrimSuffix(u.EscapedPath(), "/") + "/"
+	return strings.HasPrefix(strings.TrimSuffix(c.url.EscapedPath(), "/")+"/", parent)
+}
+
+// server finds the first authorization server that can be used.
+func (c *Client) server(ctx context.Context, about *resourceMetadata) (*serverMetadata, error) {
+	issuers := slices.Clone(about.Servers)
+	if c.cfg.Issuer != "" {
+		issuers = append(issuers, c.cfg.Issuer)
+	}
+	legacy := len(issuers) == 0 // before 2025-06-18 a server was its own authorization server
+	if legacy {
+		issuers = []string{origin.Of(c.url)}
+	}
+	var why error
+	for _, issuer := range issuers {
+		meta, err := c.metadata(ctx, issuer)
+		if err == nil {
+			return meta, nil
+		}
+		if why == nil || fault.Is(err, fault.LoginRequired) {
+			why = err
+		}
+	}
+	if legacy && !fault.Is(why, fault.LoginRequired) && ctx.Err() == nil {
+		root := issuers[0]
+		return &serverMetadata{
+			Issuer: root, Authorize: root + "/authorize", Token: root + "/token", Register: root + "/register", PKCE: []string{"S256"},
+		}, nil
+	}
+	if fault.Is(why, fault.LoginRequired) {
+		return nil, why
+	}
+	return nil, c.unusable("no metadata was found of %s: %v", strings.Join(issuers, ", "), fault.Plain(why))
+}
+
+// metadata reads what the authorization server says about itself, from the first of the usual places that answers.
+// A server that calls itself otherwise is refused: it could be handed the codes of another. The configuration can
+// name it.
+func (c *Client) metadata(ctx context.Context, issuer string) (*serverMetadata, error) {
+	if !c.acceptable(issuer) {
+		return nil, c.unusable("its authorization server %.200q is not https", issuer)
+	}
+	var last error
+	for _, at := range wellKnown(issuer) {
+		var meta serverMetadata
+		if err := c.getJSON(ctx, at, &meta); err != nil {
+			last = err
+			continue
+		}
+		if pin := c.cfg.Issuer; pin != "" {
+			issuer = pin
+		}
+		if strings.TrimSuffix(meta.Issuer, "/") != strings.TrimSuffix(issuer, "/") {
+			return nil, c.unusable("the authorization server %s calls itself %.200q", issuer, meta.Issuer).
+				WithHint("if you trust that one, add to %s: oauth: {issuer: %q}", c.id, meta.Issuer)
+		}
+		return &meta, nil
+	}
+	return nil, last
+}
+
+// wellKnown are the places of an authorization server's metadata.
+func wellKnown(issuer string) []string {
+	u, err := url.Parse(issuer)
+	if err != nil {
+		return nil
+	}
+	const oauth = "/.well-known/oauth-authorization-server"
+	const oidc = "/.well-known/openid-configuration"
+	root := origin.Of(u)
+	path := strings.TrimSuffix(u.EscapedPath(), "/")
+	if path == "" {
+		return []string{root + oauth, root + oidc}
+	}
+	return []string{root + oauth + path, root + oidc + path, root + path + oidc}
+}
