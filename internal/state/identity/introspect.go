@@ -2,7 +2,6 @@ package identity
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -54,10 +53,10 @@ func (i *issuer) ask(ctx context.Context, token string) (claims, error) {
 	raw, _, err := i.do(req)
 	var c claims
 	if err == nil {
-		err = json.Unmarshal(raw, &c)
+		err = readJSON(raw, &c)
 	}
 	if err != nil {
-		return nil, i.away("it was asked about a token: %v", fault.Plain(err))
+		return nil, i.away("it was asked about a token: %w", fault.Plain(err))
 	}
 	return c, nil
 }
