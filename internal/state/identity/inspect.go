@@ -32,13 +32,16 @@ func (v *Verifier) Inspect(ctx context.Context, issuer string) (*Inspection, err
 	i := v.issuer(issuer)
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
-	list, header, err := i.readKeys(ctx)
+	m, err := i.discover(ctx)
 	if err != nil {
 		return nil, fault.As(err).WithHint("%s", advice(err))
 	}
-	m, err := i.discover(ctx)
+	if m.JWKSURI == "" && i.cfg.Login != nil && !i.openID() {
+		return &Inspection{Metadata: m}, nil // its claims are not signed
+	}
+	list, header, err := i.readKeys(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fault.As(err).WithHint("%s", advice(err))
 	}
 	seen := &Inspection{Metadata: m, Ahead: ahead(header, v.now())}
 	for n := range list {

@@ -55,11 +55,14 @@ func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) *issuer 
 	if len(i.algorithms) == 0 {
 		i.algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.PS256, jose.ES256, jose.EdDSA}
 	}
-	meant := guard.New(allow, cfg.Issuer).Trusting(cfg.Issuer)
+	meant := []string{cfg.Issuer}
 	if cfg.Introspect != nil {
-		meant = meant.Trusting(cfg.Introspect.URL)
+		meant = append(meant, cfg.Introspect.URL)
 	}
-	i.http = &http.Client{Transport: meant.Environment(), CheckRedirect: stay}
+	if cfg.Login != nil {
+		meant = append(meant, cfg.Login.Userinfo...)
+	}
+	i.http = &http.Client{Transport: guard.New(allow, meant...).Trusting(meant...).Environment(), CheckRedirect: stay}
 	i.keys = keySet{fetch: i.fetchKeys, now: v.now, changed: v.Forget}
 	return i
 }
@@ -82,6 +85,8 @@ type Metadata struct {
 	PKCEMethods           []string `json:"code_challenge_methods_supported"`
 	RegistrationEndpoint  string   `json:"registration_endpoint"`
 	ClientDocuments       bool     `json:"client_id_metadata_document_supported"`
+	TokenAuthMethods      []string `json:"token_endpoint_auth_methods_supported"`
+	AnswersIssuer         bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
 // discover returns what the provider says about itself, from the first of the usual places that answers.
@@ -106,8 +111,6 @@ func (i *issuer) discover(ctx context.Context) (*Metadata, error) {
 			continue
 		case m.Issuer != i.cfg.Issuer:
 			return nil, i.away("%w", &otherName{m.Issuer})
-		case !i.acceptable(m.JWKSURI):
-			return nil, i.away("its metadata names no keys, or none over https: jwks_uri is %.200q", m.JWKSURI)
 		}
 		i.metadata = &m
 		return &m, nil
@@ -148,6 +151,13 @@ func (i *issuer) away(why string, args ...any) error {
 		WithHint("see: toolfit doctor")
 }
 
+// forget makes the metadata be fetched again: the provider may have moved.
+func (i *issuer) forget() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.metadata = nil
+}
+
 func (i *issuer) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, time.Duration, error) {
 	list, header, err := i.readKeys(ctx)
 	return list, maxAge(header), err
@@ -158,15 +168,16 @@ func (i *issuer) readKeys(ctx context.Context) ([]jose.JSONWebKey, http.Header, 
 	if err != nil {
 		return nil, nil, err
 	}
+	if !i.acceptable(m.JWKSURI) {
+		return nil, nil, i.away("its metadata names no keys, or none over https: jwks_uri is %.200q", m.JWKSURI)
+	}
 	raw, header, err := i.get(ctx, m.JWKSURI)
 	var list []jose.JSONWebKey
 	if err == nil {
 		list, err = parseKeys(raw)
 	}
 	if err != nil {
-		i.mu.Lock()
-		i.metadata = nil // it may have moved
-		i.mu.Unlock()
+		i.forget()
 		return nil, nil, i.away("its keys were not read: %w", fault.Plain(err))
 	}
 	return list, header, nil
