@@ -148,7 +148,7 @@ func (i *issuer) acceptable(address string) bool {
 // away is the error while the provider cannot be used.
 func (i *issuer) away(why string, args ...any) error {
 	return fault.New(fault.UpstreamDown, "the identity provider %s cannot be used: "+why, append([]any{i.cfg.Issuer}, args...)...).
-		WithHint("see: toolfit doctor")
+		WithHint("try again later; an administrator can see why with: toolfit doctor")
 }
 
 // forget makes the metadata be fetched again: the provider may have moved.
