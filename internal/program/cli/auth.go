@@ -13,7 +13,7 @@ import (
 )
 
 func (c *command) auth() *cobra.Command {
-	cmd := &cobra.Command{Use: "auth", Short: "Explain what the tokens of identity providers give", Args: takes(0, 0, "explain"), RunE: help}
+	cmd := &cobra.Command{Use: "auth", Short: "Explain what tokens of identity providers allow", Args: takes(0, 0, "explain"), RunE: help}
 	cmd.AddCommand(c.explainToken())
 	return cmd
 }
@@ -24,21 +24,21 @@ const maxTokenInput = 64 << 10
 func (c *command) explainToken() *cobra.Command {
 	var profile string
 	cmd := &cobra.Command{
-		Use: "explain -", Short: "Check a token from standard input, and show each check and what it gives",
-		Long: "Check a token as the gateway would, and show each check and which rights it gives.\n" +
-			"The token is read from standard input, so that it is in no list of processes.",
+		Use: "explain -", Short: "Check a token from standard input: each check, each mapping, and the rights",
+		Long: "Check a token as the gateway would. Show each check, each mapping that was tried, and the rights.\n" +
+			"The token is read from standard input, so that no list of processes shows it.",
 		Example: "  pbpaste | toolfit auth explain -",
 		Args:    takes(1, 1, "- (the token comes from standard input)"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] != "-" {
-				return usage("a token is no argument: others could read it in the list of processes; send it to: toolfit auth explain -")
+				return usage("the token must come from standard input, because others can read arguments; for example: pbpaste | toolfit auth explain -")
 			}
 			cfg, err := c.load()
 			if err != nil {
 				return err
 			}
 			if len(cfg.Identity) == 0 {
-				return fault.New(fault.BadConfig, "%s has no identity providers", cfg.Path).WithHint("add identity; see docs/identity.md")
+				return fault.New(fault.BadConfig, "%s has no identity providers", cfg.Path).WithHint("add identity to it; see docs/identity.md")
 			}
 			text, err := io.ReadAll(io.LimitReader(c.env.In, maxTokenInput))
 			if err != nil {
@@ -46,6 +46,12 @@ func (c *command) explainToken() *cobra.Command {
 			}
 			token := string(bytes.TrimSpace(text))
 			token = strings.TrimPrefix(token, "Bearer ")
+			switch {
+			case token == "":
+				return usage("there is no token on standard input")
+			case strings.HasPrefix(token, "tf_"):
+				return usage("this is a key of toolfit, not a token of an identity provider; keys are listed by: toolfit keys")
+			}
 			resource := strings.TrimRight(cfg.PublicURL, "/") + "/mcp"
 			v := identity.New(cfg.Identity, &identity.Options{Base: resource})
 			if profile != "" {
@@ -54,7 +60,7 @@ func (c *command) explainToken() *cobra.Command {
 			return c.showReport(v.Explain(cmd.Context(), token, resource))
 		},
 	}
-	cmd.Flags().StringVar(&profile, "profile", "", "profile whose path is asked for")
+	cmd.Flags().StringVar(&profile, "profile", "", "profile that the token is for, as in /mcp/PROFILE (default: /mcp)")
 	return cmd
 }
 
@@ -72,7 +78,11 @@ func (c *command) showReport(r *identity.Report) error {
 	for _, s := range r.Steps {
 		step := shownStep{s.Name, s.Err == nil, s.Said}
 		mark := "ok"
-		if s.Err != nil {
+		switch {
+		case s.Skipped:
+			mark = "-"
+			step.OK = false
+		case s.Err != nil:
 			mark = "no"
 			step.Said = s.Err.Error()
 			refused = s.Name
