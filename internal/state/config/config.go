@@ -78,6 +78,7 @@ type Server struct {
 	Cwd       string   // relative to the configuration's folder, which is the default
 	URL       string
 	Headers   map[string]string
+	OAuth     *OAuth // nil: no tokens are got
 	Builtin   string
 	API       *API          // an HTTP API instead of an MCP server
 	Type      string        // "", stdio, http, streamable-http or sse

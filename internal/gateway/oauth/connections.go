@@ -1,0 +1,212 @@
+package oauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// Store keeps connections, sign-ins that have begun, and clients.
+type Store interface {
+	Connection(ctx context.Context, server tool.ServerID, owner string) (store.Connection, error)
+	SaveConnection(ctx context.Context, c store.Connection) error
+	LeaseConnection(ctx context.Context, c *store.Connection, replica string, lease time.Duration) (bool, error)
+	RenewConnection(ctx context.Context, c *store.Connection, replica string) (bool, error)
+	FreeConnection(ctx context.Context, c *store.Connection, replica string) error
+	DeleteConnection(ctx context.Context, server tool.ServerID, owner string) error
+	AddLogin(ctx context.Context, state string, l store.ConnectionLogin, lifetime time.Duration) error
+	TakeLogin(ctx context.Context, state, owner string) (store.ConnectionLogin, error)
+	OAuthClient(ctx context.Context, issuer, redirect string) ([]byte, error)
+	SaveOAuthClient(ctx context.Context, issuer, redirect string, data []byte) error
+}
+
+// Options configure Connections.
+type Options struct {
+	Store    Store
+	Replica  string                     // names this gateway among those that share the store
+	Page     func(tool.ServerID) string // where people sign in to a server
+	Callback func(tool.ServerID) string // where authorization servers send browsers back
+	Document func() string              // the address of our metadata document
+	Now      func() time.Time           // nil: time.Now
+	Logger   *slog.Logger               // nil: discard
+}
+
+// Connections has the tokens for the servers. It may be used concurrently.
+type Connections struct {
+	opts Options
+
+	mu   sync.Mutex
+	held map[owned]*held
+}
+
+// owned names a connection.
+type owned struct {
+	server tool.ServerID
+	owner  string
+}
+
+// held is a connection as this gateway knows it.
+type held struct {
+	mu       sync.Mutex
+	row      store.Connection // its version is 0 until it was read
+	grant    grant
+	header   *http.Header
+	renewing chan struct{} // closed when a renewal has ended; nil: there is none
+	failure  error         // of the last renewal, which may pass
+	retryAt  time.Time     // no renewal is tried before
+	pause    time.Duration
+}
+
+// grant is what is kept of a connection, sealed.
+type grant struct {
+	Found  Found        `json:"found"`
+	Client Registration `json:"client"`
+	Token  Token        `json:"token"`
+	Wider  []string     `json:"wider,omitempty"` // scopes that the server has asked for since
+}
+
+// New makes Connections.
+func New(opts Options) *Connections {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Connections{opts: opts, held: map[owned]*held{}}
+}
+
+// maxHeld is how many connections are remembered.
+const maxHeld = 10_000
+
+func (c *Connections) hold(o owned) *held {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := c.held[o]
+	if h == nil {
+		if len(c.held) >= maxHeld {
+			c.held = map[owned]*held{} // each is read again, once
+		}
+		h = &held{}
+		c.held[o] = h
+	}
+	return h
+}
+
+// Changed makes the connections to a server be read again; "": all.
+func (c *Connections) Changed(server tool.ServerID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for o, h := range c.held {
+		if server == "" || o.server == server {
+			h.mu.Lock()
+			h.row.Version = 0
+			h.mu.Unlock()
+		}
+	}
+}
+
+// read reads the row, unless it is known. The caller holds h.mu.
+func (c *Connections) read(ctx context.Context, o owned, h *held) error {
+	if h.row.Version != 0 {
+		return nil
+	}
+	row, err := c.opts.Store.Connection(ctx, o.server, o.owner)
+	if fault.Is(err, fault.NotFound) {
+		return c.needsLogin(o.server, "")
+	}
+	if err != nil {
+		return err
+	}
+	return h.adopt(row)
+}
+
+// adopt takes over a row. The caller holds h.mu.
+func (h *held) adopt(row store.Connection) error {
+	var g grant
+	if err := json.Unmarshal(row.Grant, &g); err != nil {
+		return fault.New(fault.BadConfig, "the connection to %s is stored damaged", row.Server).WithHint("sign in again")
+	}
+	if h.header == nil || g.Token.Access != h.grant.Token.Access {
+		h.header = &http.Header{"Authorization": {"Bearer " + g.Token.Access}}
+	}
+	h.row = row
+	h.grant = g
+	return nil
+}
+
+// needsLogin is the error of a call for which somebody has to sign in first.
+func (c *Connections) needsLogin(server tool.ServerID, why string) error {
+	err := fault.New(fault.LoginRequired, "server %s needs sign-in", server)
+	if why != "" {
+		err = fault.New(fault.LoginRequired, "server %s needs sign-in: %s", server, why)
+	}
+	return err.WithHint("open %s, or run: toolfit login %s", c.opts.Page(server), server)
+}
+
+// header returns the header of a connection, renewed if need be.
+func (c *Connections) header(ctx context.Context, client *Client, o owned) (*http.Header, error) {
+	h := c.hold(o)
+	h.mu.Lock()
+	if err := c.read(ctx, o, h); err != nil {
+		h.mu.Unlock()
+		return nil, err
+	}
+	now := c.opts.Now()
+	header := h.header
+	needs := h.row.State == store.NeedsLogin
+	reason := h.row.Reason
+	due := h.due(now)
+	holds := h.grant.Token.Expires.IsZero() || now.Before(h.grant.Token.Expires)
+	h.mu.Unlock()
+	switch {
+	case needs:
+		return nil, c.needsLogin(o.server, reason)
+	case !due:
+		return header, nil
+	}
+	err := c.renew(ctx, client, o, h)
+	if err != nil && holds && !fault.Is(err, fault.LoginRequired) && ctx.Err() == nil {
+		return header, nil // it serves to its end
+	}
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.header, nil
+}
+
+// due tells whether the token should be renewed: shortly before it expires.
+func (h *held) due(now time.Time) bool {
+	t := &h.grant.Token
+	if t.Expires.IsZero() || t.Refresh == "" {
+		return !t.Expires.IsZero() && !now.Before(t.Expires)
+	}
+	early := min(time.Minute, t.Expires.Sub(t.Issued)/10)
+	return !now.Before(t.Expires.Add(-early)) && !now.Before(h.retryAt)
+}
+
+// hashed is how a state is stored.
+func hashed(state string) string {
+	sum := sha256.Sum256([]byte(state))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// ownerOf is whose connection a caller uses.
+func ownerOf(cfg *config.OAuth, caller string) string {
+	if cfg.As == config.AsUser {
+		return caller
+	}
+	return ""
+}

@@ -1,0 +1,191 @@
+package oauth
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+const (
+	leaseTime = 30 * time.Second       // for one renewal; a gateway that dies meanwhile is replaced after it
+	pollEvery = 100 * time.Millisecond // while another gateway renews
+	firstWait = 2 * time.Second        // after a renewal that failed and may pass; each further wait is twice as long
+	maxWait   = time.Minute
+)
+
+// renew renews a connection, or waits for whoever does: of all gateways one at a time asks for a new token, because
+// many authorization servers end everything when an old refresh token comes twice.
+func (c *Connections) renew(ctx context.Context, client *Client, o owned, h *held) error {
+	h.mu.Lock()
+	done := h.renewing
+	if done == nil {
+		done = make(chan struct{})
+		h.renewing = done
+		version := h.row.Version
+		go func() { // the caller may leave; a token that was given out must be kept
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTime+5*time.Second)
+			defer cancel()
+			err := c.renewOnce(ctx, client, o, h, version)
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			h.failure = err
+			h.renewing = nil
+			close(done)
+		}()
+	}
+	h.mu.Unlock()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-done:
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.failure
+}
+
+// renewOnce gets a newer version than the one that is known.
+func (c *Connections) renewOnce(ctx context.Context, client *Client, o owned, h *held, version int64) error {
+	for {
+		row, err := c.opts.Store.Connection(ctx, o.server, o.owner)
+		switch {
+		case fault.Is(err, fault.NotFound):
+			return c.needsLogin(o.server, "")
+		case err != nil:
+			return err
+		case row.Version != version:
+			return c.take(h, row)
+		}
+		mine, err := c.opts.Store.LeaseConnection(ctx, &row, c.opts.Replica, leaseTime)
+		if err != nil {
+			return err
+		}
+		if mine {
+			return c.renewAs(ctx, client, h, row)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// take adopts a row that somebody else has written.
+func (c *Connections) take(h *held, row store.Connection) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.pause = 0
+	h.retryAt = time.Time{}
+	if err := h.adopt(row); err != nil {
+		return err
+	}
+	if row.State == store.NeedsLogin {
+		return c.needsLogin(row.Server, row.Reason)
+	}
+	return nil
+}
+
+// renewAs renews as the holder of the lease.
+func (c *Connections) renewAs(ctx context.Context, client *Client, h *held, row store.Connection) error {
+	var g grant
+	if err := json.Unmarshal(row.Grant, &g); err != nil {
+		return fault.New(fault.BadConfig, "the connection to %s is stored damaged", row.Server).WithHint("sign in again")
+	}
+	if g.Token.Refresh == "" {
+		return c.end(ctx, h, row, "the token has expired, and cannot be renewed")
+	}
+	token, err := client.Refresh(ctx, &g.Found, &g.Client, &g.Token)
+	var refused *RefusedError
+	switch {
+	case err == nil:
+		g.Token = *token
+		return c.write(ctx, h, row, &g)
+	case errors.As(err, &refused) && !refused.Passes() && refused.Code == "invalid_client":
+		if err := c.opts.Store.SaveOAuthClient(ctx, g.Found.Issuer, c.opts.Callback(row.Server), nil); err != nil {
+			c.opts.Logger.Warn("client not forgotten", "error", err)
+		}
+		return c.end(ctx, h, row, "the authorization server no longer knows this gateway")
+	case errors.As(err, &refused) && !refused.Passes() && (refused.Code == "invalid_grant" || !g.Token.holds(c.opts.Now())):
+		return c.end(ctx, h, row, "the authorization server does not renew the token ("+refused.Error()+")")
+	}
+	h.mu.Lock()
+	h.pause = min(max(2*h.pause, firstWait), maxWait)
+	h.retryAt = c.opts.Now().Add(h.pause)
+	h.mu.Unlock()
+	if freed := c.opts.Store.FreeConnection(ctx, &row, c.opts.Replica); freed != nil {
+		c.opts.Logger.Warn("lease not freed", "error", freed)
+	}
+	return fault.New(fault.UpstreamDown, "the token for %s cannot be renewed now: %w", row.Server, err).WithHint("try again later")
+}
+
+func (t *Token) holds(now time.Time) bool { return t.Expires.IsZero() || now.Before(t.Expires) }
+
+// write stores a renewed grant. If the lease is lost, what others have written counts.
+func (c *Connections) write(ctx context.Context, h *held, row store.Connection, g *grant) error {
+	raw, err := json.Marshal(g)
+	if err != nil {
+		return err
+	}
+	row.State = store.Ready
+	row.Reason = ""
+	row.Grant = raw
+	row.Expires = g.Token.Expires
+	return c.save(ctx, h, row)
+}
+
+// end notes that somebody has to sign in again. The grant stays: nothing is lost by a mistake.
+func (c *Connections) end(ctx context.Context, h *held, row store.Connection, why string) error {
+	row.State = store.NeedsLogin
+	row.Reason = why
+	return c.save(ctx, h, row)
+}
+
+func (c *Connections) save(ctx context.Context, h *held, row store.Connection) error {
+	mine, err := c.opts.Store.RenewConnection(ctx, &row, c.opts.Replica)
+	if err != nil {
+		return err
+	}
+	row.Version++
+	if !mine {
+		if row, err = c.opts.Store.Connection(ctx, row.Server, row.Owner); err != nil {
+			return err
+		}
+	}
+	return c.take(h, row)
+}
+
+// refused is called when the server has refused a token: a newer one is used if there is one by now, else one is
+// asked for, once. True: try again.
+func (c *Connections) refused(ctx context.Context, client *Client, o owned, sent *http.Header) bool {
+	h := c.hold(o)
+	h.mu.Lock()
+	newer := h.header != sent && h.row.State == store.Ready
+	forced := h.grant.Token.Refresh != ""
+	h.mu.Unlock()
+	if newer {
+		return true
+	}
+	if forced {
+		return c.renew(ctx, client, o, h) == nil
+	}
+	row, err := c.opts.Store.Connection(ctx, o.server, o.owner)
+	if err != nil {
+		return false
+	}
+	h.mu.Lock()
+	version := h.row.Version
+	h.mu.Unlock()
+	if row.Version != version {
+		return c.take(h, row) == nil
+	}
+	if mine, err := c.opts.Store.LeaseConnection(ctx, &row, c.opts.Replica, leaseTime); err == nil && mine {
+		_ = c.end(ctx, h, row, "it refused the token")
+	}
+	return false
+}

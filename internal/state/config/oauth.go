@@ -1,0 +1,54 @@
+package config
+
+// OAuth is how tokens for a server are got.
+type OAuth struct {
+	As           string   // whose token is sent: gateway, user, client, exchange or assertion
+	Issuer       string   // of its authorization server; "": as the server says
+	ClientID     string   // "": a metadata document, or registered there
+	ClientSecret string
+	PrivateKey   string   // as PEM, in place of a secret
+	Scopes       []string // none: as the server says
+	Resource     string   // that tokens are asked for; OmitResource: it is not said; "": as the server says
+	PKCE         string   // AssumePKCE, or ""
+}
+
+// Whose token is sent to a server.
+const (
+	AsGateway   = "gateway"   // one for all, for which an administrator signs in
+	AsUser      = "user"      // each caller's own
+	AsClient    = "client"    // the gateway's, by client credentials
+	AsExchange  = "exchange"  // one in exchange for the caller's
+	AsAssertion = "assertion" // one that the identity provider vouches for
+)
+
+const (
+	OmitResource = "omit"   // for servers that refuse the parameter
+	AssumePKCE   = "assume" // for servers that have PKCE and do not say so
+)
+
+// readOAuth reads how tokens are got.
+func (s *Server) readOAuth(d *decoder, at place, n *node) {
+	o := &OAuth{}
+	s.OAuth = o
+	d.object(at, n, []field{
+		{"as", oneOf(&o.As, AsGateway, AsUser, AsClient, AsExchange, AsAssertion)},
+		{"issuer", textInto(&o.Issuer, checkIssuer)},
+		{"clientId", textInto(&o.ClientID, checkFilled)},
+		{"clientSecret", textInto(&o.ClientSecret, checkFilled)},
+		{"privateKey", textInto(&o.PrivateKey, checkFilled)},
+		{"scopes", someInto(&o.Scopes, checkWord)},
+		{"resource", textInto(&o.Resource, checkFilled)},
+		{"pkce", oneOf(&o.PKCE, AssumePKCE)},
+	})
+	d.secret(o.ClientSecret)
+	d.secret(o.PrivateKey)
+	switch {
+	case d.raw:
+	case o.As == "":
+		d.fail(at, "has no as; say whose token is sent: gateway, user, client, exchange or assertion")
+	case o.ClientSecret != "" && o.PrivateKey != "":
+		d.fail(at, "has clientSecret and privateKey; keep one")
+	case o.ClientID == "" && (o.ClientSecret != "" || o.PrivateKey != "" || o.As == AsClient || o.As == AsExchange):
+		d.fail(at, "needs clientId")
+	}
+}
