@@ -34,6 +34,7 @@ type Client struct {
 	url  *url.URL
 	cfg  config.OAuth
 	http *http.Client
+	more map[string]string // headers of the configuration
 }
 
 // NewClient makes the client of a server with OAuth.
@@ -49,7 +50,17 @@ func NewClient(cfg *config.Server) (*Client, error) {
 			return nil, err
 		}
 	}
-	return &Client{cfg.ID, u, *cfg.OAuth, &http.Client{Transport: transport, CheckRedirect: origin.Stay}}, nil
+	return &Client{cfg.ID, u, *cfg.OAuth, &http.Client{Transport: transport, CheckRedirect: origin.Stay}, cfg.Headers}, nil
+}
+
+// header is what a request with the token has.
+func (c *Client) header(t *Token) *http.Header {
+	header := http.Header{}
+	for name, value := range c.more {
+		header.Set(name, value)
+	}
+	header.Set("Authorization", "Bearer "+t.Access)
+	return &header
 }
 
 // unusable is the error of a server at which nobody can sign in.

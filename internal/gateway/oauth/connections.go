@@ -117,7 +117,7 @@ func (c *Connections) Changed(server tool.ServerID) {
 }
 
 // read reads the row, unless it is known. The caller holds h.mu.
-func (c *Connections) read(ctx context.Context, o owned, h *held) error {
+func (c *Connections) read(ctx context.Context, client *Client, o owned, h *held) error {
 	if h.row.Version != 0 {
 		return nil
 	}
@@ -128,17 +128,17 @@ func (c *Connections) read(ctx context.Context, o owned, h *held) error {
 	if err != nil {
 		return err
 	}
-	return h.adopt(row)
+	return h.adopt(client, row)
 }
 
 // adopt takes over a row. The caller holds h.mu.
-func (h *held) adopt(row store.Connection) error {
+func (h *held) adopt(client *Client, row store.Connection) error {
 	var g grant
 	if err := json.Unmarshal(row.Grant, &g); err != nil {
 		return fault.New(fault.BadConfig, "the connection to %s is stored damaged", row.Server).WithHint("sign in again")
 	}
 	if h.header == nil || g.Token.Access != h.grant.Token.Access {
-		h.header = &http.Header{"Authorization": {"Bearer " + g.Token.Access}}
+		h.header = client.header(&g.Token)
 	}
 	h.row = row
 	h.grant = g
@@ -158,7 +158,7 @@ func (c *Connections) needsLogin(server tool.ServerID, why string) error {
 func (c *Connections) header(ctx context.Context, client *Client, o owned) (*http.Header, error) {
 	h := c.hold(o)
 	h.mu.Lock()
-	if err := c.read(ctx, o, h); err != nil {
+	if err := c.read(ctx, client, o, h); err != nil {
 		h.mu.Unlock()
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (c *Connections) renewOnce(ctx context.Context, client *Client, o owned, h 
 		case err != nil:
 			return err
 		case row.Version != version:
-			return c.take(h, row)
+			return c.take(client, h, row)
 		}
 		mine, err := c.opts.Store.LeaseConnection(ctx, &row, c.opts.Replica, leaseTime)
 		if err != nil {
@@ -77,12 +77,12 @@ func (c *Connections) renewOnce(ctx context.Context, client *Client, o owned, h 
 }
 
 // take adopts a row that somebody else has written.
-func (c *Connections) take(h *held, row store.Connection) error {
+func (c *Connections) take(client *Client, h *held, row store.Connection) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.pause = 0
 	h.retryAt = time.Time{}
-	if err := h.adopt(row); err != nil {
+	if err := h.adopt(client, row); err != nil {
 		return err
 	}
 	if row.State == store.NeedsLogin {
@@ -98,21 +98,21 @@ func (c *Connections) renewAs(ctx context.Context, client *Client, h *held, row 
 		return fault.New(fault.BadConfig, "the connection to %s is stored damaged", row.Server).WithHint("sign in again")
 	}
 	if g.Token.Refresh == "" {
-		return c.end(ctx, h, row, "the token has expired, and cannot be renewed")
+		return c.end(ctx, client, h, row, "the token has expired, and cannot be renewed")
 	}
 	token, err := client.Refresh(ctx, &g.Found, &g.Client, &g.Token)
 	var refused *RefusedError
 	switch {
 	case err == nil:
 		g.Token = *token
-		return c.write(ctx, h, row, &g)
+		return c.write(ctx, client, h, row, &g)
 	case errors.As(err, &refused) && !refused.Passes() && refused.Code == "invalid_client":
 		if err := c.opts.Store.SaveOAuthClient(ctx, g.Found.Issuer, c.opts.Callback(row.Server), nil); err != nil {
 			c.opts.Logger.Warn("client not forgotten", "error", err)
 		}
-		return c.end(ctx, h, row, "the authorization server no longer knows this gateway")
+		return c.end(ctx, client, h, row, "the authorization server no longer knows this gateway")
 	case errors.As(err, &refused) && !refused.Passes() && (refused.Code == "invalid_grant" || !g.Token.holds(c.opts.Now())):
-		return c.end(ctx, h, row, "the authorization server does not renew the token ("+refused.Error()+")")
+		return c.end(ctx, client, h, row, "the authorization server does not renew the token ("+refused.Error()+")")
 	}
 	h.mu.Lock()
 	h.pause = min(max(2*h.pause, firstWait), maxWait)
@@ -127,7 +127,7 @@ func (c *Connections) renewAs(ctx context.Context, client *Client, h *held, row 
 func (t *Token) holds(now time.Time) bool { return t.Expires.IsZero() || now.Before(t.Expires) }
 
 // write stores a renewed grant. If the lease is lost, what others have written counts.
-func (c *Connections) write(ctx context.Context, h *held, row store.Connection, g *grant) error {
+func (c *Connections) write(ctx context.Context, client *Client, h *held, row store.Connection, g *grant) error {
 	raw, err := json.Marshal(g)
 	if err != nil {
 		return err
@@ -136,17 +136,17 @@ func (c *Connections) write(ctx context.Context, h *held, row store.Connection, 
 	row.Reason = ""
 	row.Grant = raw
 	row.Expires = g.Token.Expires
-	return c.save(ctx, h, row)
+	return c.save(ctx, client, h, row)
 }
 
 // end notes that somebody has to sign in again. The grant stays: nothing is lost by a mistake.
-func (c *Connections) end(ctx context.Context, h *held, row store.Connection, why string) error {
+func (c *Connections) end(ctx context.Context, client *Client, h *held, row store.Connection, why string) error {
 	row.State = store.NeedsLogin
 	row.Reason = why
-	return c.save(ctx, h, row)
+	return c.save(ctx, client, h, row)
 }
 
-func (c *Connections) save(ctx context.Context, h *held, row store.Connection) error {
+func (c *Connections) save(ctx context.Context, client *Client, h *held, row store.Connection) error {
 	mine, err := c.opts.Store.RenewConnection(ctx, &row, c.opts.Replica)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (c *Connections) save(ctx context.Context, h *held, row store.Connection) e
 			return err
 		}
 	}
-	return c.take(h, row)
+	return c.take(client, h, row)
 }
 
 // refused is called when the server has refused a token: a newer one is used if there is one by now, else one is
@@ -182,10 +182,10 @@ func (c *Connections) refused(ctx context.Context, client *Client, o owned, sent
 	version := h.row.Version
 	h.mu.Unlock()
 	if row.Version != version {
-		return c.take(h, row) == nil
+		return c.take(client, h, row) == nil
 	}
 	if mine, err := c.opts.Store.LeaseConnection(ctx, &row, c.opts.Replica, leaseTime); err == nil && mine {
-		_ = c.end(ctx, h, row, "it refused the token")
+		_ = c.end(ctx, client, h, row, "it refused the token")
 	}
 	return false
 }

@@ -1,0 +1,110 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/gateway/httpapi"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// Credentials are those of a server: its headers of the configuration, and a token.
+func (c *Connections) Credentials(cfg config.Server) (httpapi.Credentials, error) {
+	if cfg.OAuth == nil {
+		return httpapi.Static(cfg.Headers), nil
+	}
+	client, err := NewClient(&cfg)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.OAuth.As == config.AsClient {
+		return &own{connections: c, client: client}, nil
+	}
+	return &signed{c, client}, nil
+}
+
+// signed are the credentials of people, or of the gateway, who have signed in.
+type signed struct {
+	connections *Connections
+	client      *Client
+}
+
+func (s *signed) Header(ctx context.Context, caller string) (*http.Header, error) {
+	return s.connections.header(ctx, s.client, s.owned(caller))
+}
+
+func (s *signed) Refused(ctx context.Context, caller string, sent *http.Header, challenge http.Header) bool {
+	return s.connections.refused(ctx, s.client, s.owned(caller), sent)
+}
+
+func (s *signed) owned(caller string) owned {
+	return owned{s.client.id, ownerOf(&s.client.cfg, caller)}
+}
+
+// own is a token of the gateway itself, by client credentials. Nothing of it is stored: each gateway asks for its own.
+type own struct {
+	connections *Connections
+	client      *Client
+
+	mu      sync.Mutex
+	found   *Found
+	token   *Token
+	header  *http.Header
+	failed  error
+	retryAt time.Time
+}
+
+func (o *own) Header(ctx context.Context, _ string) (*http.Header, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := o.connections.opts.Now()
+	if o.token == nil || !o.token.Expires.IsZero() && !now.Before(o.token.Expires.Add(-min(time.Minute, o.token.Expires.Sub(o.token.Issued)/10))) {
+		if now.Before(o.retryAt) {
+			return nil, o.failed
+		}
+		if err := o.get(ctx); err != nil {
+			o.failed = err
+			o.retryAt = now.Add(firstWait)
+			return nil, err
+		}
+	}
+	return o.header, nil
+}
+
+func (o *own) get(ctx context.Context) error {
+	if o.found == nil {
+		header, err := o.client.probe(ctx)
+		if err != nil {
+			return err
+		}
+		if o.found, err = o.client.Discover(ctx, header); err != nil {
+			return err
+		}
+	}
+	token, err := o.client.Own(ctx, o.found, o.client.Pinned(o.found))
+	var refused *RefusedError
+	switch {
+	case errors.As(err, &refused) && refused.Passes():
+		return o.client.away(o.found, "asked for a token", err)
+	case err != nil:
+		o.found = nil // it may have moved
+		return o.client.unusable("its authorization server gave no token: %v", err).
+			WithHint("check clientId, clientSecret and scopes of oauth of %s", o.client.id)
+	}
+	o.token = token
+	o.header = o.client.header(token)
+	return nil
+}
+
+func (o *own) Refused(_ context.Context, _ string, sent *http.Header, _ http.Header) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.token == nil || o.connections.opts.Now().Sub(o.token.Issued) < firstWait { // a fresh one does not help either
+		return false
+	}
+	o.token = nil
+	return true
+}

@@ -1,0 +1,180 @@
+package oauth
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// loginTime is how long a sign-in may take.
+const loginTime = 10 * time.Minute
+
+// probe asks the server without a token how to get in.
+func (c *Client) probe(ctx context.Context) (http.Header, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url.String(), strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	req.Header.Set("User-Agent", "toolfit")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", c.id, fault.Plain(err))
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
+	return resp.Header, nil
+}
+
+// Prepare finds out how an owner can sign in to a server, and registers us there if need be.
+func (c *Connections) Prepare(ctx context.Context, client *Client, owner string) (*Found, *Registration, error) {
+	header, err := client.probe(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := client.Discover(ctx, header)
+	if err != nil {
+		return nil, nil, err
+	}
+	if row, err := c.opts.Store.Connection(ctx, client.id, owner); err == nil {
+		var g grant
+		if json.Unmarshal(row.Grant, &g) == nil {
+			found.Scopes = union(found.Scopes, g.Wider)
+		}
+	}
+	r, err := c.registration(ctx, client, found)
+	return found, r, err
+}
+
+func union(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, s := range b {
+		if !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// registration returns how the authorization server knows us: as the configuration says, by our metadata document,
+// or as it has registered us.
+func (c *Connections) registration(ctx context.Context, client *Client, f *Found) (*Registration, error) {
+	if r := client.Pinned(f); r != nil {
+		return r, nil
+	}
+	if id := c.opts.Document(); f.TakesDocument(id) {
+		return &Registration{ClientID: id, Method: methodNone}, nil
+	}
+	redirect := c.opts.Callback(client.id)
+	raw, err := c.opts.Store.OAuthClient(ctx, f.Issuer, redirect)
+	if err != nil {
+		return nil, err
+	}
+	var r *Registration
+	if raw != nil && json.Unmarshal(raw, &r) == nil && (r.Expires.IsZero() || c.opts.Now().Before(r.Expires)) {
+		return r, nil
+	}
+	if r, err = client.RegisterAt(ctx, f, redirect); err != nil {
+		return nil, err
+	}
+	if raw, err = json.Marshal(r); err != nil {
+		return nil, err
+	}
+	return r, c.opts.Store.SaveOAuthClient(ctx, f.Issuer, redirect, raw)
+}
+
+// Begin begins a sign-in for an owner, and returns where the browser goes.
+func (c *Connections) Begin(ctx context.Context, client *Client, owner string) (address string, err error) {
+	found, r, err := c.Prepare(ctx, client, owner)
+	if err != nil {
+		return "", err
+	}
+	l := NewLogin(found, r, c.opts.Callback(client.id))
+	if address, err = l.URL(); err != nil {
+		return "", err
+	}
+	data, err := json.Marshal(l)
+	if err != nil {
+		return "", err
+	}
+	return address, c.opts.Store.AddLogin(ctx, hashed(l.State), store.ConnectionLogin{Server: client.id, Owner: owner, Data: data}, loginTime)
+}
+
+// Finish finishes a sign-in with what the browser brings back. It must be the owner's who began it, at the same
+// server: whoever is sent another's link gets nothing.
+func (c *Connections) Finish(ctx context.Context, client *Client, owner string, answer url.Values) error {
+	if len(answer["state"]) != 1 {
+		return fault.New(fault.BadRequest, "this is not the answer to a sign-in").WithHint("sign in again")
+	}
+	kept, err := c.opts.Store.TakeLogin(ctx, hashed(answer.Get("state")), owner)
+	if err != nil {
+		return err
+	}
+	if kept.Server != client.id {
+		return fault.New(fault.BadRequest, "this is the answer to a sign-in to another server").WithHint("sign in again")
+	}
+	var l Login
+	if err := json.Unmarshal(kept.Data, &l); err != nil {
+		return err
+	}
+	token, err := client.FinishLogin(ctx, &l, answer)
+	if isRefused(err, "invalid_client") && client.cfg.ClientID == "" {
+		err = withForget(err, c.opts.Store.SaveOAuthClient(ctx, l.Found.Issuer, l.Redirect, nil))
+	}
+	if err != nil {
+		return err
+	}
+	return c.Keep(ctx, client, owner, &l.Found, &l.Client, token)
+}
+
+// withForget is the error of a sign-in, or of forgetting the client that was refused.
+func withForget(err, forgotten error) error {
+	if forgotten != nil {
+		return forgotten
+	}
+	return err
+}
+
+// Keep stores what an owner has been granted.
+func (c *Connections) Keep(ctx context.Context, client *Client, owner string, f *Found, r *Registration, t *Token) error {
+	raw, err := json.Marshal(grant{Found: *f, Client: *r, Token: *t})
+	if err != nil {
+		return err
+	}
+	row := store.Connection{Server: client.id, Owner: owner, Issuer: f.Issuer, Grant: raw, Expires: t.Expires}
+	if err := c.opts.Store.SaveConnection(ctx, row); err != nil {
+		return err
+	}
+	c.Changed(client.id)
+	return nil
+}
+
+// SignOut ends a connection, here and, as far as it lets us, at the authorization server.
+func (c *Connections) SignOut(ctx context.Context, client *Client, owner string) error {
+	row, err := c.opts.Store.Connection(ctx, client.id, owner)
+	if err != nil && fault.Is(err, fault.NotFound) {
+		return err
+	}
+	var g grant
+	if err == nil && json.Unmarshal(row.Grant, &g) == nil {
+		if err := client.Revoke(ctx, &g.Found, &g.Client, &g.Token); err != nil {
+			c.opts.Logger.Warn("token not revoked at its authorization server", "server", client.id, "error", err)
+		}
+	}
+	if err := c.opts.Store.DeleteConnection(ctx, client.id, owner); err != nil {
+		return err
+	}
+	c.Changed(client.id)
+	return nil
+}
