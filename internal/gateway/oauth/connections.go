@@ -111,6 +111,7 @@ func (c *Connections) Changed(server tool.ServerID) {
 		if server == "" || o.server == server {
 			h.mu.Lock()
 			h.row.Version = 0
+			h.header = nil // the headers of the configuration may be others, too
 			h.mu.Unlock()
 		}
 	}

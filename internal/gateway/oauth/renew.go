@@ -98,7 +98,7 @@ func (c *Connections) renewAs(ctx context.Context, client *Client, h *held, row 
 		return fault.New(fault.BadConfig, "the connection to %s is stored damaged", row.Server).WithHint("sign in again")
 	}
 	if g.Token.Refresh == "" {
-		return c.end(ctx, client, h, row, "the token has expired, and cannot be renewed")
+		return c.end(ctx, client, h, row, "the token is refused or has expired, and there is none to renew it with")
 	}
 	token, err := client.Refresh(ctx, &g.Found, &g.Client, &g.Token)
 	var refused *RefusedError
@@ -165,27 +165,14 @@ func (c *Connections) save(ctx context.Context, client *Client, h *held, row sto
 func (c *Connections) refused(ctx context.Context, client *Client, o owned, sent *http.Header) bool {
 	h := c.hold(o)
 	h.mu.Lock()
-	newer := h.header != sent && h.row.State == store.Ready
-	forced := h.grant.Token.Refresh != ""
+	err := c.read(ctx, client, o, h)
+	newer := h.header != nil && h.header.Get("Authorization") != sent.Get("Authorization") && h.row.State == store.Ready
 	h.mu.Unlock()
-	if newer {
+	switch {
+	case err != nil:
+		return false
+	case newer:
 		return true
 	}
-	if forced {
-		return c.renew(ctx, client, o, h) == nil
-	}
-	row, err := c.opts.Store.Connection(ctx, o.server, o.owner)
-	if err != nil {
-		return false
-	}
-	h.mu.Lock()
-	version := h.row.Version
-	h.mu.Unlock()
-	if row.Version != version {
-		return c.take(client, h, row) == nil
-	}
-	if mine, err := c.opts.Store.LeaseConnection(ctx, &row, c.opts.Replica, leaseTime); err == nil && mine {
-		_ = c.end(ctx, client, h, row, "it refused the token")
-	}
-	return false
+	return c.renew(ctx, client, o, h) == nil
 }

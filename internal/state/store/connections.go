@@ -82,7 +82,7 @@ func (s *Store) SaveConnection(ctx context.Context, c Connection) error {
 func (s *Store) LeaseConnection(ctx context.Context, c *Connection, replica string, lease time.Duration) (bool, error) {
 	now := s.opts.Now()
 	const take = `UPDATE connections SET lease_by = $1, lease_until = $2
-		WHERE server = $3 AND owner = $4 AND version = $5 AND (lease_until <= $6 OR lease_by = $1)`
+		WHERE server = $3 AND owner = $4 AND version = $5 AND lease_until <= $6`
 	n, err := s.exec(ctx, take, replica, micros(now.Add(lease)), c.Server, c.Owner, c.Version, micros(now))
 	return n > 0, s.explain("lease connection", err)
 }
