@@ -27,7 +27,8 @@ func (s *server) open(sess *session) {
 	sess.used = now
 	if err != nil {
 		sess.err = err
-		if !fault.Is(err, fault.UpstreamBusy) && !hasMark(err, noVerdict) && err != errMoved { // not the server's fault
+		ownLogin := sess.seat.owner != "" && fault.Is(err, fault.LoginRequired)
+		if !fault.Is(err, fault.UpstreamBusy) && !hasMark(err, noVerdict) && err != errMoved && !ownLogin { // not the server's fault
 			s.reason = err
 			s.failed(now)
 		}
@@ -90,7 +91,7 @@ func (s *server) share(sess *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := sess.seat.key
-	if sess.era == mcp.Modern && !s.isolated && !sess.seat.passed && s.sessions[key] == sess && s.sessions[""] == nil {
+	if sess.era == mcp.Modern && !s.isolated && sess.seat.owner == "" && !sess.seat.passed && s.sessions[key] == sess && s.sessions[""] == nil {
 		delete(s.sessions, key)
 		sess.seat = seat{caps: everything}
 		s.sessions[""] = sess
@@ -179,6 +180,9 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 		r, err := newRemote(s.cfg, s.credentials, s.http, s.pool.opts.MaxMessage, h)
 		if err != nil {
 			return nil, err
+		}
+		if s.personal() {
+			r.owner = &seat.owner
 		}
 		if transport == "sse" {
 			return dialSSE(ctx, r)

@@ -31,6 +31,7 @@ type remote struct {
 	hooks  hooks
 
 	credentials httpapi.Credentials
+	owner       *string                     // whose credentials every request has; nil: its caller's
 	protocol    atomic.Pointer[http.Header] // the protocol's headers of every request; replaced, never modified
 	last        atomic.Pointer[carried]     // the headers of the last request
 
@@ -97,8 +98,12 @@ func (r *remote) exchange(ctx context.Context, out outgoing, req *http.Request) 
 	req.URL = r.url
 	req.Host = r.url.Host
 	own := req.Header
+	caller := out.caller
+	if r.owner != nil {
+		caller = *r.owner
+	}
 	for again := true; ; again = false {
-		c, err := r.carry(ctx, out.caller)
+		c, err := r.carry(ctx, caller)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +116,11 @@ func (r *remote) exchange(ctx context.Context, out outgoing, req *http.Request) 
 		if err != nil || resp.StatusCode != http.StatusUnauthorized || !again {
 			return resp, err
 		}
-		if !r.credentials.Refused(ctx, out.caller, c.credentials, resp.Header) {
+		if !r.credentials.Refused(ctx, caller, c.credentials, resp.Header) {
+			if _, err := r.carry(ctx, caller); err != nil { // somebody has to sign in again
+				resp.Body.Close()
+				return nil, err
+			}
 			return resp, nil
 		}
 		resp.Body.Close()
