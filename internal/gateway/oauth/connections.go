@@ -33,12 +33,14 @@ type Store interface {
 // Options configure Connections.
 type Options struct {
 	Store    Store
-	Replica  string                     // names this gateway among those that share the store
-	Page     func(tool.ServerID) string // where people sign in to a server
-	Callback func(tool.ServerID) string // where authorization servers send browsers back
-	Document func() string              // the address of our metadata document
-	Now      func() time.Time           // nil: time.Now
-	Logger   *slog.Logger               // nil: discard
+	Server   func(tool.ServerID) (config.Server, bool) // as it is configured now
+	Tokens   func(secrets ...string)                   // is told of every token, so that none is shown; nil: nobody is
+	Replica  string                                    // names this gateway among those that share the store
+	Page     func(tool.ServerID) string                // where people sign in to a server
+	Callback func(tool.ServerID) string                // where authorization servers send browsers back
+	Document func() string                             // the address of our metadata document
+	Now      func() time.Time                          // nil: time.Now
+	Logger   *slog.Logger                              // nil: discard
 }
 
 // Connections has the tokens for the servers. It may be used concurrently.
@@ -83,8 +85,26 @@ func New(opts Options) *Connections {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
+	if opts.Tokens == nil {
+		opts.Tokens = func(...string) {}
+	}
 	return &Connections{opts: opts, held: map[owned]*held{}}
 }
+
+// Client gets tokens for a server. One without OAuth is a fault.NotFound.
+func (c *Connections) Client(id tool.ServerID) (*Client, error) {
+	cfg, ok := c.opts.Server(id)
+	switch {
+	case !ok:
+		return nil, fault.New(fault.NotFound, "there is no server %q", id)
+	case cfg.OAuth == nil:
+		return nil, fault.New(fault.NotFound, "nobody signs in to %s", id).WithHint("if it takes OAuth tokens, add to it: oauth: {as: user}")
+	}
+	return NewClient(&cfg)
+}
+
+// Owner is whose connection a principal uses, and signs in for.
+func (c *Client) Owner(principal string) string { return ownerOf(&c.cfg, principal) }
 
 // maxHeld is how many connections are remembered.
 const maxHeld = 10_000
@@ -129,16 +149,17 @@ func (c *Connections) read(ctx context.Context, client *Client, o owned, h *held
 	if err != nil {
 		return err
 	}
-	return h.adopt(client, row)
+	return c.adopt(client, h, row)
 }
 
 // adopt takes over a row. The caller holds h.mu.
-func (h *held) adopt(client *Client, row store.Connection) error {
+func (c *Connections) adopt(client *Client, h *held, row store.Connection) error {
 	var g grant
 	if err := json.Unmarshal(row.Grant, &g); err != nil {
 		return fault.New(fault.BadConfig, "the connection to %s is stored damaged", row.Server).WithHint("sign in again")
 	}
 	if h.header == nil || g.Token.Access != h.grant.Token.Access {
+		c.opts.Tokens(g.Token.Access, g.Token.Refresh, g.Client.Secret)
 		h.header = client.header(&g.Token)
 	}
 	h.row = row

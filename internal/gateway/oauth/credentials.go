@@ -95,6 +95,7 @@ func (o *own) get(ctx context.Context) error {
 			WithHint("check clientId, clientSecret and scopes of oauth of %s", o.client.id)
 	}
 	o.token = token
+	o.connections.opts.Tokens(token.Access)
 	o.header = o.client.header(token)
 	return nil
 }

@@ -82,7 +82,7 @@ func (c *Connections) take(client *Client, h *held, row store.Connection) error 
 	defer h.mu.Unlock()
 	h.pause = 0
 	h.retryAt = time.Time{}
-	if err := h.adopt(client, row); err != nil {
+	if err := c.adopt(client, h, row); err != nil {
 		return err
 	}
 	if row.State == store.NeedsLogin {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
@@ -43,6 +44,10 @@ func (a *App) followed(ctx context.Context, changes []store.Change) error {
 	read("rules", func() error { return a.reread(ctx, "rules", a.rulesChanged) })
 	read("agents", func() error { return a.reread(ctx, "agents", a.agentsChanged) })
 	for _, c := range changes {
+		switch c.Table {
+		case "connections", "":
+			a.connections.Changed(tool.ServerID(c.Key))
+		}
 		switch c.Table {
 		case "uses":
 			a.Caller.ForgetUses(c.Key)

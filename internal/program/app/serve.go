@@ -41,6 +41,7 @@ func (a *App) Handler() http.Handler {
 	recall := gate(access.CheckContent, a.refuseRecall, http.HandlerFunc(a.serveRecall))
 	mux.Handle("/api/agent-retrieval/", a.limitedIn(recall, a.refuseRecall))
 	mux.HandleFunc("/health/", a.serveRecall)
+	mux.HandleFunc("GET "+documentPath, a.serveDocument)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", a.ready)
 	mux.Handle("GET /metrics", gate(a.checkReader, a.refuse, promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))

@@ -1,0 +1,96 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/base/inbound"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/httpapi"
+	"github.com/toolfit/toolfit/internal/gateway/oauth"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// The paths of sign-ins to servers.
+const (
+	connectPath  = "/connect/"
+	callbackName = "/callback"
+	documentPath = "/oauth/client.json"
+)
+
+// newConnections makes what has the tokens for the servers.
+func (a *App) newConnections() *oauth.Connections {
+	return oauth.New(oauth.Options{
+		Store:    a.Store,
+		Replica:  a.self.ID(),
+		Server:   a.serverConfig,
+		Tokens:   func(more ...string) { a.secrets.add(more) },
+		Page:     func(id tool.ServerID) string { return a.reachedAt() + connectPath + url.PathEscape(string(id)) },
+		Callback: a.callback,
+		Document: func() string { return a.reachedAt() + documentPath },
+		Logger:   a.log,
+	})
+}
+
+// callback is where authorization servers send browsers back. The server's name in it tells the servers apart.
+func (a *App) callback(id tool.ServerID) string {
+	return a.reachedAt() + connectPath + url.PathEscape(string(id)) + callbackName
+}
+
+// reachedAt is the address at which browsers reach us.
+func (a *App) reachedAt() string {
+	if public := a.Config().PublicURL; public != "" {
+		return strings.TrimRight(public, "/")
+	}
+	address := a.served()
+	if address == "" {
+		address = a.started.Listen
+	}
+	return "http://" + address + a.started.BasePath
+}
+
+func (a *App) serverConfig(id tool.ServerID) (config.Server, bool) {
+	all := a.Config().Servers
+	i := slices.IndexFunc(all, func(s config.Server) bool { return s.ID == id })
+	if i < 0 {
+		return config.Server{}, false
+	}
+	return all[i], true
+}
+
+// credentials are those of a server, or why there are none.
+func (a *App) credentials(cfg config.Server) httpapi.Credentials {
+	c, err := a.connections.Credentials(cfg)
+	if err != nil {
+		return refusing{err}
+	}
+	return c
+}
+
+// refusing are the credentials of a server that cannot be used.
+type refusing struct{ err error }
+
+func (r refusing) Header(context.Context, string) (*http.Header, error) { return nil, r.err }
+func (r refusing) Refused(context.Context, string, *http.Header, http.Header) bool {
+	return false
+}
+
+// SignedIn lists a server anew that somebody has signed in to.
+func (a *App) SignedIn(id tool.ServerID) {
+	a.Pool.Retry(id)
+	a.Catalog.Changed(id)
+}
+
+// serveDocument is what authorization servers read about us.
+func (a *App) serveDocument(w http.ResponseWriter, _ *http.Request) {
+	var redirects []string
+	for _, s := range a.Config().Servers {
+		if s.OAuth != nil {
+			redirects = append(redirects, a.callback(s.ID))
+		}
+	}
+	inbound.WriteJSON(w, http.StatusOK, oauth.Document(a.reachedAt()+documentPath, redirects))
+}
