@@ -103,6 +103,9 @@ func (c *Connections) Client(id tool.ServerID) (*Client, error) {
 	return NewClient(&cfg)
 }
 
+// Page is where people sign in to a server.
+func (c *Connections) Page(id tool.ServerID) string { return c.opts.Page(id) }
+
 // Owner is whose connection a principal uses, and signs in for.
 func (c *Client) Owner(principal string) string { return ownerOf(&c.cfg, principal) }
 

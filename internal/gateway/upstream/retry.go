@@ -18,3 +18,18 @@ func (p *Pool) Retry(id tool.ServerID) {
 	s.retryAt = time.Time{}
 	s.reason = nil
 }
+
+// EndOwner closes the sessions with a server that were opened for an owner; "" closes our own and the shared ones.
+func (p *Pool) EndOwner(id tool.ServerID, owner string) {
+	s, err := p.server(id)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sess := range s.sessions {
+		if sess.seat.owner == owner {
+			s.remove(sess)
+		}
+	}
+}

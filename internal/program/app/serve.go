@@ -59,7 +59,8 @@ func (a *App) Handler() http.Handler {
 func (a *App) API(admit func(*http.Request) (access.Principal, error)) *restapi.API {
 	return restapi.New(restapi.Parts{
 		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Waiting: a.Waiting, Records: a.Records, Keys: a.Keys, Events: a.events,
-		Tests: a, Work: a, Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Trace: a.trace,
+		Connections: a.connections,
+		Tests:       a, Work: a, Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Trace: a.trace,
 		Logger: a.log,
 	})
 }

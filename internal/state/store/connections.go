@@ -40,10 +40,20 @@ func readConnection(scan scanner, c *Connection) error {
 		storedTime(&c.UpdatedAt), &c.Version)
 }
 
-// Connections returns those of an owner, or with all those of everybody, without their grants.
-func (s *Store) Connections(ctx context.Context, owner string, all bool) ([]Connection, error) {
-	const query = "SELECT " + connectionColumns + " FROM connections WHERE $1 OR owner = $2 ORDER BY server, owner"
-	return list(ctx, s, "read connections", readConnection, query, all, owner)
+// Connections returns those of some owners, or for none those of everybody, without their grants.
+func (s *Store) Connections(ctx context.Context, owners ...string) ([]Connection, error) {
+	const query = "SELECT " + connectionColumns + " FROM connections"
+	const order = " ORDER BY server, created_at, owner"
+	if len(owners) == 0 {
+		return list(ctx, s, "read connections", readConnection, query+order)
+	}
+	var args []any
+	places := ""
+	for i, o := range owners {
+		args = append(args, o)
+		places += ", " + s.dialect.place(i+1)
+	}
+	return list(ctx, s, "read connections", readConnection, query+" WHERE owner IN ("+places[2:]+")"+order, args...)
 }
 
 // Connection returns one with its grant. An unknown one is a fault.NotFound.
@@ -65,8 +75,14 @@ func (s *Store) Connection(ctx context.Context, server tool.ServerID, owner stri
 	return c, err
 }
 
-// SaveConnection stores a new grant in place of an older one.
+// errNoKey refuses to store tokens that everybody could read who has the file.
+var errNoKey = fault.New(fault.BadConfig, "the store has no key to encrypt tokens").WithHint("set TOOLFIT_SECRET_KEY and restart")
+
+// SaveConnection stores a new grant in place of an older one. Without a secret key it is a fault.BadConfig.
 func (s *Store) SaveConnection(ctx context.Context, c Connection) error {
+	if s.opts.SecretKey.IsZero() {
+		return errNoKey
+	}
 	const upsert = `INSERT INTO connections (server, owner, issuer, state, reason, grant_data, expires_at, created_at, updated_at, version)
 		VALUES ($1, $2, $3, $4, '', $5, $6, $7, $7, 1)
 		ON CONFLICT (server, owner) DO UPDATE SET issuer = excluded.issuer, state = excluded.state, reason = '',
@@ -125,6 +141,9 @@ const maxLogins = 100
 
 // AddLogin stores a sign-in under the hash of its state. Expired ones are deleted on the way.
 func (s *Store) AddLogin(ctx context.Context, state string, l ConnectionLogin, lifetime time.Duration) error {
+	if s.opts.SecretKey.IsZero() {
+		return errNoKey
+	}
 	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		now := s.opts.Now()
 		if _, err := tx.ExecContext(ctx, "DELETE FROM connection_logins WHERE expires <= $1", micros(now)); err != nil {
