@@ -178,3 +178,23 @@ func (c *Connections) SignOut(ctx context.Context, client *Client, owner string)
 	c.Changed(client.id)
 	return nil
 }
+
+// awaitEvery is how often it is looked whether somebody has signed in.
+const awaitEvery = time.Second
+
+// Await waits until an owner has signed in to a server; false: ctx has ended before.
+func (c *Connections) Await(ctx context.Context, client *Client, owner string) bool {
+	began := c.opts.Now()
+	for {
+		row, err := c.opts.Store.Connection(ctx, client.id, owner)
+		if err == nil && row.State == store.Ready && !row.UpdatedAt.Before(began.Truncate(time.Microsecond)) {
+			c.Changed(client.id)
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(awaitEvery):
+		}
+	}
+}

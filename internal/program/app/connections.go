@@ -2,13 +2,17 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/base/inbound"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/httpapi"
 	"github.com/toolfit/toolfit/internal/gateway/oauth"
 	"github.com/toolfit/toolfit/internal/state/config"
@@ -82,6 +86,42 @@ func (r refusing) Refused(context.Context, string, *http.Header, http.Header) bo
 func (a *App) SignedIn(id tool.ServerID) {
 	a.Pool.Retry(id)
 	a.Catalog.Changed(id)
+}
+
+// signInTime is how long a call waits for a person to sign in.
+const signInTime = 10 * time.Minute
+
+// askToSignIn asks the caller's client to show the page on which a person signs in, and waits until they have. A client
+// that cannot show pages gets the link with the error.
+func (a *App) askToSignIn(ctx context.Context, req *call.Request, server tool.ServerID) bool {
+	client, err := a.connections.Client(server)
+	if err != nil || req.Client == nil || client.Owner(req.Principal.ID) == "" {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, signInTime)
+	defer cancel()
+	id := rand.Text()
+	refused := make(chan struct{})
+	go func() {
+		said, err := req.Client.Ask(ctx, "elicitation/create", rawjson.Encode(map[string]string{
+			"mode": "url", "message": "Sign in to " + string(server) + " on this page, so that the tool can be called.",
+			"url": a.connections.Page(server), "elicitationId": id,
+		}))
+		if action, _ := rawjson.String(rawjson.Get(said, "action")); err != nil || action != "accept" {
+			close(refused)
+		}
+	}()
+	signedIn := make(chan bool, 1)
+	go func() { signedIn <- a.connections.Await(ctx, client, client.Owner(req.Principal.ID)) }()
+	select {
+	case <-refused:
+		return false
+	case done := <-signedIn:
+		if done {
+			_ = req.Client.Notify(ctx, "notifications/elicitation/complete", rawjson.Encode(map[string]string{"elicitationId": id}))
+		}
+		return done
+	}
 }
 
 // serveDocument is what authorization servers read about us.
