@@ -24,10 +24,10 @@ type Store interface {
 	RenewConnection(ctx context.Context, c *store.Connection, replica string) (bool, error)
 	FreeConnection(ctx context.Context, c *store.Connection, replica string) error
 	DeleteConnection(ctx context.Context, server tool.ServerID, owner string) error
-	AddLogin(ctx context.Context, state string, l store.ConnectionLogin, lifetime time.Duration) error
-	TakeLogin(ctx context.Context, state, owner string) (store.ConnectionLogin, error)
-	OAuthClient(ctx context.Context, issuer, redirect string) ([]byte, error)
-	SaveOAuthClient(ctx context.Context, issuer, redirect string, data []byte) error
+	AddConnectionLogin(ctx context.Context, state string, l store.ConnectionLogin, lifetime time.Duration) error
+	TakeConnectionLogin(ctx context.Context, state, owner string) (store.ConnectionLogin, error)
+	OwnClient(ctx context.Context, issuer, redirect string) ([]byte, error)
+	SaveOwnClient(ctx context.Context, issuer, redirect string, data []byte) error
 }
 
 // Options configure Connections.

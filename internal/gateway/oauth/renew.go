@@ -107,7 +107,7 @@ func (c *Connections) renewAs(ctx context.Context, client *Client, h *held, row 
 		g.Token = *token
 		return c.write(ctx, client, h, row, &g)
 	case errors.As(err, &refused) && !refused.Passes() && refused.Code == "invalid_client":
-		if err := c.opts.Store.SaveOAuthClient(ctx, g.Found.Issuer, c.opts.Callback(row.Server), nil); err != nil {
+		if err := c.opts.Store.SaveOwnClient(ctx, g.Found.Issuer, c.opts.Callback(row.Server), nil); err != nil {
 			c.opts.Logger.Warn("client not forgotten", "error", err)
 		}
 		return c.end(ctx, client, h, row, "the authorization server no longer knows this gateway")

@@ -77,7 +77,7 @@ func (c *Connections) registration(ctx context.Context, client *Client, f *Found
 		return &Registration{ClientID: id, Method: methodNone}, nil
 	}
 	redirect := c.opts.Callback(client.id)
-	raw, err := c.opts.Store.OAuthClient(ctx, f.Issuer, redirect)
+	raw, err := c.opts.Store.OwnClient(ctx, f.Issuer, redirect)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (c *Connections) registration(ctx context.Context, client *Client, f *Found
 	if raw, err = json.Marshal(r); err != nil {
 		return nil, err
 	}
-	return r, c.opts.Store.SaveOAuthClient(ctx, f.Issuer, redirect, raw)
+	return r, c.opts.Store.SaveOwnClient(ctx, f.Issuer, redirect, raw)
 }
 
 // Begin begins a sign-in for an owner, and returns where the browser goes.
@@ -108,7 +108,7 @@ func (c *Connections) Begin(ctx context.Context, client *Client, owner string) (
 	if err != nil {
 		return "", err
 	}
-	return address, c.opts.Store.AddLogin(ctx, hashed(l.State), store.ConnectionLogin{Server: client.id, Owner: owner, Data: data}, loginTime)
+	return address, c.opts.Store.AddConnectionLogin(ctx, hashed(l.State), store.ConnectionLogin{Server: client.id, Owner: owner, Data: data}, loginTime)
 }
 
 // Finish finishes a sign-in with what the browser brings back. It must be the owner's who began it, at the same
@@ -117,7 +117,7 @@ func (c *Connections) Finish(ctx context.Context, client *Client, owner string, 
 	if len(answer["state"]) != 1 {
 		return fault.New(fault.BadRequest, "this is not the answer to a sign-in").WithHint("sign in again")
 	}
-	kept, err := c.opts.Store.TakeLogin(ctx, hashed(answer.Get("state")), owner)
+	kept, err := c.opts.Store.TakeConnectionLogin(ctx, hashed(answer.Get("state")), owner)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (c *Connections) Finish(ctx context.Context, client *Client, owner string, 
 	}
 	token, err := client.FinishLogin(ctx, &l, answer)
 	if isRefused(err, "invalid_client") && client.cfg.ClientID == "" {
-		err = withForget(err, c.opts.Store.SaveOAuthClient(ctx, l.Found.Issuer, l.Redirect, nil))
+		err = withForget(err, c.opts.Store.SaveOwnClient(ctx, l.Found.Issuer, l.Redirect, nil))
 	}
 	if err != nil {
 		return err

@@ -136,11 +136,11 @@ type ConnectionLogin struct {
 	Data   []byte
 }
 
-// maxLogins is how many sign-ins of one owner may be open.
-const maxLogins = 100
+// maxConnecting is how many sign-ins of one owner may be open.
+const maxConnecting = 100
 
-// AddLogin stores a sign-in under the hash of its state. Expired ones are deleted on the way.
-func (s *Store) AddLogin(ctx context.Context, state string, l ConnectionLogin, lifetime time.Duration) error {
+// AddConnectionLogin stores a sign-in under the hash of its state. Expired ones are deleted on the way.
+func (s *Store) AddConnectionLogin(ctx context.Context, state string, l ConnectionLogin, lifetime time.Duration) error {
 	if s.opts.SecretKey.IsZero() {
 		return errNoKey
 	}
@@ -153,7 +153,7 @@ func (s *Store) AddLogin(ctx context.Context, state string, l ConnectionLogin, l
 		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM connection_logins WHERE owner = $1", l.Owner).Scan(&open); err != nil {
 			return err
 		}
-		if open >= maxLogins {
+		if open >= maxConnecting {
 			return fault.New(fault.RateLimited, "you have begun %d sign-ins", open).WithHint("finish one, or wait ten minutes")
 		}
 		_, err := tx.ExecContext(ctx, "INSERT INTO connection_logins (state, server, owner, data, expires) VALUES ($1, $2, $3, $4, $5)",
@@ -163,8 +163,8 @@ func (s *Store) AddLogin(ctx context.Context, state string, l ConnectionLogin, l
 	return s.explain("begin a sign-in", err)
 }
 
-// TakeLogin returns a sign-in and deletes it: it is finished once. Whoever is not its owner takes nothing.
-func (s *Store) TakeLogin(ctx context.Context, state, owner string) (l ConnectionLogin, err error) {
+// TakeConnectionLogin returns a sign-in and deletes it: it is finished once. Whoever is not its owner takes nothing.
+func (s *Store) TakeConnectionLogin(ctx context.Context, state, owner string) (l ConnectionLogin, err error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	const take = "DELETE FROM connection_logins WHERE state = $1 AND owner = $2 AND expires > $3 RETURNING server, owner, data"
@@ -183,23 +183,23 @@ func (s *Store) TakeLogin(ctx context.Context, state, owner string) (l Connectio
 	return l, err
 }
 
-// OAuthClient returns how an authorization server knows us; nil if it does not.
-func (s *Store) OAuthClient(ctx context.Context, issuer, redirect string) ([]byte, error) {
+// OwnClient returns how an authorization server knows us; nil if it does not.
+func (s *Store) OwnClient(ctx context.Context, issuer, redirect string) ([]byte, error) {
 	var sealed []byte
-	err := s.readOne(ctx, "read client", nil, "SELECT data FROM oauth_clients WHERE issuer = $1 AND redirect = $2", []any{issuer, redirect}, []any{&sealed})
+	err := s.readOne(ctx, "read client", nil, "SELECT data FROM own_clients WHERE issuer = $1 AND redirect = $2", []any{issuer, redirect}, []any{&sealed})
 	if err != nil || sealed == nil {
 		return nil, err
 	}
 	return s.opts.SecretKey.open("the client at "+issuer, "client "+issuer+" "+redirect, sealed)
 }
 
-// SaveOAuthClient notes how an authorization server knows us; nil forgets it.
-func (s *Store) SaveOAuthClient(ctx context.Context, issuer, redirect string, data []byte) error {
+// SaveOwnClient notes how an authorization server knows us; nil forgets it.
+func (s *Store) SaveOwnClient(ctx context.Context, issuer, redirect string, data []byte) error {
 	var err error
 	if data == nil {
-		_, err = s.exec(ctx, "DELETE FROM oauth_clients WHERE issuer = $1 AND redirect = $2", issuer, redirect)
+		_, err = s.exec(ctx, "DELETE FROM own_clients WHERE issuer = $1 AND redirect = $2", issuer, redirect)
 	} else {
-		_, err = s.exec(ctx, `INSERT INTO oauth_clients (issuer, redirect, data) VALUES ($1, $2, $3)
+		_, err = s.exec(ctx, `INSERT INTO own_clients (issuer, redirect, data) VALUES ($1, $2, $3)
 			ON CONFLICT (issuer, redirect) DO UPDATE SET data = excluded.data`,
 			issuer, redirect, s.opts.SecretKey.seal("client "+issuer+" "+redirect, data))
 	}

@@ -27,7 +27,7 @@ CREATE TABLE connection_logins (
 );
 
 -- How authorization servers know us, where they have registered us.
-CREATE TABLE oauth_clients (
+CREATE TABLE own_clients (
     issuer   TEXT   NOT NULL,
     redirect TEXT   NOT NULL,
     data     BYTEA  NOT NULL, -- sealed
