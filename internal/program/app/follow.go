@@ -32,7 +32,7 @@ func (a *App) followed(ctx context.Context, changes []store.Change) error {
 			errs = append(errs, apply())
 		}
 	}
-	read("keys", func() error {
+	read(store.KeysTable, func() error {
 		defer a.endStrangers()
 		return a.Keys.Follow(ctx)
 	})

@@ -12,6 +12,7 @@
 package access
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -106,6 +107,11 @@ func (p Principal) Has(profile string) bool {
 		}
 	}
 	return false
+}
+
+// HasAll reports whether p may use all of several profiles, which are separated by commas.
+func (p Principal) HasAll(profiles string) bool {
+	return !slices.ContainsFunc(strings.Split(profiles, ","), func(one string) bool { return !p.Has(one) })
 }
 
 // OwnProfile is the profile that p uses if it names none.
