@@ -40,6 +40,7 @@ type Parts struct {
 	Runs           Runs
 	RunReports     RunReports
 	Keys           Keys
+	KeyChanges     KeyChanges
 
 	Chat        chatapi.Agents // agents to chat with
 	Environment Environment
