@@ -286,3 +286,38 @@ func TestUsesAreWrittenOncePerKeyAndMinute(t *testing.T) {
 		write()
 	})
 }
+
+func TestWhatWasOpenedWithAnOldSecretEndsWithIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, row := newKey(t, "a")
+		_, other := newKey(t, "b")
+		s := &shelf{rows: []store.Key{row, other}}
+		keys := access.New(s, nil)
+		ended := func(want ...string) {
+			t.Helper()
+			if err := keys.Follow(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got := keys.Ended(); !slices.Equal(got, want) {
+				t.Fatalf("ended %q, want %q", got, want)
+			}
+		}
+		ended()
+		ended()
+		_, row = rotated(t, row, access.Rotation{Overlap: "1h"})
+		s.set(nil, row, other)
+		ended()
+		time.Sleep(time.Hour)
+		ended(row.ID)
+		ended()
+		_, row = rotated(t, row, access.Rotation{Overlap: "0"})
+		s.set(nil, row, other)
+		ended(row.ID)
+		_, row = rotated(t, row, access.Rotation{})
+		s.set(nil, row, other)
+		ended()
+		_, row = rotated(t, row, access.Rotation{})
+		s.set(nil, row, other)
+		ended(row.ID)
+	})
+}

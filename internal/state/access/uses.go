@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"crypto/sha256"
 	"maps"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,8 @@ type use struct {
 	minute  atomic.Int64 // since 1970; 0: not yet
 	late    atomic.Bool  // it was tried after it had expired
 	written int64        // the minute that is stored; guarded by uses.writing
+
+	known [2][sha256.Size]byte // the hashes of the secrets that worked when that was last asked; guarded by uses.mu
 }
 
 // mark costs one read of memory, and once a minute a write.
@@ -82,4 +85,30 @@ func (k *Keys) WriteUses(ctx context.Context, to UseWriter) (late []string, err 
 		}
 	}
 	return late, nil
+}
+
+// Ended returns the ids of the keys of which a secret has stopped working since that was last asked: what was
+// opened with it must end, too.
+func (k *Keys) Ended() (ids []string) {
+	snap := k.snap.Load()
+	if snap == nil {
+		return nil
+	}
+	now := k.now()
+	k.uses.mu.Lock()
+	defer k.uses.mu.Unlock()
+	for id, e := range snap.byID {
+		works := [2][sha256.Size]byte{e.hash}
+		if now.Before(e.oldUntil) {
+			works[1] = e.old
+		}
+		for _, hash := range e.use.known {
+			if hash != ([sha256.Size]byte{}) && hash != works[0] && hash != works[1] {
+				ids = append(ids, id)
+				break
+			}
+		}
+		e.use.known = works
+	}
+	return ids
 }
