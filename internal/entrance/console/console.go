@@ -41,6 +41,7 @@ type Parts struct {
 	RunReports     RunReports
 	Keys           Keys
 	KeyChanges     KeyChanges
+	People         People
 
 	Chat        chatapi.Agents // agents to chat with
 	Environment Environment

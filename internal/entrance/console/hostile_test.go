@@ -140,11 +140,20 @@ func (evil) RotateKey(context.Context, access.Principal, string, restapi.KeyRota
 func (e evil) DeleteKey(context.Context, access.Principal, string) (string, error) {
 	return "", e.fault()
 }
+func (evil) ListPeople(context.Context, access.Principal, string) ([]restapi.Person, error) {
+	return []restapi.Person{{ID: bad, Name: bad, Kind: bad, Issuer: bad, Subject: bad, Role: "admin", Profile: bad}}, nil
+}
+func (e evil) DisablePerson(context.Context, access.Principal, string) (restapi.Person, error) {
+	return restapi.Person{}, e.fault()
+}
+func (e evil) EnablePerson(context.Context, access.Principal, string) (restapi.Person, error) {
+	return restapi.Person{}, e.fault()
+}
 
 func newEvil() *Console {
 	return New(Parts{
 		Models:   func(access.Principal) []string { return []string{bad} },
-		Activity: evil{}, Servers: evil{}, ServerChanges: evil{}, Approvals: evil{}, Tools: evil{}, ToolCaller: evil{}, Calls: evil{}, CallFeed: evil{}, CallChanges: evil{}, Keys: evil{}, KeyChanges: evil{},
+		Activity: evil{}, Servers: evil{}, ServerChanges: evil{}, Approvals: evil{}, Tools: evil{}, ToolCaller: evil{}, Calls: evil{}, CallFeed: evil{}, CallChanges: evil{}, Keys: evil{}, KeyChanges: evil{}, People: evil{},
 		Profiles: func() []string { return []string{bad} },
 		Check:    func(*http.Request) error { return nil },
 		Admit: func(*http.Request) (access.Principal, error) {

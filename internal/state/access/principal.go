@@ -12,7 +12,6 @@
 package access
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -109,9 +108,14 @@ func (p Principal) Has(profile string) bool {
 	return false
 }
 
-// HasAll reports whether p may use all of several profiles, which are separated by commas.
+// HasAll reports whether p may use all of the profiles, which are separated by commas.
 func (p Principal) HasAll(profiles string) bool {
-	return !slices.ContainsFunc(strings.Split(profiles, ","), func(one string) bool { return !p.Has(one) })
+	for one := range strings.SplitSeq(profiles, ",") {
+		if !p.Has(one) {
+			return false
+		}
+	}
+	return true
 }
 
 // OwnProfile is the profile that p uses if it names none.

@@ -39,6 +39,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"a rotated key has two secrets and the same id", testRotateKey},
 		{"when keys were used is stored together", testUseKeys},
 		{"several may give the same key, and take none away that was made by hand", testGiveKey},
+		{"people are noted, disabled and enabled", testPeople},
 		{"a call comes back whole", testCallWhole},
 		{"arguments of calls come back byte for byte", testCallArguments},
 		{"every text comes back byte for byte", testOddText},
