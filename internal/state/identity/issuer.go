@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -41,7 +40,7 @@ type issuer struct {
 	tried    time.Time
 }
 
-func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) *issuer {
+func newIssuer(cfg *config.Identity, v *Verifier) *issuer {
 	i := &issuer{v: v, cfg: *cfg, subject: "sub", groups: "groups"}
 	if cfg.Subject != "" {
 		i.subject = cfg.Subject
@@ -59,7 +58,7 @@ func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) *issuer 
 	if cfg.Login != nil {
 		addresses = append(addresses, cfg.Login.Userinfo...)
 	}
-	i.http = &http.Client{Transport: guard.New(allow, addresses...).Direct(), CheckRedirect: stay}
+	i.http = &http.Client{Transport: guard.New(cfg.Allow, addresses...).Direct(), CheckRedirect: stay}
 	i.keys = keySet{fetch: i.fetchKeys, now: v.now, changed: v.Forget}
 	return i
 }
