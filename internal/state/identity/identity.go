@@ -9,7 +9,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"log/slog"
-	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -32,7 +31,6 @@ const (
 // Options change a Verifier. Nil means all zero.
 type Options struct {
 	Base   string           // the address whose tokens are good for every resource; "": there is none
-	Allow  []netip.Prefix   // networks that are not public, and in which providers may be
 	Now    func() time.Time // nil: time.Now
 	Logger *slog.Logger     // nil: discard
 	People People           // nil: nobody is known, and all may come in
@@ -103,7 +101,7 @@ func New(providers []config.Identity, opts *Options) *Verifier {
 		v.log = slog.New(slog.DiscardHandler)
 	}
 	for i := range providers {
-		v.issuers = append(v.issuers, newIssuer(&providers[i], opts.Allow, v))
+		v.issuers = append(v.issuers, newIssuer(&providers[i], v))
 	}
 	return v
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -37,9 +36,11 @@ type issuer struct {
 
 	mu       sync.Mutex
 	metadata *Metadata // nil: to be fetched
+	failure  error     // of the last fetch
+	tried    time.Time
 }
 
-func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) *issuer {
+func newIssuer(cfg *config.Identity, v *Verifier) *issuer {
 	i := &issuer{v: v, cfg: *cfg, subject: "sub", groups: "groups"}
 	if cfg.Subject != "" {
 		i.subject = cfg.Subject
@@ -53,7 +54,11 @@ func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) *issuer 
 	if len(i.algorithms) == 0 {
 		i.algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.PS256, jose.ES256, jose.EdDSA}
 	}
-	i.http = &http.Client{Transport: guard.New(allow, cfg.Issuer).Direct(), CheckRedirect: stay}
+	addresses := []string{cfg.Issuer}
+	if cfg.Login != nil {
+		addresses = append(addresses, cfg.Login.Userinfo...)
+	}
+	i.http = &http.Client{Transport: guard.New(cfg.Allow, addresses...).Direct(), CheckRedirect: stay}
 	i.keys = keySet{fetch: i.fetchKeys, now: v.now, changed: v.Forget}
 	return i
 }
@@ -74,6 +79,8 @@ type Metadata struct {
 	TokenEndpoint         string   `json:"token_endpoint"`
 	IntrospectionEndpoint string   `json:"introspection_endpoint"`
 	PKCEMethods           []string `json:"code_challenge_methods_supported"`
+	TokenAuthMethods      []string `json:"token_endpoint_auth_methods_supported"`
+	AnswersIssuer         bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
 // discover returns what the provider says about itself, from the first of the usual places that answers.
@@ -83,6 +90,18 @@ func (i *issuer) discover(ctx context.Context) (*Metadata, error) {
 	if i.metadata != nil {
 		return i.metadata, nil
 	}
+	if i.failure != nil && i.v.now().Sub(i.tried) < retryAfter {
+		return nil, i.failure
+	}
+	i.metadata, i.failure = i.fetchMetadata(ctx)
+	i.tried = i.v.now()
+	return i.metadata, i.failure
+}
+
+// fetchMetadata goes on when who asked first is gone: all others wait for the same.
+func (i *issuer) fetchMetadata(ctx context.Context) (*Metadata, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTime)
+	defer cancel()
 	var last error
 	for _, at := range wellKnown(i.cfg.Issuer) {
 		var m Metadata
@@ -96,10 +115,7 @@ func (i *issuer) discover(ctx context.Context) (*Metadata, error) {
 			continue
 		case m.Issuer != i.cfg.Issuer:
 			return nil, i.away("it calls itself %.200q", m.Issuer)
-		case !i.acceptable(m.JWKSURI):
-			return nil, i.away("its jwks_uri %.200q is not one that can be trusted", m.JWKSURI)
 		}
-		i.metadata = &m
 		return &m, nil
 	}
 	return nil, i.away("its metadata was not found: %v", fault.Plain(last))
@@ -132,10 +148,20 @@ func (i *issuer) away(why string, args ...any) error {
 		WithHint("see: toolfit doctor")
 }
 
+// forget makes the metadata be fetched again: the provider may have moved.
+func (i *issuer) forget() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.metadata = nil
+}
+
 func (i *issuer) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, time.Duration, error) {
 	m, err := i.discover(ctx)
 	if err != nil {
 		return nil, 0, err
+	}
+	if !i.acceptable(m.JWKSURI) {
+		return nil, 0, i.away("its jwks_uri %.200q is not one that can be trusted", m.JWKSURI)
 	}
 	raw, header, err := i.get(ctx, m.JWKSURI)
 	var list []jose.JSONWebKey
@@ -143,9 +169,7 @@ func (i *issuer) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, time.Duratio
 		list, err = parseKeys(raw)
 	}
 	if err != nil {
-		i.mu.Lock()
-		i.metadata = nil // it may have moved
-		i.mu.Unlock()
+		i.forget()
 		return nil, 0, i.away("its keys were not read: %v", fault.Plain(err))
 	}
 	return list, maxAge(header), nil
