@@ -14,6 +14,7 @@ type Identity struct {
 	Subject    string         // the claim that tells people apart; "": sub
 	Groups     string         // the path of the claim with the groups; "": groups
 	Introspect *Introspection // for tokens that are no JWTs; nil: these are refused
+	Login      *Login         // for people who sign in on a page; nil: nobody can
 	Map        []Mapping      // who gets which rights; whoever fits none gets none
 }
 
@@ -22,6 +23,15 @@ type Introspection struct {
 	URL          string
 	ClientID     string
 	ClientSecret string
+}
+
+// Login is how people sign in on a page.
+type Login struct {
+	Name         string // what people call the provider; "": its host
+	ClientID     string
+	ClientSecret string
+	Scopes       []string // asked for; none: openid, profile, email
+	Userinfo     []string // addresses that tell more claims, for providers whose ID tokens have too few, or which have none
 }
 
 // Mapping gives rights to those who fit all of what is set.
@@ -76,6 +86,7 @@ func (c *draft) identityFields(i *Identity) []field {
 		{"subject", textInto(&i.Subject, checkFilled)},
 		{"groups", textInto(&i.Groups, checkFilled)},
 		{"introspect", i.readIntrospect},
+		{"login", i.readLogin},
 		{"map", func(d *decoder, at place, n *node) {
 			d.items(at, n, func(inner place, item *node) {
 				var m Mapping
@@ -99,6 +110,26 @@ func (i *Identity) readIntrospect(d *decoder, at place, n *node) {
 	d.secret(i.Introspect.ClientSecret)
 }
 
+func (i *Identity) readLogin(d *decoder, at place, n *node) {
+	l := &Login{}
+	i.Login = l
+	d.object(at, n, []field{
+		{"name", textInto(&l.Name, checkFilled)},
+		{"clientId", textInto(&l.ClientID, checkFilled)},
+		{"clientSecret", textInto(&l.ClientSecret, checkFilled)},
+		{"scopes", someInto(&l.Scopes, checkWord)},
+		{"userinfo", someInto(&l.Userinfo, checkHTTPS)},
+	})
+	switch {
+	case d.raw:
+	case l.ClientID == "":
+		d.fail(at, "needs clientId")
+	case len(l.Scopes) > 0 && !slices.Contains(l.Scopes, "openid") && len(l.Userinfo) == 0:
+		d.fail(at, "asks for no ID token, so that it needs userinfo; or add openid to scopes")
+	}
+	d.secret(l.ClientSecret)
+}
+
 func (c *draft) mappingFields(m *Mapping) []field {
 	return []field{
 		{"groups", someInto(&m.Groups, checkFilled)},
@@ -110,8 +141,19 @@ func (c *draft) mappingFields(m *Mapping) []field {
 	}
 }
 
-// checkIssuer wants https, except on this machine: whoever can change the answers of a provider can be anybody.
+// checkIssuer wants the address of somebody whose word is taken.
 func checkIssuer(s string) string {
+	if wrong := checkHTTPS(s); wrong != "" {
+		return wrong
+	}
+	if strings.ContainsAny(s, "?#") {
+		return "expected an address with https and without a query"
+	}
+	return ""
+}
+
+// checkHTTPS wants https, except on this machine: whoever can change the answers of a provider can be anybody.
+func checkHTTPS(s string) string {
 	if wrong := urlLike("https://login.example.com")(s); wrong != "" {
 		return wrong
 	}
@@ -121,8 +163,8 @@ func checkIssuer(s string) string {
 			return ""
 		}
 	}
-	if !strings.HasPrefix(s, "https://") || strings.ContainsAny(s, "?#") {
-		return "expected an address with https and without a query"
+	if !strings.HasPrefix(s, "https://") {
+		return "expected an address with https"
 	}
 	return ""
 }

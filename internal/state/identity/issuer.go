@@ -53,7 +53,11 @@ func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) *issuer 
 	if len(i.algorithms) == 0 {
 		i.algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.PS256, jose.ES256, jose.EdDSA}
 	}
-	i.http = &http.Client{Transport: guard.New(allow, cfg.Issuer).Direct(), CheckRedirect: stay}
+	addresses := []string{cfg.Issuer}
+	if cfg.Login != nil {
+		addresses = append(addresses, cfg.Login.Userinfo...)
+	}
+	i.http = &http.Client{Transport: guard.New(allow, addresses...).Direct(), CheckRedirect: stay}
 	i.keys = keySet{fetch: i.fetchKeys, now: v.now, changed: v.Forget}
 	return i
 }
@@ -74,6 +78,8 @@ type Metadata struct {
 	TokenEndpoint         string   `json:"token_endpoint"`
 	IntrospectionEndpoint string   `json:"introspection_endpoint"`
 	PKCEMethods           []string `json:"code_challenge_methods_supported"`
+	TokenAuthMethods      []string `json:"token_endpoint_auth_methods_supported"`
+	AnswersIssuer         bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
 // discover returns what the provider says about itself, from the first of the usual places that answers.
@@ -96,8 +102,6 @@ func (i *issuer) discover(ctx context.Context) (*Metadata, error) {
 			continue
 		case m.Issuer != i.cfg.Issuer:
 			return nil, i.away("it calls itself %.200q", m.Issuer)
-		case !i.acceptable(m.JWKSURI):
-			return nil, i.away("its jwks_uri %.200q is not one that can be trusted", m.JWKSURI)
 		}
 		i.metadata = &m
 		return &m, nil
@@ -132,10 +136,20 @@ func (i *issuer) away(why string, args ...any) error {
 		WithHint("see: toolfit doctor")
 }
 
+// forget makes the metadata be fetched again: the provider may have moved.
+func (i *issuer) forget() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.metadata = nil
+}
+
 func (i *issuer) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, time.Duration, error) {
 	m, err := i.discover(ctx)
 	if err != nil {
 		return nil, 0, err
+	}
+	if !i.acceptable(m.JWKSURI) {
+		return nil, 0, i.away("its jwks_uri %.200q is not one that can be trusted", m.JWKSURI)
 	}
 	raw, header, err := i.get(ctx, m.JWKSURI)
 	var list []jose.JSONWebKey
@@ -143,9 +157,7 @@ func (i *issuer) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, time.Duratio
 		list, err = parseKeys(raw)
 	}
 	if err != nil {
-		i.mu.Lock()
-		i.metadata = nil // it may have moved
-		i.mu.Unlock()
+		i.forget()
 		return nil, 0, i.away("its keys were not read: %v", fault.Plain(err))
 	}
 	return list, maxAge(header), nil

@@ -149,25 +149,34 @@ func (i *issuer) checkSignature(ctx context.Context, signed *jose.JSONWebSignatu
 	return nil
 }
 
-// identify checks the claims and returns who they are about.
-func (i *issuer) identify(c claims, now time.Time, r *Report) (*Identity, error) {
+// checkTimes returns when claims that are valid now expire.
+func checkTimes(c claims, now time.Time) (time.Time, error) {
 	expires, err := c.time("exp")
 	switch {
 	case err != nil:
-		return nil, failed("expiry", "%v", err)
+		return expires, failed("expiry", "%v", err)
 	case expires.IsZero():
-		return nil, failed("expiry", "there is none")
+		return expires, failed("expiry", "there is none")
 	case !now.Before(expires.Add(skew)):
-		return nil, failed("expiry", "it expired %s ago", now.Sub(expires).Round(time.Second))
+		return expires, failed("expiry", "it expired %s ago", now.Sub(expires).Round(time.Second))
 	}
 	for _, name := range []string{"nbf", "iat"} {
 		at, err := c.time(name)
 		if err != nil {
-			return nil, failed(name, "%v", err)
+			return expires, failed(name, "%v", err)
 		}
 		if now.Add(skew).Before(at) {
-			return nil, failed(name, "it is valid only in %s", at.Sub(now).Round(time.Second))
+			return expires, failed(name, "it is valid only in %s", at.Sub(now).Round(time.Second))
 		}
+	}
+	return expires, nil
+}
+
+// identify checks the claims and returns who they are about.
+func (i *issuer) identify(c claims, now time.Time, r *Report) (*Identity, error) {
+	expires, err := checkTimes(c, now)
+	if err != nil {
+		return nil, err
 	}
 	r.passed("expiry", "in %s", expires.Sub(now).Round(time.Second))
 	if c["at_hash"] != nil || c["c_hash"] != nil || strings.EqualFold(c.text("typ"), "ID") {
@@ -175,7 +184,7 @@ func (i *issuer) identify(c claims, now time.Time, r *Report) (*Identity, error)
 	}
 	id := &Identity{Name: c.name(), Audience: c.texts("aud"), issuer: i}
 	id.Identity = access.Identity{
-		Issuer: i.cfg.Issuer, Subject: c.text(i.subject), Client: c.text("azp"), Scopes: c.scopes(), Expires: expires.Add(skew),
+		Issuer: i.cfg.Issuer, Subject: c.subject(i.subject), Client: c.text("azp"), Scopes: c.scopes(), Expires: expires.Add(skew),
 	}
 	if id.Client == "" {
 		id.Client = c.text("client_id")
@@ -184,13 +193,18 @@ func (i *issuer) identify(c claims, now time.Time, r *Report) (*Identity, error)
 		return nil, err
 	}
 	r.passed("subject", "%s", id.Subject)
-	if id.Groups, err = c.groups(i.groups); err != nil {
-		id.denied = err
-		return id, nil
+	id.readRights(c, r)
+	return id, nil
+}
+
+// readRights finds out the groups and what they give.
+func (id *Identity) readRights(c claims, r *Report) {
+	id.Groups, id.denied = c.groups(id.issuer.groups)
+	if id.denied != nil {
+		return
 	}
 	r.passed("groups", "%s", strings.Join(id.Groups, ", "))
-	id.principal, id.denied = i.principal(id, r)
-	return id, nil
+	id.principal, id.denied = id.issuer.principal(id, r)
 }
 
 // claims are what a token says.
