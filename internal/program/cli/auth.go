@@ -3,12 +3,15 @@ package cli
 import (
 	"bytes"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
+	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/identity"
 )
 
@@ -40,28 +43,36 @@ func (c *command) explainToken() *cobra.Command {
 			if len(cfg.Identity) == 0 {
 				return fault.New(fault.BadConfig, "%s has no identity providers", cfg.Path).WithHint("add identity to it; see docs/identity.md")
 			}
-			text, err := io.ReadAll(io.LimitReader(c.env.In, maxTokenInput))
+			token, err := c.readToken()
 			if err != nil {
 				return err
 			}
-			token := string(bytes.TrimSpace(text))
-			token = strings.TrimPrefix(token, "Bearer ")
-			switch {
-			case token == "":
-				return usage("there is no token on standard input")
-			case strings.HasPrefix(token, "tf_"):
-				return usage("this is a key of toolfit, not a token of an identity provider; keys are listed by: toolfit keys")
+			if profile != "" && !slices.ContainsFunc(cfg.Profiles, func(p config.Profile) bool { return p.Name == profile }) {
+				return fault.New(fault.NotFound, "there is no profile %q", profile)
 			}
-			resource := strings.TrimRight(cfg.PublicURL, "/") + "/mcp"
-			v := identity.New(cfg.Identity, &identity.Options{Base: resource})
-			if profile != "" {
-				resource += "/" + profile
-			}
-			return c.showReport(v.Explain(cmd.Context(), token, resource))
+			v := identity.New(cfg.Identity, &identity.Options{Base: strings.TrimRight(cfg.PublicURL, "/") + "/mcp"})
+			return c.showReport(v.Explain(cmd.Context(), token, profile))
 		},
 	}
 	cmd.Flags().StringVar(&profile, "profile", "", "profile that the token is for, as in /mcp/PROFILE (default: /mcp)")
 	return cmd
+}
+
+// ownCredential is how our own keys, secrets and tokens begin.
+var ownCredential = regexp.MustCompile(`^tf[a-z]*_`)
+
+func (c *command) readToken() (string, error) {
+	text, err := io.ReadAll(io.LimitReader(c.env.In, maxTokenInput))
+	token := strings.TrimPrefix(string(bytes.TrimSpace(text)), "Bearer ")
+	switch {
+	case err != nil:
+		return "", err
+	case token == "":
+		return "", usage("there is no token on standard input")
+	case ownCredential.MatchString(token):
+		return "", usage("this is a key or token of toolfit itself, not a token of an identity provider")
+	}
+	return token, nil
 }
 
 // shownStep is a check as JSON.

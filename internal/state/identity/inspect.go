@@ -32,16 +32,17 @@ func (v *Verifier) Inspect(ctx context.Context, issuer string) (*Inspection, err
 	i := v.issuer(issuer)
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
-	m, err := i.discover(ctx)
+	m, err := i.fetchMetadata(ctx)
 	if err != nil {
-		return nil, fault.As(err).WithHint("%s", advice(err))
+		const usual = "issuer must be the address under which the provider has /.well-known/openid-configuration"
+		return nil, fault.As(err).WithHint("%s", advice(err, usual))
 	}
 	if m.JWKSURI == "" && i.cfg.Login != nil && !i.openID() {
 		return &Inspection{Metadata: m}, nil // its claims are not signed
 	}
-	list, header, err := i.readKeys(ctx)
+	list, header, err := i.readKeys(ctx, m)
 	if err != nil {
-		return nil, fault.As(err).WithHint("%s", advice(err))
+		return nil, fault.As(err).WithHint("%s", advice(err, "the provider must publish its keys at the jwks_uri of its metadata"))
 	}
 	seen := &Inspection{Metadata: m, Ahead: ahead(header, v.now())}
 	for n := range list {
@@ -67,12 +68,12 @@ func (v *Verifier) InspectOpaque(ctx context.Context, issuer string) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	c, err := v.issuer(issuer).ask(ctx, "toolfit-doctor")
+	const usual = "introspect.url must be the introspection endpoint of the provider (RFC 7662)"
 	if err != nil {
-		return fault.As(err).WithHint("%s", advice(err))
+		return fault.As(err).WithHint("%s", advice(err, usual))
 	}
 	if string(c["active"]) != "false" {
-		return fault.New(fault.UpstreamDown, "it does not say that a token it cannot know is not active").
-			WithHint("is introspect.url the address of its introspection endpoint (RFC 7662)?")
+		return fault.New(fault.UpstreamDown, "asked about a token that it cannot know, it does not answer that it is not active").WithHint(usual)
 	}
 	return nil
 }
@@ -94,8 +95,8 @@ type otherName struct{ name string }
 
 func (o *otherName) Error() string { return fmt.Sprintf("it calls itself %.200q", o.name) }
 
-// advice says what to do about a provider that cannot be used.
-func advice(err error) string {
+// advice says what to do about a provider that cannot be used: what is usual, unless the error tells more.
+func advice(err error, usual string) string {
 	var named *otherName
 	var name *net.DNSError
 	var status *badStatus
@@ -122,5 +123,5 @@ func advice(err error) string {
 	case errors.As(err, &status) && status.code >= 500:
 		return "try again later, and look into its log"
 	}
-	return "issuer must be the address under which the provider has /.well-known/openid-configuration"
+	return usual
 }

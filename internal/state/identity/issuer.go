@@ -101,14 +101,13 @@ func (i *issuer) discover(ctx context.Context) (*Metadata, error) {
 	if i.failure != nil && i.v.now().Sub(i.tried) < retryAfter {
 		return nil, i.failure
 	}
-	i.metadata, i.failure = i.fetchMetadata(ctx)
+	i.metadata, i.failure = i.fetchMetadata(context.WithoutCancel(ctx)) // all others wait for the same
 	i.tried = i.v.now()
 	return i.metadata, i.failure
 }
 
-// fetchMetadata goes on when who asked first is gone: all others wait for the same.
 func (i *issuer) fetchMetadata(ctx context.Context) (*Metadata, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTime)
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	var last error
 	for _, at := range wellKnown(i.cfg.Issuer) {
@@ -172,15 +171,15 @@ func (i *issuer) forget() {
 }
 
 func (i *issuer) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, time.Duration, error) {
-	list, header, err := i.readKeys(ctx)
+	m, err := i.discover(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, header, err := i.readKeys(ctx, m)
 	return list, maxAge(header), err
 }
 
-func (i *issuer) readKeys(ctx context.Context) ([]jose.JSONWebKey, http.Header, error) {
-	m, err := i.discover(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
+func (i *issuer) readKeys(ctx context.Context, m *Metadata) ([]jose.JSONWebKey, http.Header, error) {
 	if !i.acceptable(m.JWKSURI) {
 		return nil, nil, i.away("its metadata names no keys, or none over https: jwks_uri is %.200q", m.JWKSURI)
 	}

@@ -172,7 +172,7 @@ func TestExplainShowsEveryCheck(t *testing.T) {
 		p.Token(t, p.good("groups", "cat")): "issuer algorithm signature expiry subject client groups map[0] map[1] map[2] audience scope rights !",
 		"opaque":                            "form !",
 	} {
-		if got := steps(v.Explain(t.Context(), token, resource)); got != want {
+		if got := steps(v.Explain(t.Context(), token, "ops")); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 	}

@@ -63,7 +63,7 @@ func (id *Identity) checkAudience(resource string) error {
 	if len(id.Audience) == 0 {
 		return failed("audience", "it has no aud, so it may be for anybody")
 	}
-	return failed("audience", "it is for %.300s, not for %s", strings.Join(id.Audience, ", "), resource)
+	return failed("audience", "it is for %.300s, not for %s; audiences can name others", strings.Join(id.Audience, ", "), resource)
 }
 
 // accepts tells whether tokens for the audience are good for the resource. A final slash is forgiven, and

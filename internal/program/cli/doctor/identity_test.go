@@ -62,7 +62,7 @@ func TestEveryFaultOfAProviderIsExplained(t *testing.T) {
 	}{
 		"another name": {func(p *idp.Provider) { p.Issuer = elsewhere },
 			`problem identity\[0\]: .* it calls itself "https://login.example.com/" → if that is your provider, write: issuer: https://login.example.com/$`},
-		"no keys":  {func(p *idp.Provider) { p.Keys = nil }, `problem .*its keys were not read: it has no keys → `},
+		"no keys":  {func(p *idp.Provider) { p.Keys = nil }, `problem .*its keys were not read: it has no keys → the provider must publish its keys`},
 		"no place": {func(p *idp.Provider) { p.Login.Metadata["jwks_uri"] = nil }, `problem .*its metadata names no keys, or none over https`},
 		"keys for no one": {func(p *idp.Provider) { p.Keys = map[string]crypto.Signer{"a": idp.NewEC(elliptic.P384())} },
 			`problem .*are for ES384, which algorithms does not accept → write: algorithms: \[ES384\]`},
@@ -152,7 +152,7 @@ func TestWhatAProviderCannotDoIsSaid(t *testing.T) {
 		"asked by a stranger": {map[string]any{"registration_endpoint": "x"}, "introspect: {url: '%[1]s/introspect', clientId: toolfit, clientSecret: x}, ",
 			[]string{`ok`, `problem identity\[0\].introspect: .*it answered 401 Unauthorized → check clientId and clientSecret`}},
 		"asked elsewhere": {map[string]any{"registration_endpoint": "x"}, "introspect: {url: '%[1]s/keys', clientId: toolfit, clientSecret: x}, ",
-			[]string{`ok`, `problem identity\[0\].introspect: .*→ is introspect.url the address`}},
+			[]string{`ok`, `problem identity\[0\].introspect: .*→ introspect.url must be`}},
 		"on a page": {map[string]any{"registration_endpoint": "x"}, "login: {clientId: x}, ",
 			[]string{`ok`, `ok identity\[0\].login: register this redirect URI at the provider: http://127.0.0.1:1/base/sign-in/callback`}},
 		"on a page alone": {map[string]any{"registration_endpoint": "x", "jwks_uri": nil}, "login: {clientId: x, scopes: [user], userinfo: ['%[1]s/user']}, ",
