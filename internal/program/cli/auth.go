@@ -2,10 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +17,7 @@ import (
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/identity"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 func (c *command) auth() *cobra.Command {
@@ -51,11 +56,32 @@ func (c *command) explainToken() *cobra.Command {
 				return fault.New(fault.NotFound, "there is no profile %q", profile)
 			}
 			v := identity.New(cfg.Identity, &identity.Options{Base: strings.TrimRight(cfg.PublicURL, "/") + "/mcp"})
-			return c.showReport(v.Explain(cmd.Context(), token, profile))
+			r := v.Explain(cmd.Context(), token, profile)
+			if err := c.checkPerson(cmd.Context(), cfg, r); err != nil {
+				return err
+			}
+			return c.showReport(r)
 		},
 	}
 	cmd.Flags().StringVar(&profile, "profile", "", "profile that the token is for, as in /mcp/PROFILE (default: /mcp)")
 	return cmd
+}
+
+// checkPerson adds to the report whether somebody is disabled. Without a store, nobody is.
+func (c *command) checkPerson(ctx context.Context, cfg *config.Config, r *identity.Report) error {
+	if _, err := os.Stat(cfg.Store); r.Who.ID == "" || err != nil && !strings.Contains(cfg.Store, "://") {
+		return nil
+	}
+	return c.withStore(ctx, func(_ *config.Config, st *store.Store) error {
+		p, err := st.Person(ctx, r.Who.ID)
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		if err == nil && !p.DisabledAt.IsZero() {
+			r.Refuse("person", errors.New("disabled since "+p.DisabledAt.Local().Format(time.DateTime)+"; to let them in: toolfit people enable "+p.ID))
+		}
+		return err
+	})
 }
 
 // ownCredential is how our own keys, secrets and tokens begin.

@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/state/identity"
+	"github.com/toolfit/toolfit/internal/state/store"
 	"github.com/toolfit/toolfit/internal/testkit/idp"
 )
 
@@ -71,6 +76,26 @@ identity:
 	if code, _, errs := w.runWith(t, claims(), "auth", "explain", "-", "--profile", "none"); code != 1 || !strings.Contains(errs, `there is no profile "none"`) {
 		t.Errorf("a profile that does not exist: %d %s", code, errs)
 	}
+	if exists("toolfit.db") {
+		t.Error("explaining made a store")
+	}
+	v := identity.New([]config.Identity{{Issuer: p.URL, Map: []config.Mapping{{}}}}, &identity.Options{Base: all})
+	alice := v.Explain(t.Context(), claims(), "").Who
+	st, err := store.Open(t.Context(), "toolfit.db", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	person := store.Person{ID: alice.ID, Issuer: p.URL, Subject: "alice", Kind: "user", Name: "alice", SeenAt: time.Now(), Role: "caller", Profile: "ops"}
+	_, missing := st.DisablePerson(t.Context(), alice.ID, time.Now())
+	if err := errors.Join(st.SavePerson(t.Context(), person), st.Close()); err != nil || missing == nil {
+		t.Fatal(err, missing)
+	}
+	if code, out, errs := w.runWith(t, claims(), "auth", "explain", "-"); code != 0 {
+		t.Errorf("somebody who was here: %d %s%s", code, out, errs)
+	}
+	w.run(t, "people", "disable", "alice")
+	_, out, _ := w.runWith(t, claims(), "auth", "explain", "-")
+	wants(t, out, `no +person +disabled since 20.*; to let them in: toolfit people enable u_\w+`)
 	if code, _, errs := w.run(t, "auth", "explain", "ey.x.y"); code != 2 || !strings.Contains(errs, "must come from standard input") {
 		t.Errorf("an argument: %d %s", code, errs)
 	}

@@ -26,7 +26,16 @@ type Step struct {
 }
 
 // Report is what Explain has found out, in the order of the checks.
-type Report struct{ Steps []Step }
+type Report struct {
+	Steps []Step
+	Who   access.Principal // zero: refused
+}
+
+// Refuse notes why the token is refused.
+func (r *Report) Refuse(step string, err error) {
+	r.Steps = append(r.Steps, Step{Name: step, Err: err})
+	r.Who = access.Principal{}
+}
 
 // passed notes that the token has passed a check.
 func (r *Report) passed(name, said string, args ...any) {
@@ -80,7 +89,9 @@ func (v *Verifier) Explain(ctx context.Context, token, profile string) *Report {
 		err = errors.New(failed.said)
 	}
 	if err != nil {
-		r.Steps = append(r.Steps, Step{Name: step, Err: err})
+		r.Refuse(step, err)
+	} else {
+		r.Who = id.principal
 	}
 	return r
 }

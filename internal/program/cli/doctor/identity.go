@@ -23,16 +23,22 @@ func (d *doctor) identity(ctx context.Context, cfg *config.Config, running bool)
 	v := identity.New(cfg.Identity, &identity.Options{Now: d.Now})
 	for n := range cfg.Identity {
 		subject := fmt.Sprintf("identity[%d]", n)
-		d.provider(ctx, v, subject, &cfg.Identity[n])
-		if cfg.Identity[n].Login != nil {
-			d.say(good, subject+".login", "register this redirect URI at the provider: "+strings.TrimRight(cfg.PublicURL, "/")+"/sign-in/callback", "")
+		p := &cfg.Identity[n]
+		d.provider(ctx, v, subject, p, cfg.Broker != nil)
+		if p.Login != nil {
+			base := strings.TrimRight(cfg.PublicURL, "/")
+			message := "register this redirect URI at the provider: " + base + "/sign-in/callback"
+			if cfg.Broker != nil {
+				message = "register these redirect URIs at the provider: " + base + "/sign-in/callback and " + base + "/oauth/callback"
+			}
+			d.say(good, subject+".login", message, "")
 		}
-		d.mappings(subject, &cfg.Identity[n])
+		d.mappings(subject, p)
 	}
 	d.public(ctx, cfg, running)
 }
 
-func (d *doctor) provider(ctx context.Context, v *identity.Verifier, subject string, p *config.Identity) {
+func (d *doctor) provider(ctx context.Context, v *identity.Verifier, subject string, p *config.Identity, broker bool) {
 	seen, err := v.Inspect(ctx, p.Issuer)
 	if err != nil {
 		d.blame(subject, err)
@@ -47,7 +53,9 @@ func (d *doctor) provider(ctx context.Context, v *identity.Verifier, subject str
 		d.say(warning, subject, fmt.Sprintf("its clock is %s %s the clock of this machine; from a minute on, tokens are refused", off, way),
 			"set both by a time server (NTP)")
 	}
-	d.clients(subject, seen.Metadata)
+	if !broker || p.Login == nil { // else clients sign in at the broker
+		d.clients(subject, seen.Metadata)
+	}
 	if p.Introspect == nil {
 		return
 	}
@@ -82,7 +90,7 @@ func (d *doctor) clients(subject string, m *identity.Metadata) {
 		d.say(warning, subject, "it names no authorization_endpoint and token_endpoint: nobody can sign in there, only use tokens from elsewhere", "")
 	case m.RegistrationEndpoint == "" && !m.ClientDocuments:
 		d.say(warning, subject, "it registers no clients by itself: MCP clients need a client id that you create there",
-			"see docs/identity.md for clients that take one, and for the broker")
+			"add a broker, which lets them sign in without one; see docs/identity.md")
 	case !slices.Contains(m.PKCEMethods, "S256"):
 		d.say(warning, subject, "it does not list S256 in code_challenge_methods_supported: many MCP clients refuse to sign in there", "")
 	}

@@ -143,7 +143,7 @@ func TestWhatAProviderCannotDoIsSaid(t *testing.T) {
 		more     string
 		want     []string
 	}{
-		"no registration": {nil, "", []string{`ok`, `warning identity\[0\]: it registers no clients by itself: .* → see docs/identity.md`}},
+		"no registration": {nil, "", []string{`ok`, `warning identity\[0\]: it registers no clients by itself: .* → add a broker, .* docs/identity.md`}},
 		"no S256": {map[string]any{"client_id_metadata_document_supported": true, "code_challenge_methods_supported": nil}, "",
 			[]string{`ok`, `warning identity\[0\]: it does not list S256`}},
 		"no sign-in": {map[string]any{"authorization_endpoint": nil}, "", []string{`ok`, `warning identity\[0\]: it names no authorization_endpoint`}},
@@ -260,7 +260,7 @@ func TestWhatClientsSeeIsChecked(t *testing.T) {
 		"no CORS":           {right, without("Access-Control-Allow-Origin"), `problem publicURL: clients in web pages cannot read`},
 		"no challenge":      {right, without("WWW-Authenticate"), `problem publicURL: \S+/mcp does not tell clients where to sign in`},
 		"a page at /mcp":    {right, instead("/base/mcp", page("hello")), `problem publicURL: \S+/mcp answers 200 OK to a client that is not signed in`},
-		"another provider":  {handler(parsed(t, file, front.URL, "https://other.example.com")), nil, `problem publicURL: \S+ names other identity providers: https://other`},
+		"another provider":  {handler(parsed(t, file, front.URL, "https://other.example.com")), nil, `problem publicURL: \S+ sends clients to other identity providers: https://other`},
 		"another gateway":   {handler(parsed(t, file, "https://other.example.com", p.URL)), nil, `problem publicURL: \S+ leads to another gateway, whose publicURL is https://other.example.com/base`},
 		"without providers": {handler(parsed(t, "basePath: /base\nstore: t.db")), nil, `problem publicURL: \S+ answers 401 Unauthorized`},
 	} {
@@ -276,4 +276,40 @@ func TestWhatClientsSeeIsChecked(t *testing.T) {
 	d := &doctor{Options: Options{Now: time.Now}}
 	d.identity(t.Context(), cfg, true)
 	said(t, d, `ok identity`, `warning publicURL: this machine cannot reach http://\S+: connection refused → check publicURL`)
+}
+
+func TestTheBrokerIsLookedFor(t *testing.T) {
+	p := idp.New(t) // which registers no clients; with the broker it need not
+	base := ""
+	status := http.StatusOK
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/base/mcp":
+			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+base+`/.well-known/oauth-protected-resource/mcp"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		case "/.well-known/oauth-authorization-server/base":
+			w.WriteHeader(status)
+			fmt.Fprintf(w, `{"issuer": %q}`, base)
+		default:
+			w.Header().Set("Access-Control-Allow-Origin", "*")
+			fmt.Fprintf(w, `{"resource": %q, "authorization_servers": [%q, "http://127.0.0.1:1"]}`, base+"/mcp", base)
+		}
+	}))
+	defer front.Close()
+	base = front.URL + "/base"
+	cfg := parsed(t, `publicURL: %s
+identity:
+- {issuer: '%s', login: {clientId: toolfit}, map: [{}]}
+- {issuer: 'http://127.0.0.1:1', map: [{}]}
+broker: {registration: true}`, base, p.URL)
+	for code, want := range map[int]string{
+		http.StatusOK:       `ok publicURL: \S+/base/mcp tells clients where to sign in`,
+		http.StatusNotFound: `problem publicURL: clients look for the broker at \S+/.well-known/oauth-authorization-server/base, which answers 404`,
+	} {
+		status = code
+		d := &doctor{Options: Options{Now: time.Now}}
+		d.identity(t.Context(), cfg, true)
+		said(t, d, `ok identity\[0\]: `, `ok identity\[0\].login: register these redirect URIs at the provider: \S+/base/sign-in/callback and \S+/base/oauth/callback`,
+			`problem identity\[1\]`, want)
+	}
 }
