@@ -43,7 +43,7 @@ func errInvalid() error {
 
 // Admit returns who sends an access token, if it is for the resource, the address of what is asked for.
 func (b *Broker) Admit(ctx context.Context, token, resource string) (access.Principal, error) {
-	if len(token) > maxAccess {
+	if len(token) > maxAccess || !IsToken(token) {
 		return access.Principal{}, errInvalid()
 	}
 	var buf [maxAccess]byte // on the stack, so that hashing does not allocate

@@ -101,7 +101,7 @@ func newWorld(t *testing.T, change func(*Parts)) *world {
 		Config: &config.Broker{Clients: []string{w.site.URL + "/**"}, Registration: true},
 		Issuer: w.server.URL, Scopes: []string{"mcp:tools"},
 		IsResource:  func(address string) bool { return strings.HasPrefix(address, w.server.URL+"/mcp") },
-		People:      identity.New(cfg, &identity.Options{People: people{keys, st}, Now: w.now}),
+		People:      identity.New(cfg, &identity.Options{People: people{keys, st}}),
 		CheckPerson: keys.CheckPerson, Store: st, Now: w.now,
 	}
 	if change != nil {
@@ -303,4 +303,12 @@ func readStore(t *testing.T, w *world) string {
 		}
 	}
 	return all.String()
+}
+
+// newSite serves on this machine and returns its address.
+func newSite(t *testing.T, h http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
 }
