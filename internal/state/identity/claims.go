@@ -66,7 +66,7 @@ func (c claims) time(name string) (time.Time, error) {
 
 // name is what people call who the token is about. It decides nothing.
 func (c claims) name() string {
-	for _, claim := range []string{"name", "preferred_username", "email", "upn"} {
+	for _, claim := range []string{"name", "preferred_username", "email", "upn", "login"} {
 		if s := c.text(claim); s != "" && len(s) <= 200 {
 			return s
 		}

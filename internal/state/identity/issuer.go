@@ -37,6 +37,8 @@ type issuer struct {
 
 	mu       sync.Mutex
 	metadata *Metadata // nil: to be fetched
+	failure  error     // of the last fetch
+	tried    time.Time
 }
 
 func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) *issuer {
@@ -89,6 +91,18 @@ func (i *issuer) discover(ctx context.Context) (*Metadata, error) {
 	if i.metadata != nil {
 		return i.metadata, nil
 	}
+	if i.failure != nil && i.v.now().Sub(i.tried) < retryAfter {
+		return nil, i.failure
+	}
+	i.metadata, i.failure = i.fetchMetadata(ctx)
+	i.tried = i.v.now()
+	return i.metadata, i.failure
+}
+
+// fetchMetadata goes on when who asked first is gone: all others wait for the same.
+func (i *issuer) fetchMetadata(ctx context.Context) (*Metadata, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTime)
+	defer cancel()
 	var last error
 	for _, at := range wellKnown(i.cfg.Issuer) {
 		var m Metadata
@@ -103,7 +117,6 @@ func (i *issuer) discover(ctx context.Context) (*Metadata, error) {
 		case m.Issuer != i.cfg.Issuer:
 			return nil, i.away("it calls itself %.200q", m.Issuer)
 		}
-		i.metadata = &m
 		return &m, nil
 	}
 	return nil, i.away("its metadata was not found: %v", fault.Plain(last))

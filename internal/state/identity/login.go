@@ -92,7 +92,7 @@ func (v *Verifier) FinishLogin(ctx context.Context, l Login, answer url.Values) 
 	if err := i.addUserinfo(ctx, c, token); err != nil {
 		return nil, err
 	}
-	id, err := i.person(c, token)
+	id, err := i.signedIn(c)
 	if err != nil {
 		return nil, i.notSignedIn("%v", err)
 	}

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/go-jose/go-jose/v4"
 	"golang.org/x/oauth2"
@@ -112,16 +111,11 @@ func lastSegment(address string) string {
 	return path.Base(u.Path)
 }
 
-// person is who the claims of a sign-in are about. It is never a service.
-func (i *issuer) person(c claims, token *oauth2.Token) (*Identity, error) {
+// signedIn is who the claims of a sign-in are about: a person, for whom no program acts.
+func (i *issuer) signedIn(c claims) (*Identity, error) {
 	id := &Identity{Name: c.name(), issuer: i}
 	id.Issuer = i.cfg.Issuer
 	id.Subject = c.subject(i.subject)
-	id.Client = i.cfg.Login.ClientID
-	id.Scopes = i.loginScopes()
-	if granted, ok := token.Extra("scope").(string); ok && granted != "" {
-		id.Scopes = strings.FieldsFunc(granted, func(r rune) bool { return r == ' ' || r == ',' }) // GitHub: commas
-	}
 	if id.Subject == "" {
 		return nil, failed("subject", "there is no %s", i.subject)
 	}

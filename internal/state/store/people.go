@@ -36,9 +36,13 @@ func readPerson(scan scanner, p *Person) error {
 	return err
 }
 
-// People returns everybody, those seen last first.
-func (s *Store) People(ctx context.Context) ([]Person, error) {
-	return list(ctx, s, "read people", readPerson, "SELECT "+personColumns+" FROM people ORDER BY seen_at DESC, id")
+// People returns up to limit people whose id, subject or name begins with the text, those seen last first.
+func (s *Store) People(ctx context.Context, text string, limit int) ([]Person, error) {
+	const query = "SELECT " + personColumns + ` FROM people
+		WHERE $1 = '' OR lower(substr(id, 1, length($1))) = lower($1) OR lower(substr(subject, 1, length($1))) = lower($1)
+			OR lower(substr(name, 1, length($1))) = lower($1)
+		ORDER BY seen_at DESC, id LIMIT $2`
+	return list(ctx, s, "read people", readPerson, query, text, limit)
 }
 
 // Person returns the one with that id. An unknown one is a fault.NotFound.

@@ -24,9 +24,14 @@ func testPeople(t *testing.T, open func() *store.Store) {
 	later.Groups = nil
 	check(t, s.SavePerson(ctx, later))
 	bot.CreatedAt = noon
-	got, err := open().People(ctx)
+	for text, want := range map[string][]store.Person{"": {ann, bot}, "BO": {bot}, "ann 王": {ann, bot}, "u_1": {ann}, "%": nil} {
+		got, err := open().People(ctx, text, 10)
+		check(t, err)
+		equal(t, got, want)
+	}
+	got, err := s.People(ctx, "", 1)
 	check(t, err)
-	equal(t, got, []store.Person{ann, bot})
+	equal(t, got, []store.Person{ann})
 
 	if _, err := s.DisablePerson(ctx, "Ann 王", noon); !fault.Is(err, fault.Conflict) {
 		t.Errorf("two of one name: %v", err)
