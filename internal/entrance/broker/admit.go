@@ -1,0 +1,112 @@
+package broker
+
+import (
+	"context"
+	"crypto/sha256"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+const (
+	knownFor   = 10 * time.Second // a token is used without a look into the store; news make that shorter
+	retryAfter = time.Second      // while the store does not answer
+	maxKnown   = 10_000           // tokens
+	maxAccess  = 128              // bytes of a token
+)
+
+// memory remembers access tokens by their hash.
+type memory struct {
+	mu   sync.RWMutex
+	byID map[[sha256.Size]byte]remembered
+}
+
+type remembered struct {
+	who      access.Principal
+	resource string
+	expires  time.Time // the token itself
+	until    time.Time // it is looked up again
+	changes  int64     // that were known when it was looked up
+}
+
+// Forget makes every token be looked up anew: a grant has ended, or something may have changed.
+func (b *Broker) Forget() { b.changes.Add(1) }
+
+func errInvalid() error {
+	return fault.New(fault.Unauthorized, "the token is not valid here").WithHint("sign in again")
+}
+
+// Admit returns who sends an access token, if it is for the resource, the address of what is asked for.
+func (b *Broker) Admit(ctx context.Context, token, resource string) (access.Principal, error) {
+	if len(token) > maxAccess || !IsToken(token) {
+		return access.Principal{}, errInvalid()
+	}
+	var buf [maxAccess]byte // on the stack, so that hashing does not allocate
+	sum := sha256.Sum256(buf[:copy(buf[:], token)])
+	now := b.Now()
+	b.known.mu.RLock()
+	r, ok := b.known.byID[sum]
+	b.known.mu.RUnlock()
+	if !ok || !now.Before(r.until) || r.changes != b.changes.Load() {
+		var err error
+		if r, err = b.look(ctx, sum, r, now); err != nil {
+			return access.Principal{}, err
+		}
+	}
+	if r.resource != resource && r.resource != b.Issuer+"/mcp" {
+		return access.Principal{}, errInvalid()
+	}
+	if err := b.CheckPerson(ctx, r.who.ID, r.who.Name); err != nil {
+		return access.Principal{}, err
+	}
+	return r.who, nil
+}
+
+// look finds a token in the store. While that does not answer, what was known of it before holds, as for keys.
+func (b *Broker) look(ctx context.Context, sum [sha256.Size]byte, before remembered, now time.Time) (remembered, error) {
+	r := remembered{changes: b.changes.Load(), until: now.Add(knownFor)} // before the look
+	g, expires, err := b.Store.GrantOf(ctx, sum[:])
+	if err == nil {
+		r.who, err = b.principal(ctx, &g)
+		r.resource = g.Resource
+		r.expires = expires
+	}
+	switch code := fault.As(err).Code; {
+	case err == nil:
+		r.who.Token.Expires = expires
+		if expires.Before(r.until) {
+			r.until = expires
+		}
+	case code == fault.NotFound || code == fault.Unauthorized:
+		return r, errInvalid()
+	case code != fault.Forbidden && ctx.Err() == nil && now.Before(before.expires):
+		r.who, r.resource, r.expires = before.who, before.resource, before.expires
+		r.until = now.Add(retryAfter)
+	default:
+		return r, err
+	}
+	b.known.mu.Lock()
+	defer b.known.mu.Unlock()
+	if b.known.byID == nil || len(b.known.byID) >= maxKnown {
+		b.known.byID = map[[sha256.Size]byte]remembered{}
+	}
+	b.known.byID[sum] = r
+	return r, nil
+}
+
+// principal is who a grant lets in now. The configuration of today decides, not that of the sign-in.
+func (b *Broker) principal(ctx context.Context, g *store.Grant) (access.Principal, error) {
+	lacks := func(scope string) bool { return !slices.Contains(g.Scopes, scope) }
+	if !b.allows(g.Client) || slices.ContainsFunc(b.Scopes, lacks) {
+		return access.Principal{}, errInvalid()
+	}
+	return b.People.Principal(ctx, g.Person, g.Client, g.Scopes)
+}
+
+// IsToken tells whether a text can be one of our access tokens.
+func IsToken(text string) bool { return strings.HasPrefix(text, AccessPrefix) }
