@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/oauth2"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
@@ -74,6 +75,34 @@ func (v *Verifier) InspectOpaque(ctx context.Context, issuer string) error {
 	}
 	if string(c["active"]) != "false" {
 		return fault.New(fault.UpstreamDown, "asked about a token that it cannot know, it does not answer that it is not active").WithHint(usual)
+	}
+	return nil
+}
+
+// InspectLogin asks a provider for a token for a code that it cannot know, to see whether it knows us. The error
+// says what to do.
+func (v *Verifier) InspectLogin(ctx context.Context, issuer, redirect string) error {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	i := v.issuer(issuer)
+	l := NewLogin(issuer, redirect)
+	client, err := i.oauth(ctx, l)
+	if err != nil {
+		return fault.As(err).WithHint("its metadata must name it, with https")
+	}
+	_, err = client.Exchange(context.WithValue(ctx, oauth2.HTTPClient, i.http), "toolfit-doctor", oauth2.VerifierOption(l.Verifier))
+	var said *oauth2.RetrieveError
+	if err == nil || !errors.As(err, &said) {
+		return fault.As(i.away("its token endpoint does not answer as one: %w", fault.Plain(err))).WithHint("%s", advice(err, "look into its log"))
+	}
+	switch said.ErrorCode {
+	case "invalid_client", "unauthorized_client", "incorrect_client_credentials":
+		return fault.New(fault.UpstreamDown, "the provider does not accept clientId and clientSecret: it answered %s", said.ErrorCode).
+			WithHint("check both; the secret may have expired")
+	case "redirect_uri_mismatch":
+		return fault.New(fault.UpstreamDown, "the provider does not know the redirect URI %s", redirect).WithHint("register it there")
+	case "":
+		return fault.As(i.away("its token endpoint answered %d", said.Response.StatusCode)).WithHint("look into its log")
 	}
 	return nil
 }

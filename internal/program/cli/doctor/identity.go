@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/entrance/console"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/identity"
@@ -24,25 +25,20 @@ func (d *doctor) identity(ctx context.Context, cfg *config.Config, running bool)
 	for n := range cfg.Identity {
 		subject := fmt.Sprintf("identity[%d]", n)
 		p := &cfg.Identity[n]
-		d.provider(ctx, v, subject, p, cfg.Broker != nil)
-		if p.Login != nil {
-			base := strings.TrimRight(cfg.PublicURL, "/")
-			message := "register this redirect URI at the provider: " + base + "/sign-in/callback"
-			if cfg.Broker != nil {
-				message = "register these redirect URIs at the provider: " + base + "/sign-in/callback and " + base + "/oauth/callback"
-			}
-			d.say(good, subject+".login", message, "")
+		if d.provider(ctx, v, subject, p, cfg.Broker != nil) && p.Login != nil {
+			d.login(ctx, v, subject+".login", p.Issuer, cfg)
 		}
 		d.mappings(subject, p)
 	}
 	d.public(ctx, cfg, running)
 }
 
-func (d *doctor) provider(ctx context.Context, v *identity.Verifier, subject string, p *config.Identity, broker bool) {
+// provider checks what tokens need, and returns whether it can be reached.
+func (d *doctor) provider(ctx context.Context, v *identity.Verifier, subject string, p *config.Identity, brokered bool) bool {
 	seen, err := v.Inspect(ctx, p.Issuer)
 	if err != nil {
 		d.blame(subject, err)
-		return
+		return false
 	}
 	d.keys(subject, p, seen)
 	if off := seen.Ahead.Abs(); off > clockWithin {
@@ -53,17 +49,33 @@ func (d *doctor) provider(ctx context.Context, v *identity.Verifier, subject str
 		d.say(warning, subject, fmt.Sprintf("its clock is %s %s the clock of this machine; from a minute on, tokens are refused", off, way),
 			"set both by a time server (NTP)")
 	}
-	if !broker || p.Login == nil { // else clients sign in at the broker
+	if !brokered || p.Login == nil { // else clients sign in at the broker
 		d.clients(subject, seen.Metadata)
 	}
 	if p.Introspect == nil {
-		return
+		return true
 	}
 	if err := v.InspectOpaque(ctx, p.Issuer); err != nil {
 		d.blame(subject+".introspect", err)
 	} else {
 		d.say(good, subject+".introspect", "answers", "")
 	}
+	return true
+}
+
+// login checks that the provider knows us, and says what to register there.
+func (d *doctor) login(ctx context.Context, v *identity.Verifier, subject, issuer string, cfg *config.Config) {
+	base := strings.TrimRight(cfg.PublicURL, "/")
+	back := base + console.CallbackPath
+	if err := v.InspectLogin(ctx, issuer, back); err != nil {
+		d.blame(subject, err)
+		return
+	}
+	message := "the provider knows this client; it needs the redirect URI " + back
+	if cfg.Broker != nil {
+		message = "the provider knows this client; it needs the redirect URIs " + back + " and " + base + "/oauth/callback"
+	}
+	d.say(good, subject, message, "")
 }
 
 // keys checks that signatures of the provider can be checked.

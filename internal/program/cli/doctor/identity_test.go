@@ -153,9 +153,13 @@ func TestWhatAProviderCannotDoIsSaid(t *testing.T) {
 			[]string{`ok`, `problem identity\[0\].introspect: .*it answered 401 Unauthorized → check clientId and clientSecret`}},
 		"asked elsewhere": {map[string]any{"registration_endpoint": "x"}, "introspect: {url: '%[1]s/keys', clientId: toolfit, clientSecret: x}, ",
 			[]string{`ok`, `problem identity\[0\].introspect: .*→ introspect.url must be`}},
-		"on a page": {map[string]any{"registration_endpoint": "x"}, "login: {clientId: x}, ",
-			[]string{`ok`, `ok identity\[0\].login: register this redirect URI at the provider: http://127.0.0.1:1/base/sign-in/callback`}},
-		"on a page alone": {map[string]any{"registration_endpoint": "x", "jwks_uri": nil}, "login: {clientId: x, scopes: [user], userinfo: ['%[1]s/user']}, ",
+		"on a page": {map[string]any{"registration_endpoint": "x"}, "login: {clientId: toolfit, clientSecret: s+3}, ",
+			[]string{`ok`, `ok identity\[0\].login: .* needs the redirect URI http://127.0.0.1:1/base/sign-in/callback`}},
+		"on a page, as a stranger": {map[string]any{"registration_endpoint": "x"}, "login: {clientId: toolfit, clientSecret: x}, ",
+			[]string{`ok`, `problem identity\[0\].login: the provider does not accept clientId and clientSecret: it answered invalid_client → check both`}},
+		"no page": {map[string]any{"registration_endpoint": "x", "token_endpoint": "http://127.0.0.1:1/token"}, "login: {clientId: x}, ",
+			[]string{`ok`, `problem identity\[0\].login: .*its token endpoint does not answer as one: connection refused → start it`}},
+		"on a page alone": {map[string]any{"registration_endpoint": "x", "jwks_uri": nil}, "login: {clientId: toolfit, clientSecret: s+3, scopes: [user], userinfo: ['%[1]s/user']}, ",
 			[]string{`ok .*it signs nothing`, `ok identity\[0\].login`}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -299,7 +303,7 @@ func TestTheBrokerIsLookedFor(t *testing.T) {
 	base = front.URL + "/base"
 	cfg := parsed(t, `publicURL: %s
 identity:
-- {issuer: '%s', login: {clientId: toolfit}, map: [{}]}
+- {issuer: '%s', login: {clientId: toolfit, clientSecret: s+3}, map: [{}]}
 - {issuer: 'http://127.0.0.1:1', map: [{}]}
 broker: {registration: true}`, base, p.URL)
 	for code, want := range map[int]string{
@@ -309,7 +313,7 @@ broker: {registration: true}`, base, p.URL)
 		status = code
 		d := &doctor{Options: Options{Now: time.Now}}
 		d.identity(t.Context(), cfg, true)
-		said(t, d, `ok identity\[0\]: `, `ok identity\[0\].login: register these redirect URIs at the provider: \S+/base/sign-in/callback and \S+/base/oauth/callback`,
+		said(t, d, `ok identity\[0\]: `, `ok identity\[0\].login: .* needs the redirect URIs \S+/base/sign-in/callback and \S+/base/oauth/callback`,
 			`problem identity\[1\]`, want)
 	}
 }
