@@ -102,7 +102,7 @@ func TestSignInAtAProvider(t *testing.T) {
 	}
 }
 
-// TestWhoSignedInIsOutAtOnce when disabled, and learns why.
+// TestWhoSignedInIsOutSoonWhenDisabled, and learns why.
 func TestWhoSignedInIsOutSoonWhenDisabled(t *testing.T) {
 	provider := idp.New(t)
 	w, _ := withProvider(t, provider, here)
@@ -151,6 +151,19 @@ func TestWhoHasNoRightsIsToldSo(t *testing.T) {
 	}
 	if status, _ := p.signIn(key); status != 200 {
 		t.Errorf("the key does not help: HTTP %d", status)
+	}
+}
+
+func TestSignInBelowABasePath(t *testing.T) {
+	provider := idp.New(t)
+	w, _ := withProvider(t, provider, here+"/tools\nbasePath: /tools")
+	p := w.person()
+	resp, body := p.follow(p.begin("/tools/calls"))
+	if resp.StatusCode != 200 || resp.Header.Get("Refresh") != "0; url=/tools/calls" {
+		t.Fatalf("%s %v: %.2000s", resp.Status, resp.Header, mainOf(body))
+	}
+	if status, body := p.ask("GET", "/tools/calls", nil); status != 200 || !strings.Contains(body, "alice") {
+		t.Errorf("HTTP %d: %.2000s", status, mainOf(body))
 	}
 }
 
