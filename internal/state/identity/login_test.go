@@ -169,7 +169,7 @@ func TestFaultyProvidersLetNobodyIn(t *testing.T) {
 		"no ID token":     {func(_ provider, l *idp.Login) { l.Token = func(a map[string]any) { delete(a, "id_token") } }, "there is none"},
 		"no access token": {func(_ provider, l *idp.Login) { l.Token = func(a map[string]any) { delete(a, "access_token") } }, "its answer has none"},
 		"a list":          {func(_ provider, l *idp.Login) { l.Token = func(a map[string]any) { a["id_token"] = []string{"x"} } }, "there is none"},
-		"no JWT":          {func(_ provider, l *idp.Login) { l.Signed = func(string) string { return "EVIL" } }, "form: it is no JWT"},
+		"no JWT":          {func(_ provider, l *idp.Login) { l.Signed = func(string) string { return "EVIL" } }, "form: it is not a JWT"},
 		"too long": {func(_ provider, l *idp.Login) {
 			l.Signed = func(s string) string { return s + strings.Repeat("a", 64<<10) }
 		}, "size"},
