@@ -63,9 +63,9 @@ var algorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", 
 func (c *draft) readIdentity(d *decoder, at place, n *node) {
 	d.items(at, n, func(inner place, item *node) {
 		var i Identity
-		d.object(inner, item, c.identityFields(&i))
+		whole := d.complete(inner, item, c.identityFields(&i))
 		switch {
-		case d.raw:
+		case d.raw || !whole:
 		case i.Issuer == "":
 			d.fail(inner, "has no issuer; add it exactly as in the iss claim of its tokens, such as https://login.example.com")
 		case slices.ContainsFunc(c.Identity, func(other Identity) bool { return other.Issuer == i.Issuer }):

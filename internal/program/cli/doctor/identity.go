@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/entrance/console"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
+	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/identity"
 )
@@ -108,13 +109,24 @@ func (d *doctor) clients(subject string, m *identity.Metadata) {
 	}
 }
 
-// mappings finds those that an earlier one hides.
+// anyone are the providers at which anybody can have an account.
+var anyone = []string{"https://accounts.google.com", "https://github.com/login/oauth"}
+
+// mappings finds those that an earlier one hides, and those that let in more people than anybody means.
 func (d *doctor) mappings(subject string, p *config.Identity) {
 	for n := range p.Map {
-		earlier := slices.IndexFunc(p.Map[:n], func(m config.Mapping) bool { return takesAll(&m, &p.Map[n], p.Scope) })
-		if earlier >= 0 {
-			d.say(warning, fmt.Sprintf("%s.map[%d]", subject, n),
-				fmt.Sprintf("is never used: map[%d] comes first, and fits everybody whom it fits", earlier), "put it before that one, or remove it")
+		m := &p.Map[n]
+		inner := fmt.Sprintf("%s.map[%d]", subject, n)
+		earlier := slices.IndexFunc(p.Map[:n], func(first config.Mapping) bool { return takesAll(&first, m, p.Scope) })
+		fitsAll := takesAll(m, &config.Mapping{}, p.Scope)
+		switch {
+		case earlier >= 0:
+			d.say(warning, inner, fmt.Sprintf("is never used: map[%d] comes first, and fits everybody whom it fits", earlier),
+				"put it before that one, or remove it")
+		case fitsAll && slices.Contains(anyone, p.Issuer):
+			d.say(warning, inner, "lets in everybody with an account at "+p.Issuer+", which anybody can have", "add groups or subjects")
+		case fitsAll && m.Role == string(access.Admin):
+			d.say(warning, inner, "makes everybody an administrator who can sign in at "+p.Issuer, "add groups or subjects")
 		}
 	}
 }

@@ -187,6 +187,7 @@ func TestAMappingBehindAnotherIsFound(t *testing.T) {
 		"other clients":         {"{client: x}, {client: y}", ""},
 		"the scope of all":      {"{scope: all}, {groups: [a]}", `map\[1\]`},
 		"a scope of some":       {"{scope: some}, {groups: [a]}", ""},
+		"everybody as admin":    {"{groups: [a]}, {role: admin}", `map\[1\]: makes everybody an administrator`},
 		"subjects after groups": {"{groups: [a]}, {subjects: [a]}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -200,6 +201,12 @@ func TestAMappingBehindAnotherIsFound(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAMappingForTheWholeWorldIsFound(t *testing.T) {
+	d := &doctor{}
+	d.mappings("m", &config.Identity{Issuer: "https://accounts.google.com", Map: []config.Mapping{{Groups: []string{"example.com"}}, {}}})
+	said(t, d, `warning m\.map\[1\]: lets in everybody with an account at https://accounts.google.com, which anybody can have → add groups`)
 }
 
 // TestWhatClientsSeeIsChecked has a gateway behind a proxy that spoils what goes through it.
