@@ -123,12 +123,11 @@ func (i *issuer) oauth(ctx context.Context, l Login) (*oauth2.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, address := range map[string]string{
-		"authorization_endpoint": m.AuthorizationEndpoint, "token_endpoint": m.TokenEndpoint,
-	} {
-		if !i.acceptable(address) || strings.Contains(address, "#") {
-			return nil, i.away("its %s %.200q is not an address with https", name, address)
-		}
+	switch {
+	case !i.acceptable(m.AuthorizationEndpoint) || strings.Contains(m.AuthorizationEndpoint, "#"):
+		return nil, i.away("its authorization_endpoint %.200q is not an address with https", m.AuthorizationEndpoint)
+	case !i.acceptable(m.TokenEndpoint):
+		return nil, i.away("its token_endpoint %.200q is not an address with https", m.TokenEndpoint)
 	}
 	style := oauth2.AuthStyleInHeader // what holds where a provider says nothing
 	methods := m.TokenAuthMethods

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -347,3 +348,27 @@ func TestLogins(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestASilentProviderIsGivenUp, and those who come next do not wait for it.
+func TestASilentProviderIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := config.Identity{Issuer: "http://127.0.0.1:1", Login: &config.Login{ClientID: "x"}}
+		v := New([]config.Identity{cfg}, nil)
+		v.issuers[0].http.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		for _, want := range []time.Duration{fetchTime, 0, 0} {
+			began := time.Now()
+			_, err := v.LoginURL(t.Context(), NewLogin(cfg.Issuer, redirect))
+			refused(t, "silent", nil, err, "no answer in time")
+			if took := time.Since(began); took != want {
+				t.Errorf("it took %v, want %v", took, want)
+			}
+		}
+	})
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
