@@ -94,7 +94,7 @@ func newWorld(t *testing.T, change func(*Parts)) *world {
 	t.Cleanup(w.server.Close)
 	keys := access.New(st, &access.Options{Now: w.now})
 	cfg := []config.Identity{{
-		Issuer: w.provider.URL, Scope: "mcp:tools", Login: &config.Login{ClientID: "toolfit", ClientSecret: "s+3"},
+		Issuer: w.provider.URL, Scope: "mcp:tools", Login: &config.Login{Name: "Example Login 示例", ClientID: "toolfit", ClientSecret: "s+3"},
 		Map: []config.Mapping{{Groups: []string{"eng"}, Profile: "ops"}},
 	}}
 	p := Parts{
