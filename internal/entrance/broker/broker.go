@@ -29,10 +29,10 @@ import (
 )
 
 const (
-	loginTime   = 10 * time.Minute // from the click on our page to the return from the provider
-	codeTime    = time.Minute
-	accessTime  = time.Hour
-	refreshTime = time.Minute // in which a refresh token can be used again: an answer may be lost, and clients may race
+	loginTime  = 10 * time.Minute // from the click on our page to the return from the provider
+	codeTime   = time.Minute
+	accessTime = time.Hour
+	graceTime  = time.Minute // in which a refresh token can be used again: an answer may be lost, and clients may race
 	// A grant ends for good after a week. Groups are those of the sign-in, so that whoever leaves a group or the
 	// company is out by then, even if nobody disables them here.
 	grantTime = 7 * 24 * time.Hour
@@ -63,6 +63,7 @@ type Parts struct {
 	IsResource  func(address string) bool                        // tells whether tokens can be for it
 	People      People                                           // signs them in, and knows what they may do
 	CheckPerson func(ctx context.Context, id, name string) error // refuses the disabled; asked at every call
+	Limit       func(*http.Request) error                        // refuses who begins too much; nil: nobody
 	Store       *store.Store
 	Now         func() time.Time // nil: time.Now
 	Logger      *slog.Logger     // nil: discard
@@ -81,6 +82,9 @@ type Broker struct {
 func New(p Parts) *Broker {
 	if p.Now == nil {
 		p.Now = time.Now
+	}
+	if p.Limit == nil {
+		p.Limit = func(*http.Request) error { return nil }
 	}
 	if p.Logger == nil {
 		p.Logger = slog.New(slog.DiscardHandler)

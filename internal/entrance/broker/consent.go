@@ -56,6 +56,10 @@ func (b *Broker) answer(w http.ResponseWriter, r *http.Request, p *pages) {
 		p.show(w, r, http.StatusOK, "next.html", view{Next: template.URL(b.back(req, refused)), Redirect: shownHost(req.Redirect)})
 		return
 	}
+	if err := b.Limit(r); err != nil {
+		b.fail(w, r, p, err)
+		return
+	}
 	next, err := b.begin(w, r, pending{identity.NewLogin(issuer, b.Issuer+callbackPath), req})
 	if err != nil {
 		b.fail(w, r, p, err)

@@ -38,6 +38,9 @@ func (b *Broker) register(w http.ResponseWriter, r *http.Request) {
 		ID: registeredName + newText(), Name: shownName(m.Name), Redirects: m.Redirects, ExpiresAt: b.Now().Add(newClientTime),
 	}
 	if err == nil {
+		err = b.Limit(r)
+	}
+	if err == nil {
 		err = b.Store.SaveClient(r.Context(), c)
 	}
 	if err != nil {

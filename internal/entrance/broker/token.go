@@ -121,11 +121,11 @@ func (b *Broker) exchange(r *http.Request, form url.Values, text, prefix string)
 		return nil, err
 	}
 	old := store.GrantToken{Hash: hashed(text), Kind: store.RefreshToken}
-	var until time.Time
+	spent := b.Now().Add(graceTime)
 	if prefix == codePrefix {
 		old.Kind = store.CodeToken
-		until = b.Now().Add(grantTime)
-		g.ExpiresAt = until
+		spent = time.Time{} // at once
+		g.ExpiresAt = b.Now().Add(grantTime)
 	}
 	expires := b.Now().Add(accessTime)
 	if g.ExpiresAt.Before(expires) {
@@ -133,7 +133,7 @@ func (b *Broker) exchange(r *http.Request, form url.Values, text, prefix string)
 	}
 	accessToken, accessRow := newToken(AccessPrefix, store.AccessToken, expires)
 	refresh, refreshRow := newToken(refreshPrefix+g.ID+"_", store.RefreshToken, g.ExpiresAt)
-	ok, err = b.Store.ExchangeToken(ctx, id, old, refreshTime, until, accessRow, refreshRow)
+	ok, err = b.Store.ExchangeToken(ctx, id, old, spent, g.ExpiresAt, accessRow, refreshRow)
 	switch {
 	case err != nil:
 		return nil, err
