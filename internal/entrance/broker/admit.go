@@ -15,6 +15,7 @@ import (
 
 const (
 	knownFor   = 10 * time.Second // a token is used without a look into the store; news make that shorter
+	lookTime   = 2 * time.Second  // that a look may take
 	retryAfter = time.Second      // while the store does not answer
 	maxKnown   = 10_000           // tokens
 	maxAccess  = 128              // bytes of a token
@@ -58,7 +59,7 @@ func (b *Broker) Admit(ctx context.Context, token, resource string) (access.Prin
 			return access.Principal{}, err
 		}
 	}
-	if r.resource != resource && r.resource != b.Issuer+"/mcp" {
+	if r.resource != resource && r.resource != b.all {
 		return access.Principal{}, errInvalid()
 	}
 	if err := b.CheckPerson(ctx, r.who.ID, r.who.Name); err != nil {
@@ -70,9 +71,11 @@ func (b *Broker) Admit(ctx context.Context, token, resource string) (access.Prin
 // look finds a token in the store. While that does not answer, what was known of it before holds, as for keys.
 func (b *Broker) look(ctx context.Context, sum [sha256.Size]byte, before remembered, now time.Time) (remembered, error) {
 	r := remembered{changes: b.changes.Load(), until: now.Add(knownFor)} // before the look
-	g, expires, err := b.Store.GrantOf(ctx, sum[:])
+	limited, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	g, expires, err := b.Store.GrantOf(limited, sum[:])
 	if err == nil {
-		r.who, err = b.principal(ctx, &g)
+		r.who, err = b.principal(limited, &g)
 		r.resource = g.Resource
 		r.expires = expires
 	}
@@ -85,8 +88,9 @@ func (b *Broker) look(ctx context.Context, sum [sha256.Size]byte, before remembe
 	case code == fault.NotFound || code == fault.Unauthorized:
 		return r, errInvalid()
 	case code != fault.Forbidden && ctx.Err() == nil && now.Before(before.expires):
-		r.who, r.resource, r.expires = before.who, before.resource, before.expires
-		r.until = now.Add(retryAfter)
+		before.changes = r.changes
+		before.until = b.Now().Add(retryAfter + 3*b.Now().Sub(now)) // nobody waits for a while for one that is slow
+		r = before
 	default:
 		return r, err
 	}

@@ -72,6 +72,7 @@ type Parts struct {
 // Broker is the authorization server. It keeps nothing that another gateway on the same store lacks, but caches.
 type Broker struct {
 	Parts
+	all       string // the resource whose tokens are good for every other
 	handler   http.Handler
 	documents *documents
 	known     memory
@@ -89,7 +90,7 @@ func New(p Parts) *Broker {
 	if p.Logger == nil {
 		p.Logger = slog.New(slog.DiscardHandler)
 	}
-	b := &Broker{Parts: p}
+	b := &Broker{Parts: p, all: p.Issuer + "/mcp"}
 	b.documents = newDocuments(p.Issuer, p.Now, p.Logger)
 	b.handler = b.routes()
 	return b
