@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"net/url"
 	"sync"
 	"testing"
 	"time"
@@ -16,8 +17,17 @@ func TestStoreThatDoesNotAnswerPutsNobodyOut(t *testing.T) {
 	if !w.admits(got.Access) {
 		t.Fatal("not admitted")
 	}
+	revoked := w.exchange(w.code())
+	w.admits(revoked.Access)
+	w.post("/oauth/revoke", url.Values{"token": {revoked.Access}})
+	if w.admits(revoked.Access) {
+		t.Error("revoked, and still in")
+	}
 	w.Store.Close()
 	w.Forget()
+	if w.admits(revoked.Access) {
+		t.Error("revoked, and in again while the store does not answer")
+	}
 	for range 3 {
 		w.pass(9 * time.Second) // keys are good for ten seconds after the store went away, and longer
 		if !w.admits(got.Access) {

@@ -40,7 +40,7 @@ const (
 
 // The beginnings of our tokens.
 const (
-	AccessPrefix  = "tfa_"
+	accessPrefix  = "tfa_"
 	codePrefix    = "tfc_"
 	refreshPrefix = "tfr_"
 )
@@ -73,6 +73,7 @@ type Parts struct {
 type Broker struct {
 	Parts
 	all       string // the resource whose tokens are good for every other
+	origin    string // of our pages, as browsers say it
 	handler   http.Handler
 	documents *documents
 	known     memory
@@ -91,6 +92,9 @@ func New(p Parts) *Broker {
 		p.Logger = slog.New(slog.DiscardHandler)
 	}
 	b := &Broker{Parts: p, all: p.Issuer + "/mcp"}
+	if u, err := url.Parse(p.Issuer); err == nil {
+		b.origin = origin.Of(u)
+	}
 	b.documents = newDocuments(p.Issuer, p.Now, p.Logger)
 	b.handler = b.routes()
 	return b
@@ -162,18 +166,6 @@ func (b *Broker) serveMetadata(w http.ResponseWriter, r *http.Request) {
 	inbound.WriteJSON(w, http.StatusOK, about)
 }
 
-// isLoopback tells whether an address is on this machine and has no TLS.
-func isLoopback(address string) bool { return loopback.MatchString(address) }
-
-// originOf is the origin of our own pages.
-func (b *Broker) origin() string {
-	u, err := url.Parse(b.Issuer)
-	if err != nil {
-		return ""
-	}
-	return origin.Of(u)
-}
-
 // Error codes of OAuth.
 const (
 	invalidRequest = "invalid_request"
@@ -190,7 +182,7 @@ func codeOf(err error) string {
 	switch fault.As(err).Code {
 	case fault.Unauthorized, fault.Forbidden:
 		return accessDenied
-	case fault.UpstreamDown, fault.UpstreamBusy, fault.StoreDown:
+	case fault.UpstreamDown, fault.UpstreamBusy, fault.StoreDown, fault.RateLimited:
 		return unavailable
 	}
 	return serverError

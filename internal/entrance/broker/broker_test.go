@@ -247,7 +247,7 @@ func TestDisabledAndRevokedAreOut(t *testing.T) {
 	if _, err := elsewhere.Admit(t.Context(), got.Access, w.server.URL+"/mcp"); err != nil {
 		t.Fatal(err)
 	}
-	if status, _ := w.post("/oauth/revoke", url.Values{"token": {got.Refresh}, "client_id": {"https://another.example/"}}); status != 200 || !w.admits(got.Access) {
+	if status, _ := w.post("/oauth/revoke", url.Values{"token": {got.Refresh}, "client_id": {"https://another.example/"}}); status != 400 || !w.admits(got.Access) {
 		t.Error("another client has revoked it")
 	}
 	for _, token := range []string{"", "tfa_nothing", got.Access} {
