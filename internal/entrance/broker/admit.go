@@ -15,6 +15,7 @@ import (
 
 const (
 	knownFor   = 10 * time.Second // a token is used without a look into the store; news make that shorter
+	lookTime   = 2 * time.Second  // that a look may take
 	retryAfter = time.Second      // while the store does not answer
 	maxKnown   = 10_000           // tokens
 	maxAccess  = 128              // bytes of a token
@@ -24,6 +25,26 @@ const (
 type memory struct {
 	mu   sync.RWMutex
 	byID map[[sha256.Size]byte]remembered
+}
+
+func (m *memory) find(sum [sha256.Size]byte) remembered {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.byID[sum]
+}
+
+// set remembers a token, or, if there is nothing to remember, forgets it.
+func (m *memory) set(sum [sha256.Size]byte, r remembered) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.byID == nil || len(m.byID) >= maxKnown {
+		m.byID = map[[sha256.Size]byte]remembered{}
+	}
+	if r.until.IsZero() {
+		delete(m.byID, sum)
+		return
+	}
+	m.byID[sum] = r
 }
 
 type remembered struct {
@@ -49,16 +70,14 @@ func (b *Broker) Admit(ctx context.Context, token, resource string) (access.Prin
 	var buf [maxAccess]byte // on the stack, so that hashing does not allocate
 	sum := sha256.Sum256(buf[:copy(buf[:], token)])
 	now := b.Now()
-	b.known.mu.RLock()
-	r, ok := b.known.byID[sum]
-	b.known.mu.RUnlock()
-	if !ok || !now.Before(r.until) || r.changes != b.changes.Load() {
+	r := b.known.find(sum)
+	if !now.Before(r.until) || r.changes != b.changes.Load() {
 		var err error
 		if r, err = b.look(ctx, sum, r, now); err != nil {
 			return access.Principal{}, err
 		}
 	}
-	if r.resource != resource && r.resource != b.Issuer+"/mcp" {
+	if r.resource != resource && r.resource != b.all {
 		return access.Principal{}, errInvalid()
 	}
 	if err := b.CheckPerson(ctx, r.who.ID, r.who.Name); err != nil {
@@ -70,32 +89,35 @@ func (b *Broker) Admit(ctx context.Context, token, resource string) (access.Prin
 // look finds a token in the store. While that does not answer, what was known of it before holds, as for keys.
 func (b *Broker) look(ctx context.Context, sum [sha256.Size]byte, before remembered, now time.Time) (remembered, error) {
 	r := remembered{changes: b.changes.Load(), until: now.Add(knownFor)} // before the look
-	g, expires, err := b.Store.GrantOf(ctx, sum[:])
+	limited, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	g, expires, err := b.Store.GrantOf(limited, sum[:])
 	if err == nil {
-		r.who, err = b.principal(ctx, &g)
+		r.who, err = b.principal(limited, &g)
 		r.resource = g.Resource
 		r.expires = expires
 	}
-	switch code := fault.As(err).Code; {
+	code := fault.As(err).Code
+	switch {
 	case err == nil:
 		r.who.Token.Expires = expires
 		if expires.Before(r.until) {
 			r.until = expires
 		}
 	case code == fault.NotFound || code == fault.Unauthorized:
+		b.known.set(sum, remembered{}) // nothing of it holds any more
 		return r, errInvalid()
-	case code != fault.Forbidden && ctx.Err() == nil && now.Before(before.expires):
-		r.who, r.resource, r.expires = before.who, before.resource, before.expires
-		r.until = now.Add(retryAfter)
+	case code == fault.Forbidden:
+		b.known.set(sum, remembered{})
+		return r, err
+	case ctx.Err() == nil && now.Before(before.expires):
+		before.changes = r.changes
+		before.until = b.Now().Add(retryAfter + 3*b.Now().Sub(now)) // nobody waits for a while for one that is slow
+		r = before
 	default:
 		return r, err
 	}
-	b.known.mu.Lock()
-	defer b.known.mu.Unlock()
-	if b.known.byID == nil || len(b.known.byID) >= maxKnown {
-		b.known.byID = map[[sha256.Size]byte]remembered{}
-	}
-	b.known.byID[sum] = r
+	b.known.set(sum, r)
 	return r, nil
 }
 
@@ -109,4 +131,4 @@ func (b *Broker) principal(ctx context.Context, g *store.Grant) (access.Principa
 }
 
 // IsToken tells whether a text can be one of our access tokens.
-func IsToken(text string) bool { return strings.HasPrefix(text, AccessPrefix) }
+func IsToken(text string) bool { return strings.HasPrefix(text, accessPrefix) }

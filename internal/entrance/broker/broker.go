@@ -29,10 +29,10 @@ import (
 )
 
 const (
-	loginTime   = 10 * time.Minute // from the click on our page to the return from the provider
-	codeTime    = time.Minute
-	accessTime  = time.Hour
-	refreshTime = time.Minute // in which a refresh token can be used again: an answer may be lost, and clients may race
+	loginTime  = 10 * time.Minute // from the click on our page to the return from the provider
+	codeTime   = time.Minute
+	accessTime = time.Hour
+	graceTime  = time.Minute // in which a refresh token can be used again: an answer may be lost, and clients may race
 	// A grant ends for good after a week. Groups are those of the sign-in, so that whoever leaves a group or the
 	// company is out by then, even if nobody disables them here.
 	grantTime = 7 * 24 * time.Hour
@@ -40,7 +40,7 @@ const (
 
 // The beginnings of our tokens.
 const (
-	AccessPrefix  = "tfa_"
+	accessPrefix  = "tfa_"
 	codePrefix    = "tfc_"
 	refreshPrefix = "tfr_"
 )
@@ -63,6 +63,7 @@ type Parts struct {
 	IsResource  func(address string) bool                        // tells whether tokens can be for it
 	People      People                                           // signs them in, and knows what they may do
 	CheckPerson func(ctx context.Context, id, name string) error // refuses the disabled; asked at every call
+	Limit       func(*http.Request) error                        // refuses who begins too much; nil: nobody
 	Store       *store.Store
 	Now         func() time.Time // nil: time.Now
 	Logger      *slog.Logger     // nil: discard
@@ -71,6 +72,8 @@ type Parts struct {
 // Broker is the authorization server. It keeps nothing that another gateway on the same store lacks, but caches.
 type Broker struct {
 	Parts
+	all       string // the resource whose tokens are good for every other
+	origin    string // of our pages, as browsers say it
 	handler   http.Handler
 	documents *documents
 	known     memory
@@ -82,10 +85,16 @@ func New(p Parts) *Broker {
 	if p.Now == nil {
 		p.Now = time.Now
 	}
+	if p.Limit == nil {
+		p.Limit = func(*http.Request) error { return nil }
+	}
 	if p.Logger == nil {
 		p.Logger = slog.New(slog.DiscardHandler)
 	}
-	b := &Broker{Parts: p}
+	b := &Broker{Parts: p, all: p.Issuer + "/mcp"}
+	if u, err := url.Parse(p.Issuer); err == nil {
+		b.origin = origin.Of(u)
+	}
 	b.documents = newDocuments(p.Issuer, p.Now, p.Logger)
 	b.handler = b.routes()
 	return b
@@ -157,18 +166,6 @@ func (b *Broker) serveMetadata(w http.ResponseWriter, r *http.Request) {
 	inbound.WriteJSON(w, http.StatusOK, about)
 }
 
-// isLoopback tells whether an address is on this machine and has no TLS.
-func isLoopback(address string) bool { return loopback.MatchString(address) }
-
-// originOf is the origin of our own pages.
-func (b *Broker) origin() string {
-	u, err := url.Parse(b.Issuer)
-	if err != nil {
-		return ""
-	}
-	return origin.Of(u)
-}
-
 // Error codes of OAuth.
 const (
 	invalidRequest = "invalid_request"
@@ -185,7 +182,7 @@ func codeOf(err error) string {
 	switch fault.As(err).Code {
 	case fault.Unauthorized, fault.Forbidden:
 		return accessDenied
-	case fault.UpstreamDown, fault.UpstreamBusy, fault.StoreDown:
+	case fault.UpstreamDown, fault.UpstreamBusy, fault.StoreDown, fault.RateLimited:
 		return unavailable
 	}
 	return serverError

@@ -3,9 +3,9 @@ package broker
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -247,7 +247,7 @@ func TestDisabledAndRevokedAreOut(t *testing.T) {
 	if _, err := elsewhere.Admit(t.Context(), got.Access, w.server.URL+"/mcp"); err != nil {
 		t.Fatal(err)
 	}
-	if status, _ := w.post("/oauth/revoke", url.Values{"token": {got.Refresh}, "client_id": {"https://another.example/"}}); status != 200 || !w.admits(got.Access) {
+	if status, _ := w.post("/oauth/revoke", url.Values{"token": {got.Refresh}, "client_id": {"https://another.example/"}}); status != 400 || !w.admits(got.Access) {
 		t.Error("another client has revoked it")
 	}
 	for _, token := range []string{"", "tfa_nothing", got.Access} {
@@ -311,19 +311,30 @@ func TestTokenIsForItsResource(t *testing.T) {
 	}
 }
 
-func TestStoreHasNoTokens(t *testing.T) {
-	w := newWorld(t, nil)
+func TestNothingSecretIsStoredOrLogged(t *testing.T) {
+	var log strings.Builder
+	w := newWorld(t, func(p *Parts) {
+		p.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	})
+	var providers []string
+	w.provider.Login.Answer = func(v url.Values) { providers = append(providers, v.Get("code"), v.Get("state")) }
 	code := w.code()
 	got := w.exchange(code)
-	texts := []string{code, got.Access, got.Refresh}
+	begun := w.browser()
+	begun.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	begun.allow(w.request()) // it stays at the provider
 	raw := readStore(t, w)
-	for _, text := range texts {
+	w.exchange(code)
+	w.exchange(w.code(), "code_verifier", "wrong")
+	w.provider.Login.Person = map[string]any{"groups": nil}
+	w.browser().allow(w.request())
+	for _, text := range append(providers, code, got.Access, got.Refresh, "of-alice", verifier) {
 		secret := text[strings.LastIndexByte(text, '_')+1:]
-		if strings.Contains(raw, secret) {
-			t.Errorf("%.6s… is in the store", text)
+		if strings.Contains(raw, secret) || strings.Contains(log.String(), secret) {
+			t.Errorf("%.6s… is in the store or in the log", text)
 		}
 	}
-	if !slices.ContainsFunc([]string{"alice", "eng"}, func(s string) bool { return strings.Contains(raw, s) }) {
-		t.Error("the store was not read")
+	if !strings.Contains(raw, "alice") || !strings.Contains(log.String(), "used again") || !strings.Contains(log.String(), "given no rights") {
+		t.Errorf("not all was tried: %s", &log)
 	}
 }

@@ -33,11 +33,12 @@ func TestThePageInRealBrowsers(t *testing.T) {
 			b.Do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile), chromedp.Navigate(request))
 			b.Until(`document.querySelector("h1")?.textContent === "` + c.title + `"`)
 			for expression, want := range map[string]string{
-				`document.querySelector(".notice").textContent.includes("` + c.warning + `")`: "true",
-				`document.documentElement.scrollWidth <= innerWidth`:                          "true",
-				`document.querySelectorAll("strong")[0].textContent`:                          strings.TrimPrefix(w.site.URL, "http://"),
-				`document.querySelectorAll("strong")[1].textContent`:                          strings.TrimPrefix(client, "http://"),
-				`document.querySelector("dl").textContent.includes("<b>编辑器</b>")`:             "true",
+				`document.querySelector(".notice").textContent.includes("` + c.warning + `")`:                "true",
+				`document.documentElement.scrollWidth <= innerWidth`:                                         "true",
+				`document.querySelector("button").scrollWidth <= document.querySelector("form").clientWidth`: "true",
+				`document.querySelectorAll("strong")[0].textContent`:                                         strings.TrimPrefix(w.site.URL, "http://"),
+				`document.querySelectorAll("strong")[1].textContent`:                                         strings.TrimPrefix(client, "http://"),
+				`document.querySelector("dl").textContent.includes("<b>编辑器</b>")`:                            "true",
 				`document.cookie`: "",
 			} {
 				if got := b.Read(expression); got != want {

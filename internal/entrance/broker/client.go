@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,24 +43,22 @@ type client struct {
 	Redirects []string
 }
 
+// isRegistered tells whether a client has registered itself, so that nobody vouches for it.
+func isRegistered(id string) bool { return strings.HasPrefix(id, registeredName) }
+
 // host is whose word its name is; "" for one that has registered itself.
 func (c *client) host() string {
-	if strings.HasPrefix(c.ID, registeredName) {
+	if isRegistered(c.ID) {
 		return ""
 	}
 	return shownHost(c.ID)
 }
 
-func (c *client) shown() string {
-	if h := c.host(); h != "" {
-		return h
-	}
-	return c.Name
-}
+func (c *client) shown() string { return cmp.Or(c.host(), c.Name, c.ID) }
 
 // allows tells whether the configuration lets a client in.
 func (b *Broker) allows(id string) bool {
-	if strings.HasPrefix(id, registeredName) {
+	if isRegistered(id) {
 		return b.Config.Registration
 	}
 	return isClientID(id, isLoopback(b.Issuer)) && b.Config.MatchClient(id)
@@ -85,7 +84,7 @@ func (b *Broker) client(ctx context.Context, id string) (*client, error) {
 		return nil, fault.New(fault.Forbidden, "the application %.200q is not one of those that may sign people in here", id).
 			WithHint("ask an administrator to add it to broker.clients in the configuration")
 	}
-	if !strings.HasPrefix(id, registeredName) {
+	if !isRegistered(id) {
 		return b.documents.find(ctx, id)
 	}
 	c, err := b.Store.Client(ctx, id)
@@ -227,9 +226,7 @@ func parseDocument(raw []byte, id string) (*client, error) {
 }
 
 // shownName is a client's name for people, with nothing hidden in it.
-func shownName(name string) string {
-	return visible.Text(visible.Beginning(name, 60))
-}
+func shownName(name string) string { return visible.Text(visible.Beginning(name, 60)) }
 
 // freshness is how long a document is used without a look.
 func freshness(h http.Header) time.Duration {

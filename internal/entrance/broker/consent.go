@@ -7,8 +7,6 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -50,12 +48,16 @@ func (b *Broker) answer(w http.ResponseWriter, r *http.Request, p *pages) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxQuery)
-	issuer := r.PostFormValue("issuer")
-	if !slices.Contains(b.People.Logins(), issuer) {
+	if r.PostFormValue("refuse") != "" {
 		refused := url.Values{"error": {accessDenied}, "error_description": {"the person has refused"}}
 		p.show(w, r, http.StatusOK, "next.html", view{Next: template.URL(b.back(req, refused)), Redirect: shownHost(req.Redirect)})
 		return
 	}
+	if err := b.Limit(r); err != nil {
+		b.fail(w, r, p, err)
+		return
+	}
+	issuer := r.PostFormValue("issuer")
 	next, err := b.begin(w, r, pending{identity.NewLogin(issuer, b.Issuer+callbackPath), req})
 	if err != nil {
 		b.fail(w, r, p, err)
@@ -66,7 +68,7 @@ func (b *Broker) answer(w http.ResponseWriter, r *http.Request, p *pages) {
 
 // checkClick refuses forms that a page of somebody else has sent.
 func (b *Broker) checkClick(r *http.Request) error {
-	if from := r.Header["Origin"]; len(from) != 1 || from[0] != b.origin() {
+	if from := r.Header["Origin"]; len(from) != 1 || from[0] != b.origin {
 		return fault.New(fault.Forbidden, "the answer does not come from the page of this gateway").
 			WithHint("go back to the application, and sign in again")
 	}
@@ -172,7 +174,7 @@ func (b *Broker) grant(r *http.Request, p *pending) (code string, err error) {
 		ID: newText(), Person: who.ID, Client: p.Request.Client, Redirect: p.Request.Redirect, Resource: p.Request.Resource,
 		Scopes: b.Scopes, Challenge: p.Request.Challenge, ExpiresAt: b.Now().Add(codeTime),
 	}
-	if strings.HasPrefix(g.Client, registeredName) {
+	if isRegistered(g.Client) {
 		if err := b.Store.KeepClient(r.Context(), g.Client, b.Now().Add(usedClientTime)); err != nil {
 			return "", err
 		}

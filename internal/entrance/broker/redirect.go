@@ -10,6 +10,9 @@ import (
 // loopback is an address on this machine without TLS: its host, its port, and the rest.
 var loopback = regexp.MustCompile(`^http://(127\.0\.0\.1|\[::1\]|localhost)(:[0-9]{1,5})?([/?].*)?$`)
 
+// isLoopback tells whether an address is on this machine and has no TLS.
+func isLoopback(address string) bool { return loopback.MatchString(address) }
+
 // privateScheme is a scheme of a program on the person's device.
 var privateScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]+$`)
 
@@ -34,13 +37,8 @@ func acceptable(address string) bool {
 		return false
 	}
 	scheme, _, _ := strings.Cut(address, "://") // u.Scheme is in lower case, whatever the address has
-	switch {
-	case scheme == "https":
-		return true
-	case isLoopback(address):
-		return true
-	}
-	return privateScheme.MatchString(scheme) && !slices.Contains(browserSchemes, scheme)
+	private := privateScheme.MatchString(scheme) && !slices.Contains(browserSchemes, scheme)
+	return scheme == "https" || isLoopback(address) || private
 }
 
 // isOneOf tells whether an address is byte for byte one of the list. On loopback the port may differ, because programs

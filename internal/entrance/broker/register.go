@@ -19,23 +19,14 @@ const (
 // register lets a client register itself (RFC 7591). Whatever it asks for, it has no secret.
 func (b *Broker) register(w http.ResponseWriter, r *http.Request) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxDocument))
-	var m metadata
+	c := store.OAuthClient{ID: registeredName + newText(), ExpiresAt: b.Now().Add(newClientTime)}
+	if err != nil {
+		err = refuse("invalid_client_metadata", "the body must be at most 10 KB")
+	} else {
+		c.Name, c.Redirects, err = parseRegistration(raw)
+	}
 	if err == nil {
-		err = json.Unmarshal(raw, &m)
-	}
-	wrong := func(one string) bool { return !acceptable(one) }
-	switch {
-	case err != nil:
-		err = refuse("invalid_client_metadata", "the body must be a JSON object of at most 10 KB")
-	case len(m.Redirects) == 0 || len(m.Redirects) > maxRedirects || slices.ContainsFunc(m.Redirects, wrong):
-		err = refuse("invalid_redirect_uri", "redirect_uris must be with https, on this machine, or with a scheme of the application's own")
-	case m.GrantTypes != nil && !slices.Contains(m.GrantTypes, "authorization_code"):
-		err = refuse("invalid_client_metadata", "grant_types must have authorization_code")
-	default:
-		err = nil
-	}
-	c := store.OAuthClient{
-		ID: registeredName + newText(), Name: shownName(m.Name), Redirects: m.Redirects, ExpiresAt: b.Now().Add(newClientTime),
+		err = b.Limit(r)
 	}
 	if err == nil {
 		err = b.Store.SaveClient(r.Context(), c)
@@ -49,4 +40,18 @@ func (b *Broker) register(w http.ResponseWriter, r *http.Request) {
 		"client_id": c.ID, "client_id_issued_at": b.Now().Unix(), "client_name": c.Name, "redirect_uris": c.Redirects,
 		"token_endpoint_auth_method": "none", "grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"},
 	})
+}
+
+func parseRegistration(raw []byte) (name string, redirects []string, err error) {
+	var m metadata
+	wrong := func(one string) bool { return !acceptable(one) }
+	switch {
+	case json.Unmarshal(raw, &m) != nil:
+		err = refuse("invalid_client_metadata", "the body must be a JSON object of the right kind")
+	case len(m.Redirects) == 0 || len(m.Redirects) > maxRedirects || slices.ContainsFunc(m.Redirects, wrong):
+		err = refuse("invalid_redirect_uri", "redirect_uris must be with https, on this machine, or with a scheme of the application's own")
+	case m.GrantTypes != nil && !slices.Contains(m.GrantTypes, "authorization_code"):
+		err = refuse("invalid_client_metadata", "grant_types must have authorization_code")
+	}
+	return shownName(m.Name), m.Redirects, err
 }

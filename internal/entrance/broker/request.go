@@ -87,7 +87,7 @@ func (b *Broker) readRequest(r *http.Request) (request, *client, error) {
 			WithHint("do not sign in; if you trust the application, tell whoever made it")
 	}
 	if req.Resource == "" {
-		req.Resource = b.Issuer + "/mcp"
+		req.Resource = b.all
 	}
 	if !b.IsResource(req.Resource) {
 		return request{}, nil, fault.New(fault.BadRequest, "%s wants to use %.200q, which is not here", c.shown(), req.Resource).

@@ -121,19 +121,19 @@ func (b *Broker) exchange(r *http.Request, form url.Values, text, prefix string)
 		return nil, err
 	}
 	old := store.GrantToken{Hash: hashed(text), Kind: store.RefreshToken}
-	var until time.Time
+	spent := b.Now().Add(graceTime)
 	if prefix == codePrefix {
 		old.Kind = store.CodeToken
-		until = b.Now().Add(grantTime)
-		g.ExpiresAt = until
+		spent = time.Time{} // at once
+		g.ExpiresAt = b.Now().Add(grantTime)
 	}
 	expires := b.Now().Add(accessTime)
 	if g.ExpiresAt.Before(expires) {
 		expires = g.ExpiresAt
 	}
-	accessToken, accessRow := newToken(AccessPrefix, store.AccessToken, expires)
+	accessToken, accessRow := newToken(accessPrefix, store.AccessToken, expires)
 	refresh, refreshRow := newToken(refreshPrefix+g.ID+"_", store.RefreshToken, g.ExpiresAt)
-	ok, err = b.Store.ExchangeToken(ctx, id, old, refreshTime, until, accessRow, refreshRow)
+	ok, err = b.Store.ExchangeToken(ctx, id, old, spent, g.ExpiresAt, accessRow, refreshRow)
 	switch {
 	case err != nil:
 		return nil, err
@@ -174,7 +174,8 @@ func (b *Broker) end(r *http.Request, g *store.Grant, why error) error {
 	return why
 }
 
-// revoke ends the grant of a token (RFC 7009), whichever of its tokens it is. An unknown one is fine.
+// revoke ends the grant of a token (RFC 7009), whichever of its tokens it is. An unknown one is fine, and so is whoever
+// holds the token, unless it claims to be another client.
 func (b *Broker) revoke(w http.ResponseWriter, r *http.Request) {
 	form, err := readForm(w, r)
 	if err != nil {
@@ -182,9 +183,13 @@ func (b *Broker) revoke(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	g, _, err := b.Store.GrantOf(r.Context(), hashed(form.Get("token")))
-	if err == nil && g.Client == form.Get("client_id") {
-		err = b.Store.EndGrant(r.Context(), g.ID)
-		b.Forget()
+	if err == nil {
+		if id := form.Get("client_id"); id != "" && id != g.Client {
+			err = refuse(invalidClient, "the token is another client's")
+		} else {
+			err = b.Store.EndGrant(r.Context(), g.ID)
+			b.Forget()
+		}
 	}
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		b.refused(w, r, err)

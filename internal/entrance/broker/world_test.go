@@ -47,7 +47,7 @@ func (people) Seen(store.Person) {}
 // world is a broker with a provider behind it, and a client that is known by a document.
 type world struct {
 	*Broker
-	t        *testing.T
+	t        testing.TB
 	provider *idp.Provider
 	server   *httptest.Server // the broker's
 	site     *httptest.Server // of the client
@@ -72,7 +72,7 @@ func (w *world) pass(d time.Duration) {
 	w.ahead += d
 }
 
-func newWorld(t *testing.T, change func(*Parts)) *world {
+func newWorld(t testing.TB, change func(*Parts)) *world {
 	t.Helper()
 	w := &world{t: t, provider: idp.New(t)}
 	w.site = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -94,7 +94,7 @@ func newWorld(t *testing.T, change func(*Parts)) *world {
 	t.Cleanup(w.server.Close)
 	keys := access.New(st, &access.Options{Now: w.now})
 	cfg := []config.Identity{{
-		Issuer: w.provider.URL, Scope: "mcp:tools", Login: &config.Login{ClientID: "toolfit", ClientSecret: "s+3"},
+		Issuer: w.provider.URL, Scope: "mcp:tools", Login: &config.Login{Name: "Example Login 示例", ClientID: "toolfit", ClientSecret: "s+3"},
 		Map: []config.Mapping{{Groups: []string{"eng"}, Profile: "ops"}},
 	}}
 	p := Parts{
@@ -306,7 +306,7 @@ func readStore(t *testing.T, w *world) string {
 }
 
 // newSite serves on this machine and returns its address.
-func newSite(t *testing.T, h http.HandlerFunc) string {
+func newSite(t testing.TB, h http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)

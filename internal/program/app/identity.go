@@ -41,7 +41,7 @@ func (a *App) newSignIn(cfg *config.Config, before *signIn) *signIn {
 	if cfg.Broker != nil {
 		s.broker = broker.New(broker.Parts{
 			Config: cfg.Broker, Issuer: public, Scopes: s.scopes(), IsResource: s.isResource, People: v, CheckPerson: a.Keys.CheckPerson,
-			Store: a.Store, Logger: a.log,
+			Limit: a.limitStrangers(), Store: a.Store, Logger: a.log,
 		})
 	}
 	return s

@@ -27,9 +27,9 @@ type Grant struct {
 type TokenKind string
 
 const (
-	CodeToken    TokenKind = "code"    // is exchanged once
+	CodeToken    TokenKind = "code"    // is exchanged for the first tokens
 	AccessToken  TokenKind = "access"  // opens the resource
-	RefreshToken TokenKind = "refresh" // is exchanged for new tokens, again within a grace
+	RefreshToken TokenKind = "refresh" // is exchanged for new tokens
 )
 
 // GrantToken is a token of a grant without its text.
@@ -43,15 +43,15 @@ const (
 	grantColumns = "id, person, client, redirect, resource, scopes, challenge, created_at, grants.expires_at"
 
 	addGrantToken = "INSERT INTO grant_tokens (hash, grant_id, kind, expires_at) VALUES ($1, $2, $3, $4)"
-	useGrantToken = `UPDATE grant_tokens SET used_at = CASE WHEN used_at = 0 THEN CAST($1 AS BIGINT) ELSE used_at END
-		WHERE hash = $2 AND grant_id = $3 AND kind = $4 AND expires_at > $1 AND (used_at = 0 OR kind = 'refresh' AND used_at > $5)`
+	// What is exchanged expires soon, or at once.
+	useGrantToken = `UPDATE grant_tokens SET expires_at = CASE WHEN expires_at < CAST($1 AS BIGINT) THEN expires_at ELSE $1 END
+		WHERE hash = $2 AND grant_id = $3 AND kind = $4 AND expires_at > $5`
 	// The grant first, as in EndGrant: two that wait for each other would be a deadlock.
-	holdGrant = "UPDATE grants SET expires_at = CASE WHEN CAST($1 AS BIGINT) > 0 THEN $1 ELSE expires_at END WHERE id = $2 AND expires_at > $3"
+	holdGrant = "UPDATE grants SET expires_at = $1 WHERE id = $2 AND expires_at > $3"
 
 	findGrant   = "SELECT " + grantColumns + " FROM grants WHERE id = $1 AND grants.expires_at > $2"
 	findByToken = "SELECT " + grantColumns + `, grant_tokens.expires_at FROM grant_tokens JOIN grants ON grants.id = grant_id
 		WHERE hash = $1 AND grants.expires_at > $2 AND grant_tokens.expires_at > $2`
-	trimGrantTokens = "DELETE FROM grant_tokens WHERE expires_at <= $1 OR used_at > 0 AND used_at <= $2"
 )
 
 func (g *Grant) columns() []any {
@@ -112,15 +112,16 @@ func (s *Store) GrantOf(ctx context.Context, hash []byte) (g Grant, expires time
 }
 
 // ExchangeToken replaces a code or a refresh token of a grant by new ones, all or nothing, and lets the grant go on
-// until a time; zero leaves it. A code is exchanged once, a refresh token again within the grace. Else it is false.
+// until a time. The old one can be exchanged again until it is spent; zero: never. It is false for one
+// that is not of the grant, has expired, or is spent.
 func (s *Store) ExchangeToken(
-	ctx context.Context, grant string, old GrantToken, grace time.Duration, until time.Time, fresh ...GrantToken,
+	ctx context.Context, grant string, old GrantToken, spent, until time.Time, fresh ...GrantToken,
 ) (ok bool, err error) {
-	now := s.opts.Now()
+	now := micros(s.opts.Now())
 	err = s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		n, err := affected(tx.ExecContext(ctx, holdGrant, micros(until), grant, micros(now)))
+		n, err := affected(tx.ExecContext(ctx, holdGrant, micros(until), grant, now))
 		if err == nil && n > 0 {
-			n, err = affected(tx.ExecContext(ctx, useGrantToken, micros(now), old.Hash, grant, string(old.Kind), micros(now.Add(-grace))))
+			n, err = affected(tx.ExecContext(ctx, useGrantToken, micros(spent), old.Hash, grant, string(old.Kind), now))
 		}
 		switch {
 		case err != nil:
@@ -142,18 +143,13 @@ func (s *Store) EndGrant(ctx context.Context, id string) error {
 	return s.explain("end grant", err)
 }
 
-// keepUsed is how long it is known that a token was exchanged. Later it is simply not known any more.
-const keepUsed = time.Hour
-
 // TrimGrants deletes what has expired: grants, tokens, sign-ins that have begun, and registered clients.
 func (s *Store) TrimGrants(ctx context.Context) (deleted int64, err error) {
-	now := s.opts.Now()
 	var errs []error
-	for _, table := range []string{"grants", "logins", "oauth_clients"} {
-		n, err := s.exec(ctx, "DELETE FROM "+table+" WHERE expires_at <= $1", micros(now))
+	for _, table := range []string{"grants", "grant_tokens", "logins", "oauth_clients"} {
+		n, err := s.exec(ctx, "DELETE FROM "+table+" WHERE expires_at <= $1", micros(s.opts.Now()))
 		deleted += n
 		errs = append(errs, err)
 	}
-	n, err := s.exec(ctx, trimGrantTokens, micros(now), micros(now.Add(-keepUsed)))
-	return deleted + n, s.explain("trim grants", errors.Join(append(errs, err)...))
+	return deleted, s.explain("trim grants", errors.Join(errs...))
 }

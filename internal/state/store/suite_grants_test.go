@@ -43,7 +43,11 @@ func testGrants(t *testing.T, dsn string, _ rawFunc) {
 
 	exchange := func(s *store.Store, old store.GrantToken, until time.Time, want bool, fresh ...store.GrantToken) {
 		t.Helper()
-		ok, err := s.ExchangeToken(ctx, "g1", old, time.Minute, until, fresh...)
+		var spent time.Time
+		if old.Kind == store.RefreshToken {
+			spent = c.at.Add(time.Minute)
+		}
+		ok, err := s.ExchangeToken(ctx, "g1", old, spent, until, fresh...)
 		check(t, err)
 		equal(t, ok, want)
 	}
@@ -59,20 +63,20 @@ func testGrants(t *testing.T, dsn string, _ rawFunc) {
 	equal(t, expires, noon.Add(time.Hour))
 
 	refresh := token("r1", store.RefreshToken, week)
-	exchange(one, refresh, time.Time{}, true, token("a2", store.AccessToken, noon.Add(time.Hour)), token("r2", store.RefreshToken, week))
+	exchange(one, refresh, week, true, token("a2", store.AccessToken, noon.Add(time.Hour)), token("r2", store.RefreshToken, week))
 	c.at = noon.Add(59 * time.Second)
-	exchange(two, refresh, time.Time{}, true, token("r3", store.RefreshToken, week))
+	exchange(two, refresh, week, true, token("r3", store.RefreshToken, week))
 	c.at = noon.Add(61 * time.Second)
-	exchange(two, refresh, time.Time{}, false)
-	exchange(two, token("r3", store.RefreshToken, week), time.Time{}, true)
+	exchange(two, refresh, week, false)
+	exchange(two, token("r3", store.RefreshToken, week), week, true)
 	c.at = noon.Add(time.Hour)
 	if _, _, err := one.GrantOf(ctx, hashOf("a2")); !fault.Is(err, fault.NotFound) {
 		t.Errorf("an expired token: %v", err)
 	}
 	n, err := one.TrimGrants(ctx)
 	check(t, err)
-	equal(t, n, 4) // the code, both access tokens, and r1, whose use is forgotten; r3 was used a minute later
-	exchange(two, refresh, time.Time{}, false)
+	equal(t, n, 5) // the code, both access tokens, r1 and r3, which are spent
+	exchange(two, refresh, week, false)
 
 	check(t, two.EndGrant(ctx, "g1"))
 	check(t, two.EndGrant(ctx, "g1"))
@@ -98,7 +102,7 @@ func testGrantsAtOnce(t *testing.T, dsn string, _ rawFunc) {
 			work.Go(func() {
 				s := stores[n%2]
 				fresh := token(fmt.Sprint(id, n), store.AccessToken, soon)
-				ok, err := s.ExchangeToken(t.Context(), id, token("c"+id, store.CodeToken, soon), 0, soon, fresh)
+				ok, err := s.ExchangeToken(t.Context(), id, token("c"+id, store.CodeToken, soon), time.Time{}, soon, fresh)
 				if err != nil {
 					t.Error(err)
 				}

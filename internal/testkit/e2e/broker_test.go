@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -184,17 +185,10 @@ func TestAnyReplicaFinishesASignIn(t *testing.T) {
 				t.Errorf("%q", text)
 			}
 		}
-		source, err := handler.TokenSource(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		token, err := source.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
+		token := tokenOf(t, handler)
 		status := func(url string) int {
 			r, _ := http.NewRequest("GET", url+"/api/v1/tools", nil)
-			r.Header.Set("Authorization", "Bearer "+token.AccessToken)
+			r.Header.Set("Authorization", "Bearer "+token)
 			resp, err := plainHTTP.Do(r)
 			if err != nil {
 				t.Fatal(err)
@@ -203,27 +197,58 @@ func TestAnyReplicaFinishesASignIn(t *testing.T) {
 			resp.Body.Close()
 			return resp.StatusCode
 		}
-		for _, url := range urls {
-			if got := status(url); got != 200 {
-				t.Errorf("%s: %d", url, got)
+		// within waits until all replicas answer with the status.
+		within := func(want int, limit time.Duration) {
+			t.Helper()
+			began := time.Now()
+			for _, url := range urls {
+				eventually(t, fmt.Sprint("everybody answers ", want), func() bool { return status(url) == want })
+			}
+			if took := time.Since(began); took > limit {
+				t.Errorf("it took %s", took)
 			}
 		}
+		within(200, time.Second)
 		st, err := store.Open(t.Context(), at, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer st.Close()
+		sum := sha256.Sum256([]byte(token))
+		grant, _, err := st.GrantOf(t.Context(), sum[:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := plainHTTP.PostForm(urls[0]+"/oauth/revoke", url.Values{"token": {token}, "client_id": {grant.Client}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		within(401, 10*time.Second)
+
+		handler = throughBroker(t)
+		connectAs(t, &mcp.StreamableClientTransport{Endpoint: front.url + "/mcp", OAuthHandler: handler}, eras["modern"], nil)
+		token = tokenOf(t, handler)
+		within(200, time.Second)
 		if _, err := st.DisablePerson(t.Context(), "alice", time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		began := time.Now()
-		for _, url := range urls {
-			eventually(t, "a disabled person is out", func() bool { return status(url) == 403 })
-		}
-		if took := time.Since(began); took > 10*time.Second {
-			t.Errorf("it took %s", took)
-		}
+		within(403, 10*time.Second)
 	})
+}
+
+// tokenOf is the access token that a client has got.
+func tokenOf(t *testing.T, handler auth.OAuthHandler) string {
+	t.Helper()
+	source, err := handler.TokenSource(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := source.Token()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token.AccessToken
 }
 
 func TestNothingOfTheBrokerIsThereUnlessItIsOn(t *testing.T) {

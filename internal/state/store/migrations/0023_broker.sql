@@ -17,7 +17,6 @@ CREATE TABLE grant_tokens (
     hash       BYTEA  PRIMARY KEY,
     grant_id   TEXT   NOT NULL REFERENCES grants (id) ON DELETE CASCADE,
     kind       TEXT   NOT NULL,
-    used_at    BIGINT NOT NULL DEFAULT 0, -- when it was first exchanged; 0: it was not
     expires_at BIGINT NOT NULL
 );
 
