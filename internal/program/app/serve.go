@@ -51,7 +51,7 @@ func (a *App) Handler() http.Handler {
 	if a.started.BasePath != "" {
 		all = http.StripPrefix(a.started.BasePath, all)
 	}
-	return a.greeting(a.metadata(all))
+	return a.greeting(a.metadata(a.brokered(all)))
 }
 
 // API is the REST API for callers that admit accepts.

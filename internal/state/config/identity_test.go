@@ -35,7 +35,7 @@ func TestIdentityProblems(t *testing.T) {
 		"no address of our own":  {"identity: [{issuer: 'https://login.example.com', map: [{}]}]", "identity needs publicURL"},
 		"a public plain address": {strings.Replace(provider, "https", "http", 1) + "  map: [{}]", "expected an address with https"},
 		"login without a client": {provider + "  login: {clientSecret: x}\n  map: [{}]", "needs clientId"},
-		"login without claims":   {provider + "  login: {clientId: x, scopes: [user]}\n  map: [{}]", "it needs userinfo"},
+		"login without claims":   {provider + "  login: {clientId: x, scopes: [user]}\n  map: [{}]", "needs openid in scopes, or userinfo"},
 		"login in the clear":     {provider + "  login: {clientId: x, userinfo: ['http://api.example.com']}\n  map: [{}]", "expected an address with https"},
 		"a network that is none": {provider + "  allow: [intranet]\n  map: [{}]", "identity[0].allow[0]"},
 		"half an introspection":  {provider + "  introspect: {clientId: x}\n  map: [{}]", "needs url and clientId"},

@@ -135,7 +135,8 @@ func (v *Verifier) Admit(ctx context.Context, token, resource string) (access.Pr
 
 // errInvalid is all that the sender of a wrong token learns.
 func errInvalid() error {
-	return fault.New(fault.Unauthorized, "the token is not valid here").WithHint("sign in again")
+	return fault.New(fault.Unauthorized, "the token is not valid here").
+		WithHint("sign in again; an administrator can see why with: toolfit auth explain -")
 }
 
 // Identify returns who a token is about, wherever it is for.

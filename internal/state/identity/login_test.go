@@ -169,9 +169,9 @@ func TestFaultyProvidersLetNobodyIn(t *testing.T) {
 			q.Set("state", "x")
 		}), "not the answer to the sign-in"},
 		"no ID token":     {func(_ provider, l *idp.Login) { l.Token = func(a map[string]any) { delete(a, "id_token") } }, "there is none"},
-		"no access token": {func(_ provider, l *idp.Login) { l.Token = func(a map[string]any) { delete(a, "access_token") } }, "its answer is none"},
+		"no access token": {func(_ provider, l *idp.Login) { l.Token = func(a map[string]any) { delete(a, "access_token") } }, "its answer has none"},
 		"a list":          {func(_ provider, l *idp.Login) { l.Token = func(a map[string]any) { a["id_token"] = []string{"x"} } }, "there is none"},
-		"no JWT":          {func(_ provider, l *idp.Login) { l.Signed = func(string) string { return "EVIL" } }, "form: it is no JWT"},
+		"no JWT":          {func(_ provider, l *idp.Login) { l.Signed = func(string) string { return "EVIL" } }, "form: it is not a JWT"},
 		"too long": {func(_ provider, l *idp.Login) {
 			l.Signed = func(s string) string { return s + strings.Repeat("a", 64<<10) }
 		}, "size"},
@@ -200,8 +200,8 @@ func TestFaultyProvidersLetNobodyIn(t *testing.T) {
 		"from the future":       {claim("iat", time.Now().Add(time.Hour).Unix()), "iat"},
 		"no subject":            {func(_ provider, l *idp.Login) { l.IDToken = func(c map[string]any) { delete(c, "sub") } }, "there is no sub"},
 		"a number as subject":   {claim("sub", 42), "there is no sub"},
-		"an HTML page":          {instead(200, "text/html", "<h1>EVIL</h1>"), "its answer is none"},
-		"an endless answer":     {instead(200, "application/json", `{"access_token":"`+strings.Repeat("a", 2<<20)), "its answer is none"},
+		"an HTML page":          {instead(200, "text/html", "<h1>EVIL</h1>"), "its answer has none"},
+		"an endless answer":     {instead(200, "application/json", `{"access_token":"`+strings.Repeat("a", 2<<20)), "its answer has none"},
 		"an error with a page":  {instead(502, "text/html", "EVIL"), "it answered 502"},
 		"an error with 200":     {instead(200, "application/json", `{"error":"bad_verification_code","error_description":"EVIL"}`), "bad_verification_code"},
 		"an error that is evil": {instead(400, "application/json", `{"error":"EVIL"}`), "no reason is known"},
@@ -246,8 +246,8 @@ func TestFaultyUserinfoLetsNobodyIn(t *testing.T) {
 	}{
 		"nothing":         {"", "[]", "answered 404"},
 		"no JSON":         {"<html>EVIL", "[]", "no JSON"},
-		"a list":          {"[1]", "[]", "no object"},
-		"null":            {"null", "[]", "no object"},
+		"a list":          {"[1]", "[]", "not an object"},
+		"null":            {"null", "[]", "not an object"},
 		"nobody":          {`{"name":"alice"}`, "[]", "there is no id"},
 		"a fraction":      {`{"id":1.5}`, "[]", "there is no id"},
 		"an empty id":     {`{"id":""}`, "[]", "there is no id"},
