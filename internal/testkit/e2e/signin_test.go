@@ -8,7 +8,10 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -121,5 +124,71 @@ func TestClientsSignInByThemselves(t *testing.T) {
 				t.Errorf("%v", said)
 			}
 		})
+	}
+}
+
+// browser is what programs find when they look for a browser: it follows redirects and shows nobody anything. It returns
+// the variables of their environment that lead them to it.
+func browser(t *testing.T) []string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("needs Linux: elsewhere programs are told of no other browser")
+	}
+	path := filepath.Join(t.TempDir(), "browser")
+	script := fmt.Sprintf("#!/bin/sh\n%s=browser exec %q \"$1\"\n", childEnv, os.Args[0])
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return append(os.Environ(), "BROWSER="+path, "DISPLAY=", "WAYLAND_DISPLAY=", "XDG_CURRENT_DESKTOP=", "HOME="+t.TempDir())
+}
+
+// browse opens an address as the browser of the tests.
+func browse(address string) error {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return err
+	}
+	resp, err := (&http.Client{Jar: jar, Timeout: patience}).Get(address)
+	if err != nil {
+		return err
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the sign-in ended at %s with %s", resp.Request.URL, resp.Status)
+	}
+	return nil
+}
+
+func TestTheInspectorSignsInByItself(t *testing.T) {
+	g := signedIn(t, identityProvider(t))
+	for era := range eras {
+		t.Run(era, func(t *testing.T) {
+			l := listen(t)
+			back := "http://" + l.Addr().String() + "/oauth/callback"
+			l.Close()
+			command := testparts.Need(t).Command("mcp-inspector", "--cli", g.url+"/mcp", "--transport", "http", "--protocol-era", era,
+				"--callback-url", back, "--method", "tools/call", "--tool-name", "test_simple_text")
+			ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+			cmd.Env = append(browser(t), "MCP_AUTO_OPEN_ENABLED=true", "DBUS_SESSION_BUS_ADDRESS=")
+			out, err := cmd.Output()
+			if err != nil || !strings.Contains(string(out), "simple text response") {
+				t.Errorf("%v\n%s\n%s", err, out, errorOutput(err))
+			}
+		})
+	}
+}
+
+func TestMCPRemoteSignsInByItself(t *testing.T) {
+	g := signedIn(t, identityProvider(t))
+	command := testparts.Need(t).Command("mcp-remote", g.url+"/mcp", "--allow-http")
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = append(browser(t), "MCP_REMOTE_CONFIG_DIR="+t.TempDir())
+	var said safeBuffer
+	cmd.Stderr = &said
+	s := connect(t, &mcp.CommandTransport{Command: cmd}, nil)
+	if text := callText(t, s, "test_simple_text", map[string]any{}); text == "" || !strings.Contains(said.String(), "uthorization") {
+		t.Errorf("%q\n%s", text, &said)
 	}
 }
