@@ -182,13 +182,17 @@ func TestTheInspectorSignsInByItself(t *testing.T) {
 
 func TestMCPRemoteSignsInByItself(t *testing.T) {
 	g := signedIn(t, identityProvider(t))
-	command := testparts.Need(t).Command("mcp-remote", g.url+"/mcp", "--allow-http")
-	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Env = append(browser(t), "MCP_REMOTE_CONFIG_DIR="+t.TempDir())
-	var said safeBuffer
-	cmd.Stderr = &said
-	s := connect(t, &mcp.CommandTransport{Command: cmd}, nil)
-	if text := callText(t, s, "test_simple_text", map[string]any{}); text == "" || !strings.Contains(said.String(), "uthorization") {
-		t.Errorf("%q\n%s", text, &said)
+	for _, protocol := range []string{"legacy", "auto"} { // auto is the modern era where a server has it
+		t.Run(protocol, func(t *testing.T) {
+			command := testparts.Need(t).Command("mcp-remote", g.url+"/mcp", "--allow-http", "--protocol", protocol)
+			cmd := exec.Command(command[0], command[1:]...)
+			cmd.Env = append(browser(t), "MCP_REMOTE_CONFIG_DIR="+t.TempDir())
+			var said safeBuffer
+			cmd.Stderr = &said
+			s := connect(t, &mcp.CommandTransport{Command: cmd}, nil)
+			if text := callText(t, s, "test_simple_text", map[string]any{}); text == "" || !strings.Contains(said.String(), "authoriz") {
+				t.Errorf("%q\n%s", text, &said)
+			}
+		})
 	}
 }
