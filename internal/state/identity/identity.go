@@ -26,6 +26,7 @@ const (
 	refusedFor    = 5 * time.Second // an opaque token that its provider does not know
 	maxRemembered = 10_000          // tokens
 	maxToken      = 8 << 10
+	maxClaims     = 24 << 10 // of an opaque token; they must fit into a header between replicas
 )
 
 // Options change a Verifier. Nil means all zero.

@@ -134,6 +134,9 @@ func TestForgedTokensAreRefused(t *testing.T) {
 		"an ID token":                      withClaims("at_hash", "x"),
 		"an ID token of Keycloak":          withClaims("typ", "ID"),
 		"no subject and no client":         withClaims("sub", nil, "azp", nil),
+		"subject is a number":              withClaims("sub", 7),
+		"subject is empty":                 withClaims("sub", ""),
+		"subject is null":                  idp.Sign(t, jose.EdDSA, p.Keys["ed"], ed, []byte(strings.Replace(string(claims), `"sub":`, `"sub":null,"x":`, 1))),
 		"JSON in place of a token":         `{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`,
 		"an opaque token":                  "gho_16C7e42F292c6912E7710c838347Ae178B4a",
 	} {
@@ -210,4 +213,31 @@ func TestIDsAreOfOnePerson(t *testing.T) {
 	if !seen[again.ID()] {
 		t.Error("another token, another id")
 	}
+}
+
+// FuzzClaims signs whatever comes: what the provider says is never more than its claims.
+func FuzzClaims(f *testing.F) {
+	p := newProvider(f)
+	cfg := p.config()
+	cfg.Groups = "realm_access.roles"
+	v := verifier(f, nil, cfg)
+	good, _ := json.Marshal(p.good("realm_access", map[string]any{"roles": []string{"eng"}}))
+	f.Add(good)
+	f.Add([]byte(strings.Replace(string(good), `"sub":"alice"`, `"sub":"ci-bot","azp":"ci-bot","SUB":"x"`, 1)))
+	f.Add([]byte(`{"iss":"` + p.URL + `","aud":["` + resource + `"],"exp":1e99,"_claim_names":{"realm_access.roles":"x"}}`))
+	f.Fuzz(func(t *testing.T, claims []byte) {
+		token := idp.Sign(t, jose.EdDSA, p.Keys["ed"], map[string]any{"kid": "ed"}, claims)
+		who, err := v.Admit(t.Context(), token, resource)
+		if err != nil {
+			return
+		}
+		if strings.Contains(string(claims), `\`) {
+			return // what follows looks at the text
+		}
+		says := func(text string) bool { return strings.Contains(string(claims), text) }
+		if who.Token.Subject == "" || !says(who.Token.Subject) || !says(p.URL) || !says("tools.example.com/mcp") ||
+			who.Role == access.Admin && !says("platform") {
+			t.Errorf("%+v from %s", who, claims)
+		}
+	})
 }
