@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -89,28 +90,70 @@ func signedIn(t *testing.T, issuer string) *gateway {
 		"  map: [{groups: [eng], profile: default}]")+bare(everythingServer(t, true))))
 }
 
+// signingIn lets a client of the Go SDK sign in by itself.
+func signingIn(t *testing.T, client *http.Client) auth.OAuthHandler {
+	t.Helper()
+	const back = "http://127.0.0.1:7/callback"
+	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{
+			Metadata: &oauthex.ClientRegistrationMetadata{RedirectURIs: []string{back}, TokenEndpointAuthMethod: "none", ClientName: "test",
+				GrantTypes: []string{"authorization_code", "refresh_token"}},
+		},
+		RedirectURL: back, AcceptUnadvertisedIss: true, Client: client,
+		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			q, err := person(ctx, args.URL, back)
+			if err != nil {
+				return nil, err
+			}
+			return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handler
+}
+
+// TestASessionOutlivesItsTokens has tokens of so few seconds that the client gets a new one for each request.
+func TestASessionOutlivesItsTokens(t *testing.T) {
+	issuer := identityProvider(t, "alice", "0", "[]", "3")
+	server := newCurious(t)
+	l := listen(t)
+	g := serveOn(t, l, write(t, lines("publicURL: http://"+l.Addr().String(), "identity:", "- issuer: "+issuer, "  scope: mcp:tools",
+		"  map: [{groups: [eng], profile: default}]")+bare(server.url)))
+	for era, revision := range eras {
+		t.Run(era, func(t *testing.T) {
+			var asked atomic.Int32
+			counting := &http.Client{Timeout: patience, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.URL.Path == "/token" {
+					asked.Add(1)
+				}
+				return plainHTTP.Transport.RoundTrip(r)
+			})}
+			heard := make(chan string, 10)
+			transport := &mcp.StreamableClientTransport{Endpoint: g.url + "/mcp", OAuthHandler: signingIn(t, counting)}
+			s := connectAs(t, transport, revision, hearing(heard))
+			id := s.ID()
+			for range 3 {
+				before := asked.Load()
+				if text := callText(t, s, "plain", map[string]any{}); text != "plain" || asked.Load() == before {
+					t.Errorf("%q, with %d requests for tokens", text, asked.Load()-before)
+				}
+			}
+			hears(t, server, s, heard)
+			if s.ID() != id {
+				t.Errorf("another session: %s, %s", id, s.ID())
+			}
+		})
+	}
+}
+
 func TestClientsSignInByThemselves(t *testing.T) {
 	issuer := identityProvider(t)
 	g := signedIn(t, issuer)
-	const back = "http://127.0.0.1:7/callback"
 	for era, revision := range eras {
 		t.Run("Go SDK, "+era, func(t *testing.T) {
-			handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
-				DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{
-					Metadata: &oauthex.ClientRegistrationMetadata{RedirectURIs: []string{back}, TokenEndpointAuthMethod: "none", ClientName: "test"},
-				},
-				RedirectURL: back, AcceptUnadvertisedIss: true, Client: plainHTTP,
-				AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-					q, err := person(ctx, args.URL, back)
-					if err != nil {
-						return nil, err
-					}
-					return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
-				},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			handler := signingIn(t, plainHTTP)
 			s := connectAs(t, &mcp.StreamableClientTransport{Endpoint: g.url + "/mcp", OAuthHandler: handler}, revision, nil)
 			if text := callText(t, s, "test_simple_text", map[string]any{}); text == "" {
 				t.Errorf("%q", text)
