@@ -40,6 +40,7 @@ type Parts struct {
 	Runs           Runs
 	RunReports     RunReports
 	Keys           Keys
+	People         People
 
 	Chat        chatapi.Agents // agents to chat with
 	Environment Environment

@@ -134,12 +134,21 @@ func (evil) ListKeys(context.Context, access.Principal) ([]restapi.Key, error) {
 func (evil) CreateKey(context.Context, access.Principal, restapi.KeyConfig) (restapi.NewKey, error) {
 	return restapi.NewKey{Key: restapi.Key{Name: bad}, Text: bad, Warning: bad}, nil
 }
+func (evil) ListPeople(context.Context, access.Principal, string) ([]restapi.Person, error) {
+	return []restapi.Person{{ID: bad, Name: bad, Kind: bad, Issuer: bad, Subject: bad, Role: "admin", Profile: bad}}, nil
+}
+func (e evil) DisablePerson(context.Context, access.Principal, string) (restapi.Person, error) {
+	return restapi.Person{}, e.fault()
+}
+func (e evil) EnablePerson(context.Context, access.Principal, string) (restapi.Person, error) {
+	return restapi.Person{}, e.fault()
+}
 func (e evil) DeleteKey(context.Context, access.Principal, string) error { return e.fault() }
 
 func newEvil() *Console {
 	return New(Parts{
 		Models:   func(access.Principal) []string { return []string{bad} },
-		Activity: evil{}, Servers: evil{}, ServerChanges: evil{}, Approvals: evil{}, Tools: evil{}, ToolCaller: evil{}, Calls: evil{}, CallFeed: evil{}, CallChanges: evil{}, Keys: evil{},
+		Activity: evil{}, Servers: evil{}, ServerChanges: evil{}, Approvals: evil{}, Tools: evil{}, ToolCaller: evil{}, Calls: evil{}, CallFeed: evil{}, CallChanges: evil{}, Keys: evil{}, People: evil{},
 		Profiles: func() []string { return []string{bad} },
 		Check:    func(*http.Request) error { return nil },
 		Admit: func(*http.Request) (access.Principal, error) {

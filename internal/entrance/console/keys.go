@@ -16,9 +16,12 @@ type Keys interface {
 
 func (c *Console) keysSection() section {
 	return section{name: "keys", path: "/keys", key: "k", may: access.Principal.MayAdmin, routes: map[string]handler{
-		"GET /keys":              page("keys", whole, c.listKeys),
-		"POST /keys":             c.createKey,
-		"POST /keys/{id}/delete": c.deleteKey,
+		"GET /keys":                 page("keys", whole, c.listKeys),
+		"POST /keys":                c.createKey,
+		"POST /keys/{id}/delete":    c.deleteKey,
+		"GET /people":               page("people", whole, c.listPeople),
+		"POST /people/{id}/disable": c.disablePerson,
+		"POST /people/{id}/enable":  c.enablePerson,
 	}}
 }
 

@@ -78,6 +78,9 @@ func (a *API) routes() []route {
 		{"GET /keys", 0, a.listKeys},
 		{"POST /keys", admin | body, a.createKey},
 		{"DELETE /keys/{id}", 0, removes(quietly(a.DeleteKey))},
+		{"GET /people", 0, a.listPeople},
+		{"POST /people/{id}/disable", 0, byID(a.DisablePerson)},
+		{"POST /people/{id}/enable", 0, byID(a.EnablePerson)},
 		{"GET /openapi.json", 0, a.openAPI},
 		{"GET /events", 0, a.events},
 	}
@@ -192,6 +195,11 @@ func (a *API) startRun(q *request) (any, error) {
 func (a *API) listKeys(q *request) (any, error) {
 	keys, err := a.ListKeys(q.Context(), q.who)
 	return map[string]any{"keys": keys}, err
+}
+
+func (a *API) listPeople(q *request) (any, error) {
+	people, err := a.ListPeople(q.Context(), q.who, q.URL.Query().Get("q"))
+	return map[string]any{"people": people}, err
 }
 
 func (a *API) createKey(q *request) (any, error) {

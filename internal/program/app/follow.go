@@ -32,6 +32,7 @@ func (a *App) followed(ctx context.Context, changes []store.Change) error {
 			errs = append(errs, apply())
 		}
 	}
+	tables["keys"] = tables["keys"] || tables["people"]
 	read("keys", func() error {
 		defer a.endStrangers()
 		return a.Keys.Follow(ctx)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/identity"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 // signIn is how people and services with tokens of identity providers come in.
@@ -29,8 +31,36 @@ func (a *App) newSignIn(cfg *config.Config, before *signIn) *signIn {
 	case before != nil && before.public == public && reflect.DeepEqual(before.cfg, cfg.Identity):
 		return before
 	}
-	v := identity.New(cfg.Identity, &identity.Options{Base: public + "/mcp", Logger: a.log})
+	v := identity.New(cfg.Identity, &identity.Options{Base: public + "/mcp", Logger: a.log, People: people{a.Keys, a.Store, a.seen}})
 	return &signIn{cfg.Identity, public, v}
+}
+
+// people are those who have come in before. Seen is told in the background: nobody waits for it.
+type people struct {
+	*access.Keys
+	*store.Store
+	seen chan<- store.Person
+}
+
+func (p people) Seen(one store.Person) {
+	select {
+	case p.seen <- one:
+	default: // the store is slow; they will be seen again
+	}
+}
+
+// notePeople saves who was seen, until ctx ends.
+func (a *App) notePeople(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case p := <-a.seen:
+			if err := a.Store.SavePerson(ctx, p); err != nil && ctx.Err() == nil {
+				a.log.Warn("not noted that somebody was here", "id", p.ID, "error", err)
+			}
+		}
+	}
 }
 
 // admit returns who sends a token, which must be for what is asked for.

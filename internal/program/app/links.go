@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/repeat"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/identity"
@@ -63,7 +64,7 @@ func (a *App) letsIn(owner string) bool {
 		return !a.Keys.Any() // with identity providers alone, who has the local secret
 	}
 	if strings.HasPrefix(owner, identity.IDPrefix) {
-		return a.edge.Load().signIn != nil
+		return a.edge.Load().signIn != nil && !fault.Is(a.Keys.CheckPerson(context.Background(), owner, owner), fault.Forbidden)
 	}
 	return a.Keys.Has(owner)
 }

@@ -21,9 +21,10 @@ const (
 	reloadTimeout = 2 * time.Second  // of a reload that callers may wait for
 )
 
-// Source is where the keys are kept.
+// Source is where the keys are kept, and the people with tokens of identity providers.
 type Source interface {
 	Keys(ctx context.Context) ([]store.Key, error)
+	DisabledPeople(ctx context.Context) (ids []string, err error)
 }
 
 // Options configure Keys. Nil means all zero.
@@ -31,7 +32,7 @@ type Options struct {
 	Now func() time.Time // nil means time.Now
 }
 
-// Keys knows all keys. Reading takes no lock: it uses an immutable snapshot.
+// Keys knows all keys, and who is disabled. Reading takes no lock: it uses an immutable snapshot.
 type Keys struct {
 	src       Source
 	now       func() time.Time
@@ -44,9 +45,10 @@ type Keys struct {
 }
 
 type snapshot struct {
-	byID map[string]entry
-	rows int // more than byID when a row is invalid
-	at   time.Time
+	byID     map[string]entry
+	rows     int // more than byID when a row is invalid
+	disabled map[string]bool
+	at       time.Time
 }
 
 type entry struct {
@@ -118,6 +120,18 @@ func (k *Keys) Has(id string) bool {
 	return ok
 }
 
+// CheckPerson refuses a disabled person, by id, after at most ten seconds; and everybody until that is known.
+func (k *Keys) CheckPerson(ctx context.Context, id, name string) error {
+	snap, err := k.current(ctx, k.now())
+	if err != nil {
+		return err
+	}
+	if snap.disabled[id] {
+		return fault.New(fault.Forbidden, "%s is disabled here", name).WithHint("ask an administrator to enable this account")
+	}
+	return nil
+}
+
 // Reload reads the keys now. After an error the old ones stay valid.
 func (k *Keys) Reload(ctx context.Context) error {
 	k.reloading.Lock()
@@ -157,7 +171,14 @@ func (k *Keys) reload(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reload keys: %w", err)
 	}
-	snap := &snapshot{byID: make(map[string]entry, len(rows)), rows: len(rows), at: at}
+	disabled, err := k.src.DisabledPeople(ctx)
+	if err != nil {
+		return fmt.Errorf("reload people: %w", err)
+	}
+	snap := &snapshot{byID: make(map[string]entry, len(rows)), rows: len(rows), disabled: make(map[string]bool, len(disabled)), at: at}
+	for _, id := range disabled {
+		snap.disabled[id] = true
+	}
 	for _, row := range rows {
 		role, err := ParseRole(row.Role)
 		if err != nil || len(row.Hash) != sha256.Size {

@@ -108,6 +108,16 @@ func (p Principal) Has(profile string) bool {
 	return false
 }
 
+// HasAll reports whether p may use all of the profiles, which are separated by commas.
+func (p Principal) HasAll(profiles string) bool {
+	for one := range strings.SplitSeq(profiles, ",") {
+		if !p.Has(one) {
+			return false
+		}
+	}
+	return true
+}
+
 // OwnProfile is the profile that p uses if it names none.
 func (p Principal) OwnProfile() string {
 	if p.Profile == AnyProfile {

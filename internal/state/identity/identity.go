@@ -17,6 +17,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 const (
@@ -35,6 +36,15 @@ type Options struct {
 	Allow  []netip.Prefix   // networks that are not public, and in which providers may be
 	Now    func() time.Time // nil: time.Now
 	Logger *slog.Logger     // nil: discard
+	People People           // nil: nobody is known, and all may come in
+}
+
+// People knows everybody who was here before.
+type People interface {
+	CheckPerson(ctx context.Context, id, name string) error // refuses the disabled
+	Person(ctx context.Context, id string) (store.Person, error)
+	SavePerson(ctx context.Context, p store.Person) error
+	Seen(p store.Person) // it is saved soon
 }
 
 // Verifier checks tokens. It may be used concurrently.
@@ -43,6 +53,7 @@ type Verifier struct {
 	base    string // the address of all resources
 	now     func() time.Time
 	log     *slog.Logger
+	people  People
 
 	known, refused memory // refused: opaque tokens alone, for which their provider was asked
 }
@@ -85,7 +96,7 @@ func New(providers []config.Identity, opts *Options) *Verifier {
 	if opts == nil {
 		opts = &Options{}
 	}
-	v := &Verifier{base: opts.Base, now: opts.Now, log: opts.Logger}
+	v := &Verifier{base: opts.Base, now: opts.Now, log: opts.Logger, people: opts.People}
 	if v.now == nil {
 		v.now = time.Now
 	}
@@ -116,6 +127,11 @@ func (v *Verifier) Admit(ctx context.Context, token, resource string) (access.Pr
 	}
 	if err := id.checkScope(); err != nil {
 		return access.Principal{}, err
+	}
+	if id.denied == nil && v.people != nil {
+		if err := v.people.CheckPerson(ctx, id.principal.ID, id.principal.Name); err != nil {
+			return access.Principal{}, err
+		}
 	}
 	return id.principal, id.denied
 }
@@ -154,6 +170,9 @@ func (v *Verifier) Identify(ctx context.Context, token string) (*Identity, error
 		until = id.Expires
 	}
 	v.known.add(sum, remembered{id, until})
+	if id.denied == nil && v.people != nil {
+		v.people.Seen(person(&id.principal, now))
+	}
 	return id, nil
 }
 

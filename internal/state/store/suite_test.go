@@ -35,6 +35,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"long lists of every length are stored whole", testLongLists},
 		{"a list that is replaced is read before or after, never between", testSnapshot},
 		{"keys are found again, named once, and deleted by id or name", testKeys},
+		{"people are noted, disabled and enabled", testPeople},
 		{"a call comes back whole", testCallWhole},
 		{"arguments of calls come back byte for byte", testCallArguments},
 		{"every text comes back byte for byte", testOddText},
