@@ -95,7 +95,10 @@ func (m *guest) modern(method, name, params string, tasks bool) (int, string) {
 	return m.ask("POST", "/mcp", body, headers...)
 }
 
-var refPattern = regexp.MustCompile(`r_[a-z2-9]+`)
+var (
+	refPattern = regexp.MustCompile(`r_[a-z2-9]+`)
+	personID   = regexp.MustCompile(`u_\w+`)
+)
 
 // find is what a pattern finds in an answer that must have it.
 func (m *guest) find(pattern *regexp.Regexp) func(status int, text string) string {
@@ -329,5 +332,39 @@ func TestAllHandlesOfOnePersonTriedByAnotherAtAnotherReplica(t *testing.T) {
 			yaml := w.config(store(t))
 			testHandles(t, w, replica(t, yaml, 0).url, replica(t, yaml, 0).url)
 		})
+	}
+}
+
+// TestADisabledPersonHasNoHandles: with the old token, with a new one, and at another gateway than the one that was told.
+func TestADisabledPersonHasNoHandles(t *testing.T) {
+	w := newTokenWorld(t)
+	yaml := w.config(filepath.Join(t.TempDir(), "shared.db"))
+	one := replica(t, yaml, 0)
+	other := replica(t, yaml, 0)
+	a := w.as(t, one.url, "a-1")
+	h := makeHandles(a)
+	admin := w.as(t, other.url, "root", "groups", "platform")
+	var id string
+	eventually(t, "A was seen", func() bool {
+		_, list := admin.ask("GET", "/api/v1/people?q=a-1", "")
+		id = personID.FindString(list)
+		return id != ""
+	})
+	if status, text := admin.ask("POST", "/api/v1/people/"+id+"/disable", ""); status != http.StatusOK {
+		t.Fatalf("%d %s", status, text)
+	}
+	eventually(t, "A is out", func() bool {
+		status, _ := a.ask("GET", "/api/v1/tools", "")
+		return status == http.StatusForbidden
+	})
+	for _, url := range []string{one.url, other.url} {
+		for _, token := range []string{a.token, w.as(t, url, "a-1", "jti", "another").token} {
+			out := &guest{T: t, url: url, token: token, session: h.session}
+			for name, try := range tryAll(out, h) {
+				if status, text := try(); status != http.StatusForbidden {
+					t.Errorf("%s: %d %s", name, status, text)
+				}
+			}
+		}
 	}
 }
