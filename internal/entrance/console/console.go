@@ -40,6 +40,7 @@ type Parts struct {
 	Runs           Runs
 	RunReports     RunReports
 	Keys           Keys
+	KeyChanges     KeyChanges
 	People         People
 
 	Chat        chatapi.Agents // agents to chat with

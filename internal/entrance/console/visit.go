@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -174,6 +175,9 @@ type input struct {
 
 // Value is what the person typed into a field.
 func (i input) Value(field string) string { return i.values.Get(field) }
+
+// Ticked reports whether the person has ticked a value of a field.
+func (i input) Ticked(field, value string) bool { return slices.Contains(i.values[field], value) }
 
 // rejected tells whether the person can fix the form. Other errors are shown without it.
 func rejected(v *visit, err error) (input, bool) {

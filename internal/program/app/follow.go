@@ -32,8 +32,8 @@ func (a *App) followed(ctx context.Context, changes []store.Change) error {
 			errs = append(errs, apply())
 		}
 	}
-	tables["keys"] = tables["keys"] || tables["people"]
-	read("keys", func() error {
+	tables[store.KeysTable] = tables[store.KeysTable] || tables["people"]
+	read(store.KeysTable, func() error {
 		defer a.endStrangers()
 		return a.Keys.Follow(ctx)
 	})

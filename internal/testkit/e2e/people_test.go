@@ -42,7 +42,9 @@ func TestADisabledPersonIsOutOnEveryGateway(t *testing.T) {
 			id := ""
 			eventually(t, "both are listed", func() bool {
 				status, said := gateways[0].as(t, admin, "GET", "/api/v1/people?q=ali")
-				var list struct{ People []struct{ ID, Subject string } }
+				var list struct {
+					People []struct{ ID, Subject string }
+				}
 				if err := json.Unmarshal([]byte(said), &list); err != nil || status != 200 {
 					t.Fatalf("%d %s", status, said)
 				}
