@@ -153,6 +153,30 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	}
 }
 
+// TestIDTokensAreRefusedWhereTheAudienceIsAClient: there they have the audience that access tokens have.
+func TestIDTokensAreRefusedWhereTheAudienceIsAClient(t *testing.T) {
+	p := newProvider(t)
+	cfg := p.config()
+	cfg.Audiences = []string{"editor"}
+	v := verifier(t, nil, cfg)
+	for name, claims := range map[string]map[string]any{
+		"with a hash of the access token": p.good("aud", "editor", "at_hash", "x"),
+		"with a hash of the code":         p.good("aud", "editor", "c_hash", "x"),
+		"of Keycloak":                     p.good("aud", "editor", "typ", "ID"),
+	} {
+		if _, err := v.Admit(t.Context(), p.Token(t, claims), resource); !fault.Is(err, fault.Unauthorized) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	idToken := p.Token(t, p.good("aud", "editor", "scope", nil, "nonce", "x")) // nothing tells it apart but what it lacks
+	if _, err := v.Admit(t.Context(), idToken, resource); !LacksScope(err) {
+		t.Errorf("without a mark: %v", err)
+	}
+	if _, err := v.Admit(t.Context(), p.Token(t, p.good("aud", "editor")), resource); err != nil {
+		t.Errorf("an access token: %v", err)
+	}
+}
+
 func TestWhatATokenGives(t *testing.T) {
 	p := newProvider(t)
 	cfg := p.config()
