@@ -56,6 +56,10 @@ type Verifier struct {
 	people  People
 
 	known, refused memory // refused: opaque tokens alone, for which their provider was asked
+
+	logging sync.Mutex // guards what follows
+	minute  time.Time  // since when refusals are counted
+	logged  int        // refusals
 }
 
 // memory remembers tokens by their hash.
@@ -122,7 +126,7 @@ func (v *Verifier) Admit(ctx context.Context, token, resource string) (access.Pr
 		return access.Principal{}, err
 	}
 	if err := id.checkAudience(resource); err != nil {
-		v.log.Warn("token refused", "error", err)
+		v.complain(err)
 		return access.Principal{}, errInvalid()
 	}
 	if err := id.checkScope(); err != nil {
@@ -134,6 +138,27 @@ func (v *Verifier) Admit(ctx context.Context, token, resource string) (access.Pr
 		}
 	}
 	return id.principal, id.denied
+}
+
+// maxLogged is how many refusals are logged in a minute: strangers must not fill the log.
+const maxLogged = 20
+
+// complain logs why a token is refused.
+func (v *Verifier) complain(err error) {
+	v.logging.Lock()
+	defer v.logging.Unlock()
+	now := v.now()
+	if now.Sub(v.minute) >= time.Minute {
+		if left := v.logged - maxLogged; left > 0 {
+			v.log.Warn("more tokens were refused", "count", left)
+		}
+		v.minute = now
+		v.logged = 0
+	}
+	v.logged++
+	if v.logged <= maxLogged {
+		v.log.Warn("token refused", "error", err)
+	}
 }
 
 // errInvalid is all that the sender of a wrong token learns.
@@ -156,7 +181,7 @@ func (v *Verifier) Identify(ctx context.Context, token string) (*Identity, error
 		return nil, err
 	}
 	if err != nil {
-		v.log.Warn("token refused", "error", err)
+		v.complain(err)
 		if isOpaque(token) {
 			v.refused.add(sum, remembered{until: now.Add(refusedFor)})
 		}

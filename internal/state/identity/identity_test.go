@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -174,6 +175,24 @@ func TestIDTokensAreRefusedWhereTheAudienceIsAClient(t *testing.T) {
 	}
 	if _, err := v.Admit(t.Context(), p.Token(t, p.good("aud", "editor")), resource); err != nil {
 		t.Errorf("an access token: %v", err)
+	}
+}
+
+func TestStrangersDoNotFillTheLog(t *testing.T) {
+	p := newProvider(t)
+	var said strings.Builder
+	now := time.Now()
+	v := New([]config.Identity{p.config()}, &Options{Now: func() time.Time { return now }, Logger: slog.New(slog.NewTextHandler(&said, nil))})
+	for range 2 {
+		for i := range 1000 {
+			if _, err := v.Admit(t.Context(), fmt.Sprint("no token ", i), resource); err == nil {
+				t.Fatal("admitted")
+			}
+		}
+		now = now.Add(time.Minute)
+	}
+	if n := strings.Count(said.String(), "\n"); n != 2*maxLogged+1 || !strings.Contains(said.String(), "count=980") {
+		t.Errorf("%d lines: %s", n, said.String())
 	}
 }
 
