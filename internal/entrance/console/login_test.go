@@ -102,7 +102,7 @@ func TestSignInAtAProvider(t *testing.T) {
 	}
 }
 
-// TestWhoSignedInIsOutAtOnce when disabled, and learns why.
+// TestWhoSignedInIsOutSoonWhenDisabled, and learns why.
 func TestWhoSignedInIsOutSoonWhenDisabled(t *testing.T) {
 	provider := idp.New(t)
 	w, _ := withProvider(t, provider, here)
@@ -151,6 +151,19 @@ func TestWhoHasNoRightsIsToldSo(t *testing.T) {
 	}
 	if status, _ := p.signIn(key); status != 200 {
 		t.Errorf("the key does not help: HTTP %d", status)
+	}
+}
+
+func TestSignInBelowABasePath(t *testing.T) {
+	provider := idp.New(t)
+	w, _ := withProvider(t, provider, here+"/tools\nbasePath: /tools")
+	p := w.person()
+	resp, body := p.follow(p.begin("/tools/calls"))
+	if resp.StatusCode != 200 || resp.Header.Get("Refresh") != "0; url=/tools/calls" {
+		t.Fatalf("%s %v: %.2000s", resp.Status, resp.Header, mainOf(body))
+	}
+	if status, body := p.ask("GET", "/tools/calls", nil); status != 200 || !strings.Contains(body, "alice") {
+		t.Errorf("HTTP %d: %.2000s", status, mainOf(body))
 	}
 }
 
@@ -374,14 +387,20 @@ func TestSignInInARealBrowser(t *testing.T) {
 	w, _ := withProvider(t, provider, "http://localhost:{port}")
 	at := strings.Replace(w.URL, "127.0.0.1", "localhost", 1)
 	axe := testparts.Axe(t)
-	b := testparts.NewBrowser(t, "en-US")
+	b := testparts.NewBrowser(t, "zh-CN")
+	b.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile))
 	for _, theme := range []string{"light", "dark"} {
 		b.Prefer(theme)
 		b.Do(chromedp.Navigate(at + "/calls"))
 		b.Until(`document.querySelector("a.go")`)
 		b.Accessible(axe)
 		b.Screenshot("sign-in." + theme)
+		b.Do(chromedp.Navigate(at + "/sign-in/callback?error=x"))
+		b.Until(`document.querySelector("[role=alert]")`)
+		b.Accessible(axe)
+		b.Screenshot("sign-in-refused." + theme)
 	}
+	b.Do(chromedp.Navigate(at + "/calls"))
 	b.Do(chromedp.Click(`a.go`))
 	b.Until(`document.title === "Provider"`)
 	b.Do(chromedp.Click(`button`))

@@ -74,6 +74,16 @@ func (c claims) name() string {
 	return ""
 }
 
+// client is the program that got the token: cid is Okta's name for it, appid that of older tokens of Entra.
+func (c claims) client() string {
+	for _, claim := range []string{"azp", "client_id", "cid", "appid"} {
+		if s := c.text(claim); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
 // scopes are in scope or scp, as one text or a list.
 func (c claims) scopes() []string {
 	var all []string
