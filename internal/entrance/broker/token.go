@@ -140,10 +140,13 @@ func (b *Broker) exchange(r *http.Request, form url.Values, text, prefix string)
 	case !ok:
 		return nil, b.end(r, &g, errGrant)
 	}
-	return map[string]any{
-		"access_token": accessToken, "token_type": "Bearer", "expires_in": int(expires.Sub(b.Now()).Seconds()),
-		"refresh_token": refresh, "scope": strings.Join(g.Scopes, " "),
-	}, nil
+	answer := map[string]any{
+		"access_token": accessToken, "token_type": "Bearer", "expires_in": int(expires.Sub(b.Now()).Seconds()), "refresh_token": refresh,
+	}
+	if len(g.Scopes) > 0 {
+		answer["scope"] = strings.Join(g.Scopes, " ")
+	}
+	return answer, nil
 }
 
 // proves tells whether who brings a code is who asked for it (PKCE).

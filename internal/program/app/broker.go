@@ -17,13 +17,16 @@ func (a *App) brokered(h http.Handler) http.Handler {
 	first := broker.MetadataPath + base
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e := a.edge.Load()
+		if e.signIn == nil || e.signIn.broker == nil {
+			h.ServeHTTP(w, r)
+			return
+		}
 		path, ok := strings.CutPrefix(r.URL.EscapedPath(), base)
 		if r.URL.EscapedPath() == first {
 			path = broker.MetadataPath
 			ok = true
 		}
-		ours := ok && (path == broker.MetadataPath || strings.HasPrefix(path, "/oauth/"))
-		if !ours || e.signIn == nil || e.signIn.broker == nil {
+		if !ok || path != broker.MetadataPath && !strings.HasPrefix(path, "/oauth/") {
 			h.ServeHTTP(w, r)
 			return
 		}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolfit/toolfit/internal/program/app"
+	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/testkit/idp"
 )
 
@@ -53,9 +55,9 @@ func (p behindProxy) json(method, path, body string, headers ...string) map[stri
 	return got
 }
 
-func withBroker(t *testing.T, provider string) behindProxy {
-	t.Helper()
-	_, address := serve(t, fmt.Sprintf(`
+// brokerConfig is a configuration without the key broker.
+func brokerConfig(provider string) string {
+	return fmt.Sprintf(`
 basePath: /base
 publicURL: https://tools.example.com/base
 profiles: {ops: {}, dev: {}}
@@ -67,16 +69,22 @@ identity:
 - issuer: https://direct.example.com
   scope: mcp:tools
   map: [{groups: [eng], profile: ops}]
-broker: {clients: ["https://claude.ai/**"], registration: true}
-`, provider))
-	return behindProxy{t, "http://" + address}
+`, provider)
+}
+
+const brokerOn = `broker: {clients: ["https://claude.ai/**"], registration: true}`
+
+func withBroker(t *testing.T, provider string) (*app.App, behindProxy) {
+	t.Helper()
+	a, address := serve(t, brokerConfig(provider)+brokerOn)
+	return a, behindProxy{t, "http://" + address}
 }
 
 const form = "application/x-www-form-urlencoded"
 
 func TestBrokerBelowABasePath(t *testing.T) {
 	provider := idp.New(t)
-	p := withBroker(t, provider.URL)
+	_, p := withBroker(t, provider.URL)
 	const public = "https://tools.example.com/base"
 	for _, path := range []string{"/base/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/base"} {
 		resp, _ := p.do("GET", path, "", "Origin", "https://page.example.com", "Sec-Fetch-Site", "cross-site")
@@ -160,7 +168,7 @@ func (p behindProxy) signIn(public string) (token string) {
 }
 
 func TestBrokerIsForOurHosts(t *testing.T) {
-	p := withBroker(t, "https://login.example.com")
+	_, p := withBroker(t, "https://login.example.com")
 	for _, path := range []string{"/base/oauth/token", "/base/oauth/register", "/base/oauth/authorize", "/base/.well-known/oauth-authorization-server"} {
 		r, _ := http.NewRequest("GET", p.address+path, nil)
 		r.Host = "evil.example.com"
@@ -177,4 +185,42 @@ func TestBrokerIsForOurHosts(t *testing.T) {
 	if resp.StatusCode != 204 || resp.Header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("%s %v", resp.Status, resp.Header)
 	}
+}
+
+func TestBrokerIsSwitchedByAReload(t *testing.T) {
+	provider := idp.New(t)
+	a, p := withBroker(t, provider.URL)
+	token := p.signIn("https://tools.example.com/base")
+	asks := func() int {
+		resp, _ := p.do("POST", "/base/mcp/ops", initialize, "Authorization", "Bearer "+token, "Content-Type", "application/json",
+			"Accept", "application/json, text/event-stream")
+		return resp.StatusCode
+	}
+	about := func() int {
+		resp, _ := p.do("GET", "/base/.well-known/oauth-authorization-server", "")
+		return resp.StatusCode
+	}
+	for i, on := range []bool{true, false, true} {
+		text := brokerConfig(provider.URL)
+		if on {
+			text += brokerOn
+		}
+		a.Reload(parsed(t, a.Config().Path, text))
+		if got, said := asks(), about(); (got == 200) != on || (said == 200) != on {
+			t.Errorf("%d, on %v: the token gives %d, the metadata %d", i, on, got, said)
+		}
+	}
+	a.Reload(parsed(t, a.Config().Path, brokerConfig(provider.URL)+`broker: {clients: ["https://claude.ai/**"]}`))
+	if got := asks(); got != 401 {
+		t.Errorf("clients may not register themselves any more, and one that has is let in: %d", got)
+	}
+}
+
+func parsed(t *testing.T, path, text string) *config.Config {
+	t.Helper()
+	cfg, err := config.Parse(path, []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
 }
