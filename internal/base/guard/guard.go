@@ -5,6 +5,7 @@
 package guard
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -19,11 +20,14 @@ import (
 )
 
 // Guard decides which addresses may be dialed.
-type Guard struct{ allowed []netip.Prefix }
+type Guard struct {
+	allowed []netip.Prefix
+	trusted []string // hosts, in lower case
+}
 
 // New allows public addresses, the given networks, and those that the given URLs spell out.
 func New(allowed []netip.Prefix, urls ...string) Guard {
-	g := Guard{slices.Clone(allowed)}
+	g := Guard{allowed: slices.Clone(allowed)}
 	for _, address := range urls {
 		u, err := url.Parse(address)
 		if err != nil {
@@ -35,6 +39,18 @@ func New(allowed []netip.Prefix, urls ...string) Guard {
 		} else if ip, err := netip.ParseAddr(host); err == nil {
 			ip = ip.WithZone("").Unmap()
 			g.allowed = append(g.allowed, netip.PrefixFrom(ip, ip.BitLen()))
+		}
+	}
+	return g
+}
+
+// Trusting returns a guard that also allows the hosts of the given URLs, wherever their names lead. It is for
+// URLs of the configuration: an address in a private network is meant there.
+func (g Guard) Trusting(urls ...string) Guard {
+	g.trusted = slices.Clone(g.trusted)
+	for _, address := range urls {
+		if u, err := url.Parse(address); err == nil && u.Host != "" {
+			g.trusted = append(g.trusted, strings.ToLower(u.Hostname()))
 		}
 	}
 	return g
@@ -95,11 +111,20 @@ func (g Guard) control(_, address string, _ syscall.RawConn) error {
 		WithHint("if it is meant, add its network to allow")
 }
 
+func (g Guard) trusts(host string) bool { return slices.Contains(g.trusted, strings.ToLower(host)) }
+
+func (g Guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Control: g.control}
+	if host, _, err := net.SplitHostPort(address); err == nil && g.trusts(host) {
+		dialer.Control = nil
+	}
+	return dialer.DialContext(ctx, network, address)
+}
+
 // Direct carries requests to addresses that may be dialed.
 func (g Guard) Direct() *http.Transport {
-	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second, Control: g.control}
 	return &http.Transport{
-		DialContext:            dialer.DialContext,
+		DialContext:            g.dial,
 		ForceAttemptHTTP2:      true,
 		MaxIdleConns:           256,
 		MaxIdleConnsPerHost:    256,
@@ -113,20 +138,37 @@ func (g Guard) Direct() *http.Transport {
 // Through is Direct by way of a proxy; "" is none. A proxy is trusted: behind it only literal addresses can
 // be checked.
 func (g Guard) Through(proxy string) (*http.Transport, error) {
-	t := g.Direct()
 	if proxy == "" {
-		return t, nil
+		return g.Direct(), nil
 	}
 	u, err := url.Parse(proxy)
 	if err != nil {
 		return nil, fault.New(fault.BadConfig, "proxy is not a valid address")
 	}
-	t.DialContext = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	return g.by(http.ProxyURL(u), proxy), nil
+}
+
+// Environment is Direct, or Through the proxy that the environment names for an address.
+func (g Guard) Environment() *http.Transport {
+	var proxies []string
+	for _, scheme := range []string{"http", "https"} {
+		elsewhere := &http.Request{URL: &url.URL{Scheme: scheme, Host: "elsewhere.invalid"}}
+		if u, err := http.ProxyFromEnvironment(elsewhere); err == nil && u != nil {
+			proxies = append(proxies, u.String())
+		}
+	}
+	return g.by(http.ProxyFromEnvironment, proxies...)
+}
+
+// by carries requests by way of proxies.
+func (g Guard) by(proxy func(*http.Request) (*url.URL, error), proxies ...string) *http.Transport {
+	t := g.Trusting(proxies...).Direct()
 	t.Proxy = func(r *http.Request) (*url.URL, error) {
-		if ip, err := netip.ParseAddr(r.URL.Hostname()); err == nil && !g.May(ip) {
+		u, err := proxy(r)
+		if ip, wrong := netip.ParseAddr(r.URL.Hostname()); u != nil && wrong == nil && !g.May(ip) && !g.trusts(r.URL.Hostname()) {
 			return nil, g.control("", netip.AddrPortFrom(ip, 0).String(), nil)
 		}
-		return u, nil
+		return u, err
 	}
-	return t, nil
+	return t
 }

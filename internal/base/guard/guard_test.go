@@ -1,7 +1,12 @@
 package guard
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
+	"strings"
+	"sync"
 	"testing"
 )
 
@@ -45,6 +50,59 @@ func TestAddressThatTheConfigurationSpellsOutIsMeant(t *testing.T) {
 		}
 		if got := New(allowed, c.url).May(netip.MustParseAddr(c.address)); got != c.want {
 			t.Errorf("%s: %s may be dialed %v, want %v", name, c.address, got, c.want)
+		}
+	}
+}
+
+func TestHostsOfTheConfigurationMayBeInAPrivateNetwork(t *testing.T) {
+	private := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer private.Close()
+	named := strings.Replace(private.URL, "127.0.0.1", "localhost", 1)
+	for name, c := range map[string]struct {
+		trusted, url string
+		ok           bool
+	}{
+		"trusted":             {named, named, true},
+		"in other letters":    {strings.Replace(named, "localhost", "LocalHost", 1), named, true},
+		"another host":        {"http://other.example.com", named, false},
+		"the same by address": {named, private.URL, false},
+	} {
+		client := http.Client{Transport: New(nil).Trusting(c.trusted).Direct()}
+		resp, err := client.Get(c.url)
+		if err == nil {
+			resp.Body.Close()
+		}
+		if (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// someProxy answers everything itself. It is one for all runs, because the environment is read once.
+var someProxy = sync.OnceValue(func() *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "for "+r.URL.String()) }))
+})
+
+func TestProxyOfTheEnvironmentIsUsed(t *testing.T) {
+	t.Setenv("HTTP_PROXY", someProxy().URL)
+	t.Setenv("NO_PROXY", "")
+	client := http.Client{Transport: New(nil).Environment()}
+	for url, want := range map[string]string{
+		"http://login.example.com/keys": "for http://login.example.com/keys",
+		"http://169.254.169.254/":       "",
+		"http://10.0.0.1/":              "",
+	} {
+		resp, err := client.Get(url)
+		if err != nil {
+			if want != "" || !strings.Contains(err.Error(), "is not public") {
+				t.Errorf("%s: %v", url, err)
+			}
+			continue
+		}
+		said, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if string(said) != want {
+			t.Errorf("%s: %q", url, said)
 		}
 	}
 }

@@ -112,7 +112,7 @@ func (c *Console) let(s section, h handler) http.HandlerFunc {
 		var err error
 		v.who, err = c.admit(r)
 		if fault.Is(err, fault.Unauthorized) {
-			c.showSignIn(w, v, nil)
+			c.showSignIn(w, v, signInPage{})
 			return
 		}
 		if err == nil && s.may != nil && !s.may(v.who) {

@@ -51,7 +51,7 @@ func (a *App) Handler() http.Handler {
 	if a.started.BasePath != "" {
 		all = http.StripPrefix(a.started.BasePath, all)
 	}
-	return a.greeting(a.metadata(all))
+	return a.greeting(a.metadata(a.brokered(all)))
 }
 
 // API is the REST API for callers that admit accepts.
@@ -211,7 +211,7 @@ func (a *App) console(api *restapi.API) http.Handler {
 		CallChanges: api, Results: api, Rules: api, Suggestions: api, Prompts: api, Sessions: api, SessionChanges: api, Runs: api,
 		RunReports: api, Keys: api, KeyChanges: api, People: api, Recall: a.recalls.Load, API: api,
 		Chat: a.runner, Environment: a.Env, CatchUp: a.catchUp,
-		Admit: a.admitPerson, Check: a.check, Keyed: a.Keys.Any, Link: a.links.use, Limit: a.limited,
+		Admit: a.admitPerson, Check: a.check, Keyed: a.Keys.Any, Link: a.links.use, Logins: logins{a}, Limit: a.limited,
 		Address: a.askedFor, BasePath: a.started.BasePath,
 		Version: a.opts.Version, Seal: a.sealKey, Profiles: a.profiles, Models: a.modelsFor, Logger: a.log,
 	})

@@ -96,7 +96,8 @@ func (s *storage) trim(ctx context.Context, cfg *config.Config) {
 	_, noReplicas := s.Store.TrimReplicas(ctx, deadReplicas)
 	_, noWaiting := s.Store.TrimWaiting(ctx)
 	_, noRates := s.Store.TrimRates(ctx)
-	err := errors.Join(noSums, noReplicas, noRates, noWaiting, noCalls, noRecords, noResults, noRuns, noSessions)
+	_, noGrants := s.Store.TrimGrants(ctx)
+	err := errors.Join(noSums, noReplicas, noRates, noGrants, noWaiting, noCalls, noRecords, noResults, noRuns, noSessions)
 	if err != nil && ctx.Err() == nil {
 		s.log.Error("calls not summed or old data not deleted", "error", err)
 	}

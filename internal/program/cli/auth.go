@@ -2,18 +2,26 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
+	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/identity"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 func (c *command) auth() *cobra.Command {
-	cmd := &cobra.Command{Use: "auth", Short: "Explain what the tokens of identity providers give", Args: takes(0, 0, "explain"), RunE: help}
+	cmd := &cobra.Command{Use: "auth", Short: "Explain what tokens of identity providers allow", Args: takes(0, 0, "explain"), RunE: help}
 	cmd.AddCommand(c.explainToken())
 	return cmd
 }
@@ -24,38 +32,73 @@ const maxTokenInput = 64 << 10
 func (c *command) explainToken() *cobra.Command {
 	var profile string
 	cmd := &cobra.Command{
-		Use: "explain -", Short: "Check a token from standard input, and show each check and what it gives",
-		Long: "Check a token as the gateway would, and show each check and which rights it gives.\n" +
-			"The token is read from standard input, so that it is in no list of processes.",
+		Use: "explain -", Short: "Check a token from standard input: each check, each mapping, and the rights",
+		Long: "Check a token as the gateway would. Show each check, each mapping that was tried, and the rights.\n" +
+			"The token is read from standard input, so that no list of processes shows it.",
 		Example: "  pbpaste | toolfit auth explain -",
 		Args:    takes(1, 1, "- (the token comes from standard input)"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] != "-" {
-				return usage("a token is no argument: others could read it in the list of processes; send it to: toolfit auth explain -")
+				return usage("the token must come from standard input, because others can read arguments; for example: pbpaste | toolfit auth explain -")
 			}
 			cfg, err := c.load()
 			if err != nil {
 				return err
 			}
 			if len(cfg.Identity) == 0 {
-				return fault.New(fault.BadConfig, "%s has no identity providers", cfg.Path).WithHint("add identity; see docs/identity.md")
+				return fault.New(fault.BadConfig, "%s has no identity providers", cfg.Path).WithHint("add identity to it; see docs/identity.md")
 			}
-			text, err := io.ReadAll(io.LimitReader(c.env.In, maxTokenInput))
+			token, err := c.readToken()
 			if err != nil {
 				return err
 			}
-			token := string(bytes.TrimSpace(text))
-			token = strings.TrimPrefix(token, "Bearer ")
-			resource := strings.TrimRight(cfg.PublicURL, "/") + "/mcp"
-			v := identity.New(cfg.Identity, &identity.Options{Base: resource})
-			if profile != "" {
-				resource += "/" + profile
+			if profile != "" && !slices.ContainsFunc(cfg.Profiles, func(p config.Profile) bool { return p.Name == profile }) {
+				return fault.New(fault.NotFound, "there is no profile %q", profile)
 			}
-			return c.showReport(v.Explain(cmd.Context(), token, resource))
+			v := identity.New(cfg.Identity, &identity.Options{Base: strings.TrimRight(cfg.PublicURL, "/") + "/mcp"})
+			r := v.Explain(cmd.Context(), token, profile)
+			if err := c.checkPerson(cmd.Context(), cfg, r); err != nil {
+				return err
+			}
+			return c.showReport(r)
 		},
 	}
-	cmd.Flags().StringVar(&profile, "profile", "", "profile whose path is asked for")
+	cmd.Flags().StringVar(&profile, "profile", "", "profile that the token is for, as in /mcp/PROFILE (default: /mcp)")
 	return cmd
+}
+
+// checkPerson adds to the report whether somebody is disabled. Without a store, nobody is.
+func (c *command) checkPerson(ctx context.Context, cfg *config.Config, r *identity.Report) error {
+	if _, err := os.Stat(cfg.Store); r.Who.ID == "" || err != nil && !strings.Contains(cfg.Store, "://") {
+		return nil
+	}
+	return c.withStore(ctx, func(_ *config.Config, st *store.Store) error {
+		p, err := st.Person(ctx, r.Who.ID)
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		if err == nil && !p.DisabledAt.IsZero() {
+			r.Refuse("person", errors.New("disabled since "+p.DisabledAt.Local().Format(time.DateTime)+"; to let them in: toolfit people enable "+p.ID))
+		}
+		return err
+	})
+}
+
+// ownCredential is how our own keys, secrets and tokens begin.
+var ownCredential = regexp.MustCompile(`^tf[a-z]*_`)
+
+func (c *command) readToken() (string, error) {
+	text, err := io.ReadAll(io.LimitReader(c.env.In, maxTokenInput))
+	token := strings.TrimPrefix(string(bytes.TrimSpace(text)), "Bearer ")
+	switch {
+	case err != nil:
+		return "", err
+	case token == "":
+		return "", usage("there is no token on standard input")
+	case ownCredential.MatchString(token):
+		return "", usage("this is a key or token of toolfit itself, not a token of an identity provider")
+	}
+	return token, nil
 }
 
 // shownStep is a check as JSON.
@@ -72,7 +115,11 @@ func (c *command) showReport(r *identity.Report) error {
 	for _, s := range r.Steps {
 		step := shownStep{s.Name, s.Err == nil, s.Said}
 		mark := "ok"
-		if s.Err != nil {
+		switch {
+		case s.Skipped:
+			mark = "-"
+			step.OK = false
+		case s.Err != nil:
 			mark = "no"
 			step.Said = s.Err.Error()
 			refused = s.Name

@@ -119,7 +119,7 @@ func (d *Door) Admit(r *http.Request) (Principal, error) {
 	case inbound.FromOwner(r):
 		return Owner(), nil // even if there are keys: this user owns the store
 	case d.Closed():
-		return Principal{}, refuse()
+		return Principal{}, d.refuse()
 	case d.isLocal(r):
 		return Local(), nil
 	default:
@@ -128,7 +128,7 @@ func (d *Door) Admit(r *http.Request) (Principal, error) {
 			WithHint("make a key: toolfit keys create NAME")
 	}
 	if len(header) <= 7 || !strings.EqualFold(header[:7], "bearer ") {
-		return Principal{}, refuse()
+		return Principal{}, d.refuse()
 	}
 	return d.who(r, strings.TrimSpace(header[7:]))
 }
@@ -144,6 +144,15 @@ func (d *Door) AdmitPassword(r *http.Request) (Principal, error) {
 		return Principal{}, err
 	}
 	return d.who(r, password)
+}
+
+// refuse is the error for a request without a credential.
+func (d *Door) refuse() error {
+	if d.opts.Token == nil {
+		return refuse()
+	}
+	return fault.New(fault.Unauthorized, "a sign-in or a key is needed").
+		WithHint("MCP clients sign in by themselves; others send Authorization: Bearer, with a token of the identity provider or a key")
 }
 
 // Closed reports whether nobody comes in without a key or a token.

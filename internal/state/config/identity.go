@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -14,6 +15,8 @@ type Identity struct {
 	Subject    string         // the claim that tells people apart; "": sub
 	Groups     string         // the path of the claim with the groups; "": groups
 	Introspect *Introspection // for tokens that are no JWTs; nil: these are refused
+	Login      *Login         // for people who sign in on a page; nil: nobody can
+	Allow      []netip.Prefix // networks that are not public, and in which hosts may be that the provider names
 	Map        []Mapping      // who gets which rights; whoever fits none gets none
 }
 
@@ -22,6 +25,15 @@ type Introspection struct {
 	URL          string
 	ClientID     string
 	ClientSecret string
+}
+
+// Login is how people sign in on a page.
+type Login struct {
+	Name         string // what people call the provider; "": its host
+	ClientID     string
+	ClientSecret string
+	Scopes       []string // asked for; none: openid, profile, email
+	Userinfo     []string // addresses that tell more claims, for providers whose ID tokens have too few, or which have none
 }
 
 // Mapping gives rights to those who fit all of what is set.
@@ -40,9 +52,9 @@ func (c *draft) checkPublic(d *decoder) {
 		return
 	}
 	if c.PublicURL == "" {
-		d.fail(place{Line: 1}, "identity needs publicURL, the address under which clients reach the gateway")
+		d.fail(place{Line: 1}, "identity needs publicURL: the address under which clients reach the gateway, such as https://tools.example.com")
 	} else if wrong := checkIssuer(c.PublicURL); wrong != "" {
-		d.fail(place{Line: 1}, "publicURL: %s, because of identity", wrong)
+		d.fail(place{Line: 1}, "publicURL: %s, because tokens are sent there", wrong)
 	}
 }
 
@@ -53,13 +65,13 @@ var algorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", 
 func (c *draft) readIdentity(d *decoder, at place, n *node) {
 	d.items(at, n, func(inner place, item *node) {
 		var i Identity
-		d.object(inner, item, c.identityFields(&i))
+		whole := d.complete(inner, item, c.identityFields(&i))
 		switch {
-		case d.raw:
+		case d.raw || !whole:
 		case i.Issuer == "":
-			d.fail(inner, "has no issuer; add it as its tokens name it, such as https://login.example.com")
+			d.fail(inner, "has no issuer; add it exactly as in the iss claim of its tokens, such as https://login.example.com")
 		case slices.ContainsFunc(c.Identity, func(other Identity) bool { return other.Issuer == i.Issuer }):
-			d.fail(inner, "is the second entry for %s; put all of it into one", i.Issuer)
+			d.fail(inner, "is the second entry for %s; merge the two", i.Issuer)
 		case len(i.Map) == 0:
 			d.fail(inner, "lets nobody in; add map, such as map: [{groups: [eng], profile: default}]")
 		}
@@ -76,6 +88,8 @@ func (c *draft) identityFields(i *Identity) []field {
 		{"subject", textInto(&i.Subject, checkFilled)},
 		{"groups", textInto(&i.Groups, checkFilled)},
 		{"introspect", i.readIntrospect},
+		{"login", i.readLogin},
+		{"allow", networksInto(&i.Allow)},
 		{"map", func(d *decoder, at place, n *node) {
 			d.items(at, n, func(inner place, item *node) {
 				var m Mapping
@@ -99,6 +113,26 @@ func (i *Identity) readIntrospect(d *decoder, at place, n *node) {
 	d.secret(i.Introspect.ClientSecret)
 }
 
+func (i *Identity) readLogin(d *decoder, at place, n *node) {
+	l := &Login{}
+	i.Login = l
+	d.object(at, n, []field{
+		{"name", textInto(&l.Name, checkFilled)},
+		{"clientId", textInto(&l.ClientID, checkFilled)},
+		{"clientSecret", textInto(&l.ClientSecret, checkFilled)},
+		{"scopes", someInto(&l.Scopes, checkWord)},
+		{"userinfo", someInto(&l.Userinfo, checkHTTPS)},
+	})
+	switch {
+	case d.raw:
+	case l.ClientID == "":
+		d.fail(at, "needs clientId")
+	case len(l.Scopes) > 0 && !slices.Contains(l.Scopes, "openid") && len(l.Userinfo) == 0:
+		d.fail(at, "needs openid in scopes, or userinfo: without either, nobody knows who signed in")
+	}
+	d.secret(l.ClientSecret)
+}
+
 func (c *draft) mappingFields(m *Mapping) []field {
 	return []field{
 		{"groups", someInto(&m.Groups, checkFilled)},
@@ -110,8 +144,19 @@ func (c *draft) mappingFields(m *Mapping) []field {
 	}
 }
 
-// checkIssuer wants https, except on this machine: whoever can change the answers of a provider can be anybody.
+// checkIssuer wants the address of somebody whose word is taken.
 func checkIssuer(s string) string {
+	if wrong := checkHTTPS(s); wrong != "" {
+		return wrong
+	}
+	if strings.ContainsAny(s, "?#") {
+		return "expected an address with https and without a query"
+	}
+	return ""
+}
+
+// checkHTTPS wants https, except on this machine: whoever can change the answers of a provider can be anybody.
+func checkHTTPS(s string) string {
 	if wrong := urlLike("https://login.example.com")(s); wrong != "" {
 		return wrong
 	}
@@ -121,8 +166,8 @@ func checkIssuer(s string) string {
 			return ""
 		}
 	}
-	if !strings.HasPrefix(s, "https://") || strings.ContainsAny(s, "?#") {
-		return "expected an address with https and without a query"
+	if !strings.HasPrefix(s, "https://") {
+		return "expected an address with https"
 	}
 	return ""
 }

@@ -9,7 +9,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"log/slog"
-	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -33,7 +32,6 @@ const (
 // Options change a Verifier. Nil means all zero.
 type Options struct {
 	Base   string           // the address whose tokens are good for every resource; "": there is none
-	Allow  []netip.Prefix   // networks that are not public, and in which providers may be
 	Now    func() time.Time // nil: time.Now
 	Logger *slog.Logger     // nil: discard
 	People People           // nil: nobody is known, and all may come in
@@ -108,7 +106,7 @@ func New(providers []config.Identity, opts *Options) *Verifier {
 		v.log = slog.New(slog.DiscardHandler)
 	}
 	for i := range providers {
-		v.issuers = append(v.issuers, newIssuer(&providers[i], opts.Allow, v))
+		v.issuers = append(v.issuers, newIssuer(&providers[i], v))
 	}
 	return v
 }
@@ -163,7 +161,8 @@ func (v *Verifier) complain(err error) {
 
 // errInvalid is all that the sender of a wrong token learns.
 func errInvalid() error {
-	return fault.New(fault.Unauthorized, "the token is not valid here").WithHint("sign in again")
+	return fault.New(fault.Unauthorized, "the token is not valid here").
+		WithHint("sign in again; an administrator can see why with: toolfit auth explain -")
 }
 
 // Identify returns who a token is about, wherever it is for.

@@ -2,7 +2,6 @@ package identity
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -14,7 +13,10 @@ import (
 func (v *Verifier) introspect(ctx context.Context, token string, r *Report) (*Identity, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
-	err := failed("form", "it is no JWT, and no provider is configured to be asked about others")
+	err := failed("form", "it is not a JWT, and no provider in identity has introspect")
+	if strings.Count(token, ".") == 4 {
+		err = failed("form", "it is encrypted (a JWE), so that only its provider can read it; ask the provider for a token for this resource")
+	}
 	for _, i := range v.issuers {
 		if i.cfg.Introspect == nil {
 			continue
@@ -25,11 +27,11 @@ func (v *Verifier) introspect(ctx context.Context, token string, r *Report) (*Id
 			return nil, err
 		}
 		if string(c["active"]) != "true" {
-			err = failed("active", "%s does not know it", i.cfg.Issuer)
+			err = failed("active", "%s says that it is not active", i.cfg.Issuer)
 			continue
 		}
 		if iss := c.text("iss"); iss != "" && iss != i.cfg.Issuer {
-			return nil, failed("issuer", "%.200q, asked was %s", iss, i.cfg.Issuer)
+			return nil, failed("issuer", "%.200q, but %s was asked", iss, i.cfg.Issuer)
 		}
 		r.passed("active", "says %s", i.cfg.Issuer)
 		id, err := i.identify(c, v.now(), r)
@@ -58,10 +60,10 @@ func (i *issuer) ask(ctx context.Context, token string) (claims, error) {
 	case len(raw) > maxClaims:
 		return nil, failed("size", "what %s says about it is longer than %d bytes", i.cfg.Issuer, maxClaims)
 	default:
-		err = json.Unmarshal(raw, &c)
+		err = readJSON(raw, &c)
 	}
 	if err != nil {
-		return nil, i.away("it was asked about a token: %v", fault.Plain(err))
+		return nil, i.away("asked about a token: %w", fault.Plain(err))
 	}
 	return c, nil
 }

@@ -1,12 +1,13 @@
 package identity
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -37,9 +38,11 @@ type issuer struct {
 
 	mu       sync.Mutex
 	metadata *Metadata // nil: to be fetched
+	failure  error     // of the last fetch
+	tried    time.Time
 }
 
-func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) *issuer {
+func newIssuer(cfg *config.Identity, v *Verifier) *issuer {
 	i := &issuer{v: v, cfg: *cfg, subject: "sub", groups: "groups"}
 	if cfg.Subject != "" {
 		i.subject = cfg.Subject
@@ -53,7 +56,14 @@ func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) *issuer 
 	if len(i.algorithms) == 0 {
 		i.algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.PS256, jose.ES256, jose.EdDSA}
 	}
-	i.http = &http.Client{Transport: guard.New(allow, cfg.Issuer).Direct(), CheckRedirect: stay}
+	meant := []string{cfg.Issuer}
+	if cfg.Introspect != nil {
+		meant = append(meant, cfg.Introspect.URL)
+	}
+	if cfg.Login != nil {
+		meant = append(meant, cfg.Login.Userinfo...)
+	}
+	i.http = &http.Client{Transport: guard.New(cfg.Allow, meant...).Trusting(meant...).Environment(), CheckRedirect: stay}
 	i.keys = keySet{fetch: i.fetchKeys, now: v.now, changed: v.Forget}
 	return i
 }
@@ -74,6 +84,10 @@ type Metadata struct {
 	TokenEndpoint         string   `json:"token_endpoint"`
 	IntrospectionEndpoint string   `json:"introspection_endpoint"`
 	PKCEMethods           []string `json:"code_challenge_methods_supported"`
+	RegistrationEndpoint  string   `json:"registration_endpoint"`
+	ClientDocuments       bool     `json:"client_id_metadata_document_supported"`
+	TokenAuthMethods      []string `json:"token_endpoint_auth_methods_supported"`
+	AnswersIssuer         bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
 // discover returns what the provider says about itself, from the first of the usual places that answers.
@@ -83,26 +97,42 @@ func (i *issuer) discover(ctx context.Context) (*Metadata, error) {
 	if i.metadata != nil {
 		return i.metadata, nil
 	}
+	if i.failure != nil && i.v.now().Sub(i.tried) < retryAfter {
+		return nil, i.failure
+	}
+	i.metadata, i.failure = i.fetchMetadata(context.WithoutCancel(ctx)) // all others wait for the same
+	i.tried = i.v.now()
+	return i.metadata, i.failure
+}
+
+func (i *issuer) fetchMetadata(ctx context.Context) (*Metadata, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
 	var last error
 	for _, at := range wellKnown(i.cfg.Issuer) {
 		var m Metadata
 		raw, _, err := i.get(ctx, at)
 		if err == nil {
-			err = json.Unmarshal(raw, &m)
+			err = readJSON(raw, &m)
 		}
 		switch {
 		case err != nil:
-			last = err
+			if isMissing(last) { // which says less
+				last = err
+			}
 			continue
 		case m.Issuer != i.cfg.Issuer:
-			return nil, i.away("it calls itself %.200q", m.Issuer)
-		case !i.acceptable(m.JWKSURI):
-			return nil, i.away("its jwks_uri %.200q is not one that can be trusted", m.JWKSURI)
+			return nil, i.away("%w", &otherName{m.Issuer})
 		}
-		i.metadata = &m
 		return &m, nil
 	}
-	return nil, i.away("its metadata was not found: %v", fault.Plain(last))
+	return nil, i.away("its metadata was not found: %w", fault.Plain(last))
+}
+
+// isMissing tells whether an error says no more than that there is nothing.
+func isMissing(err error) bool {
+	var status *badStatus
+	return err == nil || errors.As(err, &status) && status.code == http.StatusNotFound
 }
 
 // wellKnown are the places of a provider's metadata.
@@ -129,7 +159,14 @@ func (i *issuer) acceptable(address string) bool {
 // away is the error while the provider cannot be used.
 func (i *issuer) away(why string, args ...any) error {
 	return fault.New(fault.UpstreamDown, "the identity provider %s cannot be used: "+why, append([]any{i.cfg.Issuer}, args...)...).
-		WithHint("see: toolfit doctor")
+		WithHint("try again later; an administrator can see why with: toolfit doctor")
+}
+
+// forget makes the metadata be fetched again: the provider may have moved.
+func (i *issuer) forget() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.metadata = nil
 }
 
 func (i *issuer) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, time.Duration, error) {
@@ -137,18 +174,24 @@ func (i *issuer) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, time.Duratio
 	if err != nil {
 		return nil, 0, err
 	}
+	list, header, err := i.readKeys(ctx, m)
+	return list, maxAge(header), err
+}
+
+func (i *issuer) readKeys(ctx context.Context, m *Metadata) ([]jose.JSONWebKey, http.Header, error) {
+	if !i.acceptable(m.JWKSURI) {
+		return nil, nil, i.away("its metadata names no keys, or none over https: jwks_uri is %.200q", m.JWKSURI)
+	}
 	raw, header, err := i.get(ctx, m.JWKSURI)
 	var list []jose.JSONWebKey
 	if err == nil {
 		list, err = parseKeys(raw)
 	}
 	if err != nil {
-		i.mu.Lock()
-		i.metadata = nil // it may have moved
-		i.mu.Unlock()
-		return nil, 0, i.away("its keys were not read: %v", fault.Plain(err))
+		i.forget()
+		return nil, nil, i.away("its keys were not read: %w", fault.Plain(err))
 	}
-	return list, maxAge(header), nil
+	return list, header, nil
 }
 
 func (i *issuer) get(ctx context.Context, address string) ([]byte, http.Header, error) {
@@ -171,9 +214,28 @@ func (i *issuer) do(req *http.Request) ([]byte, http.Header, error) {
 	case err != nil:
 		return nil, nil, err
 	case resp.StatusCode != http.StatusOK:
-		return nil, nil, errors.New("it answered " + resp.Status)
+		return nil, nil, &badStatus{resp.StatusCode}
 	case len(raw) > maxBody:
 		return nil, nil, errors.New("its answer is too long")
 	}
 	return raw, resp.Header, nil
+}
+
+// badStatus is the error for an answer that is none.
+type badStatus struct{ code int }
+
+func (b *badStatus) Error() string {
+	return fmt.Sprintf("it answered %d %s", b.code, http.StatusText(b.code))
+}
+
+// readJSON decodes an answer. One that is none is named as people know it.
+func readJSON(raw []byte, into any) error {
+	err := json.Unmarshal(raw, into)
+	switch {
+	case err == nil:
+		return nil
+	case bytes.HasPrefix(bytes.TrimSpace(raw), []byte("<")):
+		return errors.New("it answered with a web page")
+	}
+	return errors.New("its answer is not the JSON that is expected")
 }

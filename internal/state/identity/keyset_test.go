@@ -246,13 +246,13 @@ func TestExplainShowsEveryCheck(t *testing.T) {
 		return strings.Join(all, " ")
 	}
 	for token, want := range map[string]string{
-		p.Token(t, p.good()):                "issuer algorithm signature expiry subject groups rights audience scope",
-		p.Token(t, p.good("aud", "x")):      "issuer algorithm signature expiry subject groups rights audience !",
+		p.Token(t, p.good()):                "issuer algorithm signature expiry subject client groups map[0] rights audience scope",
+		p.Token(t, p.good("aud", "x")):      "issuer algorithm signature expiry subject client groups map[0] rights audience !",
 		p.Token(t, p.good("iss", "x")):      "issuer !",
-		p.Token(t, p.good("groups", "cat")): "issuer algorithm signature expiry subject groups audience scope rights !",
+		p.Token(t, p.good("groups", "cat")): "issuer algorithm signature expiry subject client groups map[0] map[1] map[2] audience scope rights !",
 		"opaque":                            "form !",
 	} {
-		if got := steps(v.Explain(t.Context(), token, resource)); got != want {
+		if got := steps(v.Explain(t.Context(), token, "ops")); got != want {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 	}

@@ -51,7 +51,7 @@ func (id *Identity) readSubject(c claims) error {
 		id.Subject = id.Client
 	}
 	if id.Subject == "" {
-		return failed("subject", "there is none")
+		return failed("subject", "it has neither sub nor a client")
 	}
 	return nil
 }
@@ -63,7 +63,10 @@ func (id *Identity) checkAudience(resource string) error {
 			return nil
 		}
 	}
-	return failed("audience", "%.300q, but %s is asked for", id.Audience, resource)
+	if len(id.Audience) == 0 {
+		return failed("audience", "it has no aud, so it may be for anybody")
+	}
+	return failed("audience", "it is for %.300s, not for %s; audiences can name others", strings.Join(id.Audience, ", "), resource)
 }
 
 // accepts tells whether tokens for the audience are good for the resource. A final slash is forgiven, and
@@ -76,15 +79,20 @@ func (i *issuer) accepts(aud, resource string) bool {
 	return aud != "" && (aud == strings.TrimSuffix(resource, "/") || aud == i.v.base)
 }
 
-// errScope is in the error for a token whose scopes do not suffice.
-var errScope = errors.New("insufficient scope")
+// lacksScope is the error for a token without the scope that it needs.
+type lacksScope string
+
+func (s lacksScope) Error() string { return "the token lacks the scope " + string(s) }
 
 // LacksScope tells whether a token with more scopes would do.
-func LacksScope(err error) bool { return errors.Is(err, errScope) }
+func LacksScope(err error) bool {
+	var s lacksScope
+	return errors.As(err, &s)
+}
 
 func (id *Identity) checkScope() error {
 	if s := id.issuer.cfg.Scope; s != "" && !slices.Contains(id.Scopes, s) {
-		return fault.New(fault.Forbidden, "the token lacks the scope %s: %w", s, errScope).WithHint("sign in again, and allow it")
+		return fault.New(fault.Forbidden, "%w", lacksScope(s)).WithHint("sign in again and allow it")
 	}
 	return nil
 }
@@ -93,7 +101,8 @@ func (id *Identity) checkScope() error {
 func (i *issuer) principal(id *Identity, r *Report) (access.Principal, error) {
 	for n := range i.cfg.Map {
 		m := &i.cfg.Map[n]
-		if !fits(m, id) {
+		if lack := lacks(m, id); lack != "" {
+			r.skipped(n, m, lack)
 			continue
 		}
 		who := access.Principal{
@@ -111,11 +120,11 @@ func (i *issuer) principal(id *Identity, r *Report) (access.Principal, error) {
 				who.Profile = access.AnyProfile
 			}
 		}
-		r.passed("rights", "map[%d]: %s, profile %s", n, who.Role, who.Profile)
+		r.passed("rights", "by map[%d]: role %s, profile %s", n, who.Role, who.Profile)
 		return who, nil
 	}
-	return access.Principal{}, fault.New(fault.Forbidden, "%s is signed in, but is given no rights here", id.shown()).
-		WithHint("ask an administrator to add a mapping to identity in the configuration")
+	return access.Principal{}, fault.New(fault.Forbidden, "%s is signed in, but no mapping gives rights here", id.shown()).
+		WithHint("ask an administrator to add one to map of the identity provider in the configuration")
 }
 
 func (id *Identity) shown() string {
@@ -125,9 +134,17 @@ func (id *Identity) shown() string {
 	return id.Subject
 }
 
-// fits tells whether all of what the mapping sets holds.
-func fits(m *config.Mapping, id *Identity) bool {
-	inGroup := len(m.Groups) == 0 || slices.ContainsFunc(m.Groups, func(g string) bool { return slices.Contains(id.Groups, g) })
-	return inGroup && (len(m.Subjects) == 0 || slices.Contains(m.Subjects, id.Subject)) &&
-		(m.Client == "" || m.Client == id.Client) && (m.Scope == "" || slices.Contains(id.Scopes, m.Scope))
+// lacks is the first of what the mapping sets that does not hold; "": all of it holds.
+func lacks(m *config.Mapping, id *Identity) string {
+	switch {
+	case len(m.Groups) > 0 && !slices.ContainsFunc(m.Groups, func(g string) bool { return slices.Contains(id.Groups, g) }):
+		return "groups"
+	case len(m.Subjects) > 0 && !slices.Contains(m.Subjects, id.Subject):
+		return "subjects"
+	case m.Client != "" && m.Client != id.Client:
+		return "client"
+	case m.Scope != "" && !slices.Contains(id.Scopes, m.Scope):
+		return "scope"
+	}
+	return ""
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,19 +14,27 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // Step is one check of a token, or one thing that was found in it.
 type Step struct {
-	Name string
-	Said string // what was found
-	Err  error  // why the token is refused; nil: it passed
+	Name    string
+	Said    string // what was found
+	Skipped bool   // a mapping that does not fit
+	Err     error  // why the token is refused; nil: it passed
 }
 
 // Report is what Explain has found out, in the order of the checks.
 type Report struct {
 	Steps []Step
-	ID    *Identity // nil: refused
+	Who   access.Principal // zero: refused
+}
+
+// Refuse notes why the token is refused.
+func (r *Report) Refuse(step string, err error) {
+	r.Steps = append(r.Steps, Step{Name: step, Err: err})
+	r.Who = access.Principal{}
 }
 
 // passed notes that the token has passed a check.
@@ -34,8 +44,24 @@ func (r *Report) passed(name, said string, args ...any) {
 	}
 }
 
-// Explain checks a token and tells what each check has found. Nothing of it is remembered.
-func (v *Verifier) Explain(ctx context.Context, token, resource string) *Report {
+// skipped notes that a mapping does not fit, because of what it says about groups, subjects, client or scope.
+func (r *Report) skipped(n int, m *config.Mapping, lack string) {
+	if r == nil {
+		return
+	}
+	needs := map[string]string{
+		"groups": "one of the groups " + strings.Join(m.Groups, ", "), "subjects": "one of the subjects " + strings.Join(m.Subjects, ", "),
+		"client": "the client " + m.Client, "scope": "the scope " + m.Scope,
+	}
+	r.Steps = append(r.Steps, Step{Name: fmt.Sprintf("map[%d]", n), Said: "does not fit: it needs " + needs[lack], Skipped: true})
+}
+
+// Explain checks a token for a profile, "" is its own, and tells what each check has found. Nothing of it is remembered.
+func (v *Verifier) Explain(ctx context.Context, token, profile string) *Report {
+	resource := v.base
+	if profile != "" {
+		resource += "/" + url.PathEscape(profile)
+	}
 	r := &Report{}
 	id, err := v.check(ctx, token, r)
 	step := "provider"
@@ -50,9 +76,12 @@ func (v *Verifier) Explain(ctx context.Context, token, resource string) *Report 
 	}
 	if err == nil {
 		r.passed("scope", "%s", strings.Join(id.Scopes, " "))
-		r.ID = id
 		err = id.denied
 		step = "rights"
+	}
+	if err == nil && profile != "" {
+		_, err = id.principal.ProfileFor(profile)
+		step = "profile"
 	}
 	var failed *failedCheck
 	if errors.As(err, &failed) {
@@ -60,7 +89,9 @@ func (v *Verifier) Explain(ctx context.Context, token, resource string) *Report 
 		err = errors.New(failed.said)
 	}
 	if err != nil {
-		r.Steps = append(r.Steps, Step{Name: step, Err: err})
+		r.Refuse(step, err)
+	} else {
+		r.Who = id.principal
 	}
 	return r
 }
@@ -90,7 +121,7 @@ func (v *Verifier) check(ctx context.Context, token string, r *Report) (*Identit
 	}
 	signed, err := jose.ParseSignedCompact(token, known)
 	if err != nil {
-		return nil, failed("form", "%v", err)
+		return nil, failed("form", "it cannot be read as a signed JWT: %s", strings.TrimPrefix(err.Error(), "go-jose/go-jose: "))
 	}
 	c, err := parseClaims(signed.UnsafePayloadWithoutVerification())
 	if err != nil {
@@ -98,7 +129,7 @@ func (v *Verifier) check(ctx context.Context, token string, r *Report) (*Identit
 	}
 	iss := v.issuer(c.text("iss"))
 	if iss == nil {
-		return nil, failed("issuer", "%.200q is not configured", c.text("iss"))
+		return nil, failed("issuer", "%.200q is not the issuer of a provider in identity", c.text("iss"))
 	}
 	r.passed("issuer", "%s", iss.cfg.Issuer)
 	if err := iss.checkHeader(&signed.Signatures[0].Protected, r); err != nil {
@@ -118,7 +149,7 @@ var known = []jose.SignatureAlgorithm{
 // checkHeader checks what the token says about itself. Keys and addresses of keys in it are ignored.
 func (i *issuer) checkHeader(h *jose.Header, r *Report) error {
 	if !slices.Contains(i.algorithms, jose.SignatureAlgorithm(h.Algorithm)) {
-		return failed("algorithm", "%q is not accepted", h.Algorithm)
+		return failed("algorithm", "%q is not one of algorithms", h.Algorithm)
 	}
 	if h.ExtraHeaders["crit"] != nil {
 		return failed("header", "it demands extensions (crit)")
@@ -127,10 +158,10 @@ func (i *issuer) checkHeader(h *jose.Header, r *Report) error {
 	switch strings.TrimPrefix(strings.ToLower(typ), "application/") {
 	case "", "jwt", "at+jwt":
 	default:
-		return failed("type", "%.100q is no access token", typ)
+		return failed("type", "%.100q is not an access token", typ)
 	}
 	if _, ok := h.ExtraHeaders[jose.HeaderType].(string); !ok && h.ExtraHeaders[jose.HeaderType] != nil {
-		return failed("type", "not a text")
+		return failed("type", "it is not text")
 	}
 	r.passed("algorithm", "%s", h.Algorithm)
 	return nil
@@ -143,54 +174,78 @@ func (i *issuer) checkSignature(ctx context.Context, signed *jose.JSONWebSignatu
 		return err
 	}
 	if _, err := signed.Verify(key.Key); err != nil {
-		return failed("signature", "it does not fit the key %.100q", h.KeyID)
+		return failed("signature", "it was not made with the key %.100q", h.KeyID)
 	}
-	r.passed("signature", "by the key %q", key.KeyID)
+	r.passed("signature", "made with the key %q", key.KeyID)
 	return nil
 }
 
-// identify checks the claims and returns who they are about.
-func (i *issuer) identify(c claims, now time.Time, r *Report) (*Identity, error) {
+// checkTimes returns when claims that are valid now expire.
+func checkTimes(c claims, now time.Time) (time.Time, error) {
 	expires, err := c.time("exp")
 	switch {
 	case err != nil:
-		return nil, failed("expiry", "%v", err)
+		return expires, failed("expiry", "%v", err)
 	case expires.IsZero():
-		return nil, failed("expiry", "there is none")
+		return expires, failed("expiry", "it has no exp, and would never expire")
 	case !now.Before(expires.Add(skew)):
-		return nil, failed("expiry", "it expired %s ago", now.Sub(expires).Round(time.Second))
+		return expires, failed("expiry", "it expired %s ago", now.Sub(expires).Round(time.Second))
 	}
 	for _, name := range []string{"nbf", "iat"} {
 		at, err := c.time(name)
 		if err != nil {
-			return nil, failed(name, "%v", err)
+			return expires, failed(name, "%v", err)
 		}
 		if now.Add(skew).Before(at) {
-			return nil, failed(name, "it is valid only in %s", at.Sub(now).Round(time.Second))
+			return expires, failed(name, "it is valid in %s only; is the clock of this machine right?", at.Sub(now).Round(time.Second))
 		}
+	}
+	return expires, nil
+}
+
+// identify checks the claims and returns who they are about.
+func (i *issuer) identify(c claims, now time.Time, r *Report) (*Identity, error) {
+	expires, err := checkTimes(c, now)
+	if err != nil {
+		return nil, err
 	}
 	r.passed("expiry", "in %s", expires.Sub(now).Round(time.Second))
 	if c["at_hash"] != nil || c["c_hash"] != nil || strings.EqualFold(c.text("typ"), "ID") {
-		return nil, failed("type", "it is an ID token, which only says who signed in")
+		return nil, failed("type", "it is an ID token, which only says who signed in; an access token is needed")
 	}
 	id := &Identity{Name: c.name(), Audience: c.texts("aud"), issuer: i}
 	id.Identity = access.Identity{
-		Issuer: i.cfg.Issuer, Subject: c.text(i.subject), Client: c.text("azp"), Scopes: c.scopes(), Expires: expires.Add(skew),
-	}
-	if id.Client == "" {
-		id.Client = c.text("client_id")
+		Issuer: i.cfg.Issuer, Subject: c.subject(i.subject), Client: c.client(), Scopes: c.scopes(), Expires: expires.Add(skew),
 	}
 	if err := id.readSubject(c); err != nil {
 		return nil, err
 	}
-	r.passed("subject", "%s", id.Subject)
-	if id.Groups, err = c.groups(i.groups); err != nil {
-		id.denied = err
-		return id, nil
+	kind := "a person"
+	if id.Service {
+		kind = "a service"
 	}
-	r.passed("groups", "%s", strings.Join(id.Groups, ", "))
-	id.principal, id.denied = i.principal(id, r)
+	r.passed("subject", "%s, %s", id.Subject, kind)
+	if id.Client != "" {
+		r.passed("client", "%s", id.Client)
+	}
+	id.readRights(c, r)
 	return id, nil
+}
+
+// readRights finds out the groups and what they give.
+func (id *Identity) readRights(c claims, r *Report) {
+	id.Groups, id.denied = c.groups(id.issuer.groups)
+	if id.denied != nil {
+		return
+	}
+	switch {
+	case r == nil:
+	case len(id.Groups) > 0:
+		r.passed("groups", "%s", strings.Join(id.Groups, ", "))
+	default:
+		r.passed("groups", "none in %s; the claims are %.500s", id.issuer.groups, strings.Join(slices.Sorted(maps.Keys(c)), ", "))
+	}
+	id.principal, id.denied = id.issuer.principal(id, r)
 }
 
 // claims are what a token says.

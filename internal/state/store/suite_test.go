@@ -117,6 +117,9 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"a home changes hands only when its owner is gone", testHomes},
 		{"tokens are taken while there are some, and come back", testTokens},
 		{"of many that take tokens at once none takes what another has", testTokensAtOnce},
+		{"grants end with all their tokens, which are exchanged as often as they may be", testGrants},
+		{"of many that exchange a code at once one gets tokens", testGrantsAtOnce},
+		{"sign-ins are taken once, registered clients expire", testLogins},
 		{"without a key, secrets are refused and the rest is plain", testNoKey},
 		{"another key leaves the other configurations readable", testOtherKey},
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -50,7 +51,7 @@ func identityProvider(t *testing.T, args ...string) string {
 	return strings.TrimSpace(line)
 }
 
-// person follows redirects as a browser does, until one leads to the client.
+// person follows redirects as a browser does, and agrees to what is asked, until a redirect leads to the client.
 func person(ctx context.Context, start, back string) (url.Values, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -71,13 +72,16 @@ func person(ctx context.Context, start, back string) (url.Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp, err := browser.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	resp.Body.Close()
-	if found == nil {
-		return nil, fmt.Errorf("the sign-in ended at %s with %s", resp.Request.URL, resp.Status)
+	for found == nil {
+		resp, err := browser.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		page, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if req = agreed(resp.Request, string(page)); req == nil && found == nil {
+			return nil, fmt.Errorf("the sign-in ended at %s with %s: %s", resp.Request.URL, resp.Status, page)
+		}
 	}
 	return found, nil
 }

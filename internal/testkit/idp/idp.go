@@ -35,6 +35,7 @@ var RSAKey = sync.OnceValue(func() *rsa.PrivateKey {
 // Provider is an identity provider.
 type Provider struct {
 	*httptest.Server
+	t       testing.TB
 	Fetches atomic.Int32 // of its keys
 	Down    atomic.Bool  // it answers nothing but errors
 
@@ -44,12 +45,13 @@ type Provider struct {
 	Extra   string                    // more keys, as JSON with a comma in front
 	Issuer  string                    // it calls itself so
 	Opaque  map[string]map[string]any // what it says about opaque tokens, to the client toolfit with the secret s+3
+	Login   Login
 }
 
 // New starts a provider with a key of each kind.
 func New(t testing.TB) *Provider {
 	t.Helper()
-	p := &Provider{Keys: map[string]crypto.Signer{"rsa": RSAKey(), "ec": NewEC(elliptic.P256()), "ed": NewEd()}}
+	p := &Provider{t: t, Keys: map[string]crypto.Signer{"rsa": RSAKey(), "ec": NewEC(elliptic.P256()), "ed": NewEd()}}
 	p.Server = httptest.NewServer(http.HandlerFunc(p.serve))
 	t.Cleanup(p.Close)
 	p.Issuer = p.URL
@@ -83,7 +85,11 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case r.URL.Path == "/.well-known/openid-configuration":
-		json.NewEncoder(w).Encode(map[string]any{"issuer": p.Issuer, "jwks_uri": p.URL + "/keys"})
+		json.NewEncoder(w).Encode(p.about())
+	case r.URL.Path == "/authorize":
+		p.authorize(w, r)
+	case r.URL.Path == "/token":
+		p.token(w, r)
 	case r.URL.Path == "/keys":
 		p.Fetches.Add(1)
 		var set []string
@@ -105,7 +111,7 @@ func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		json.NewEncoder(w).Encode(said)
 	default:
-		http.NotFound(w, r)
+		p.userinfo(w, r)
 	}
 }
 
