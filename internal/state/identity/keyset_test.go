@@ -121,11 +121,17 @@ func TestSignedInUsersDoNotWaitForASilentProvider(t *testing.T) {
 		t.Errorf("%d found the key, after %d fetches", n, p.fetches.Load())
 	}
 	p.fetching.Lock() // as while it is asked again
+	late := time.AfterFunc(10*time.Second, func() {
+		t.Error("they waited")
+		p.fetching.Unlock()
+	})
 	p.pass(time.Hour)
 	if n := p.askAtOnce(t); n != 100 {
 		t.Errorf("%d found the key", n)
 	}
-	p.fetching.Unlock()
+	if late.Stop() {
+		p.fetching.Unlock()
+	}
 	p.silent.Store(false)
 	p.pass(retryAfter)
 	for deadline := time.Now().Add(time.Minute); p.away.Load(); time.Sleep(time.Millisecond) {

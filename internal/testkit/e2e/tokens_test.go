@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/testkit/idp"
 	"github.com/toolfit/toolfit/internal/testkit/testparts"
@@ -56,6 +57,8 @@ func (m *guest) send(method, path, body string, headers ...string) *http.Respons
 func (m *guest) ask(method, path, body string, headers ...string) (int, string) {
 	m.Helper()
 	resp := m.send(method, path, body, headers...)
+	late := time.AfterFunc(5*time.Second, func() { resp.Body.Close() }) // a stream that must not have been given
+	defer late.Stop()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		m.Fatal(err)
