@@ -166,7 +166,7 @@ func (a *API) RotateKey(ctx context.Context, who access.Principal, id string, ho
 	}
 	text, row, err := access.Rotate(k, access.Rotation(how), time.Now(), nil)
 	if err == nil {
-		err = a.Store.RotateKey(ctx, row)
+		err = a.Store.RotateKey(ctx, row, k.Hash)
 	}
 	if err == nil {
 		err = a.Keys.Reload(ctx)

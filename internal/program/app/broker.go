@@ -14,10 +14,11 @@ import (
 // well-known path comes first.
 func (a *App) brokered(h http.Handler) http.Handler {
 	base := a.started.BasePath
+	first := broker.MetadataPath + base
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e := a.edge.Load()
 		path, ok := strings.CutPrefix(r.URL.EscapedPath(), base)
-		if r.URL.EscapedPath() == broker.MetadataPath+base {
+		if r.URL.EscapedPath() == first {
 			path = broker.MetadataPath
 			ok = true
 		}

@@ -142,7 +142,7 @@ func (c *command) rotateKey() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := st.RotateKey(cmd.Context(), row); err != nil {
+				if err := st.RotateKey(cmd.Context(), row, k.Hash); err != nil {
 					return err
 				}
 				if err := c.printKey(text, row); err != nil || c.json {

@@ -127,7 +127,12 @@ func refuse() error {
 
 // Any reports whether there are keys, expired or not: true while that is not known, so that nobody is let in.
 func (k *Keys) Any() bool {
-	snap, err := k.current(context.Background(), k.now())
+	now := k.now()
+	snap, err := k.current(context.Background(), now)
+	if err == nil && snap.rows == 0 && now.Sub(snap.at) >= openFor {
+		_ = k.reloadSince(context.Background(), &k.retried, now, openFor)
+		snap = k.snap.Load()
+	}
 	return err != nil || snap.rows > 0
 }
 
@@ -235,9 +240,6 @@ func (k *Keys) current(ctx context.Context, now time.Time) (*snapshot, error) {
 	}
 	age := now.Sub(snap.at)
 	switch {
-	case snap.rows == 0 && age >= openFor:
-		_ = k.reloadSince(ctx, &k.retried, now, openFor)
-		return k.snap.Load(), nil
 	case age >= staleAfter:
 		_ = k.reloadSince(ctx, &k.retried, now, retryAfter)
 		return k.snap.Load(), nil

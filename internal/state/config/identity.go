@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -15,6 +16,7 @@ type Identity struct {
 	Groups     string         // the path of the claim with the groups; "": groups
 	Introspect *Introspection // for tokens that are no JWTs; nil: these are refused
 	Login      *Login         // for people who sign in on a page; nil: nobody can
+	Allow      []netip.Prefix // networks that are not public, and in which hosts may be that the provider names
 	Map        []Mapping      // who gets which rights; whoever fits none gets none
 }
 
@@ -87,6 +89,7 @@ func (c *draft) identityFields(i *Identity) []field {
 		{"groups", textInto(&i.Groups, checkFilled)},
 		{"introspect", i.readIntrospect},
 		{"login", i.readLogin},
+		{"allow", networksInto(&i.Allow)},
 		{"map", func(d *decoder, at place, n *node) {
 			d.items(at, n, func(inner place, item *node) {
 				var m Mapping

@@ -16,6 +16,7 @@ func TestIdentityProblems(t *testing.T) {
   groups: realm_access.roles
   introspect: {url: "https://login.example.com/introspect", clientId: toolfit, clientSecret: s3cret-s3cret}
   login: {name: GitHub, clientId: toolfit, clientSecret: s3cret-s3cret, scopes: ["read:user"], userinfo: ["https://api.example.com/user?x=1"]}
+  allow: [10.0.0.0/8]
   map: [{groups: [eng], client: ci, scope: x, subjects: [a], role: viewer, profile: default}]
 `, ""},
 		"on this machine":        {"publicURL: http://127.0.0.1:8420\nidentity: [{issuer: 'http://127.0.0.1:3000', map: [{}]}]", ""},
@@ -36,6 +37,7 @@ func TestIdentityProblems(t *testing.T) {
 		"login without a client": {provider + "  login: {clientSecret: x}\n  map: [{}]", "needs clientId"},
 		"login without claims":   {provider + "  login: {clientId: x, scopes: [user]}\n  map: [{}]", "needs openid in scopes, or userinfo"},
 		"login in the clear":     {provider + "  login: {clientId: x, userinfo: ['http://api.example.com']}\n  map: [{}]", "expected an address with https"},
+		"a network that is none": {provider + "  allow: [intranet]\n  map: [{}]", "identity[0].allow[0]"},
 		"half an introspection":  {provider + "  introspect: {clientId: x}\n  map: [{}]", "needs url and clientId"},
 	} {
 		cfg, err := Parse("toolfit.yaml", []byte(c.yaml), nil)

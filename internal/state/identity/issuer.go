@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -43,7 +42,7 @@ type issuer struct {
 	tried    time.Time
 }
 
-func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) *issuer {
+func newIssuer(cfg *config.Identity, v *Verifier) *issuer {
 	i := &issuer{v: v, cfg: *cfg, subject: "sub", groups: "groups"}
 	if cfg.Subject != "" {
 		i.subject = cfg.Subject
@@ -64,7 +63,7 @@ func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) *issuer 
 	if cfg.Login != nil {
 		meant = append(meant, cfg.Login.Userinfo...)
 	}
-	i.http = &http.Client{Transport: guard.New(allow, meant...).Trusting(meant...).Environment(), CheckRedirect: stay}
+	i.http = &http.Client{Transport: guard.New(cfg.Allow, meant...).Trusting(meant...).Environment(), CheckRedirect: stay}
 	i.keys = keySet{fetch: i.fetchKeys, now: v.now, changed: v.Forget}
 	return i
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
@@ -372,3 +373,19 @@ func TestASilentProviderIsGivenUp(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestAProviderInAPrivateNetworkMustBeAllowed: its token endpoint is where the metadata service of a cloud would be.
+func TestAProviderInAPrivateNetworkMustBeAllowed(t *testing.T) {
+	p := newProvider(t)
+	other := newProvider(t)
+	inside := strings.Replace(other.URL, "127.0.0.1", "127.0.0.2", 1)
+	p.Login.Metadata = map[string]any{"token_endpoint": inside + "/token"}
+	cfg := p.withLogin()
+	id, err := signIn(t, cfg)
+	refused(t, "another address", id, err, "is not public")
+	cfg.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/29")}
+	_, err = signIn(t, cfg) // the other provider listens elsewhere, or does not know the code
+	if err == nil || strings.Contains(err.Error(), "is not public") {
+		t.Errorf("it is allowed, and it says %v", err)
+	}
+}

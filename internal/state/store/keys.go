@@ -68,14 +68,17 @@ func (s *Store) Key(ctx context.Context, idOrName string) (Key, error) {
 	return Key{}, fault.New(fault.NotFound, "no key has the id or name %q", idOrName)
 }
 
-// RotateKey replaces the secrets of a key, and when it and the old one end.
-func (s *Store) RotateKey(ctx context.Context, k Key) error {
-	const update = "UPDATE keys SET hash = $1, old_hash = $2, old_until = $3, expires_at = $4 WHERE id = $5"
-	n, err := s.exec(ctx, update, k.Hash, k.OldHash, micros(k.OldUntil), micros(k.ExpiresAt), k.ID)
+// RotateKey replaces the secrets of a key, and when it and the old one end. The key must still have the hash that
+// it had when next was made of it, so that of two who rotate it none has a secret that works for nobody; else it is
+// a fault.Conflict.
+func (s *Store) RotateKey(ctx context.Context, next Key, had []byte) error {
+	const update = "UPDATE keys SET hash = $1, old_hash = $2, old_until = $3, expires_at = $4 WHERE id = $5 AND hash = $6"
+	n, err := s.exec(ctx, update, next.Hash, next.OldHash, micros(next.OldUntil), micros(next.ExpiresAt), next.ID, had)
 	if err == nil && n == 0 {
-		return fault.New(fault.NotFound, "no key has the id or name %q", k.ID)
+		return fault.New(fault.Conflict, "key %s was rotated or deleted by somebody else at the same time", next.Name).
+			WithHint("try again")
 	}
-	return s.explain("rotate key "+k.Name, err)
+	return s.explain("rotate key "+next.Name, err)
 }
 
 // DeleteKey deletes the key with that id, or else with that name. An unknown one is a fault.NotFound.

@@ -38,14 +38,24 @@ func testRotateKey(t *testing.T, open func() *store.Store) {
 	k := store.Key{ID: "id1", Name: "ci", Profile: "ops", Role: "caller", Hash: []byte{1}, CreatedAt: noon}
 	check(t, s.CreateKey(ctx, k))
 	k.Hash, k.OldHash, k.OldUntil, k.ExpiresAt = []byte{2}, []byte{1}, noon.Add(time.Hour), noon.Add(2*time.Hour)
-	check(t, s.RotateKey(ctx, k))
+	check(t, s.RotateKey(ctx, k, []byte{1}))
 	got, err := s.Key(ctx, "ci")
 	check(t, err)
 	equal(t, got, k)
-	k.ID = "gone"
-	if err := s.RotateKey(ctx, k); !fault.Is(err, fault.NotFound) {
-		t.Fatalf("an unknown key: %v", err)
+	late := k
+	late.Hash = []byte{3}
+	gone := k
+	gone.ID = "gone"
+	for name, err := range map[string]error{
+		"who was slower": s.RotateKey(ctx, late, []byte{1}), "an unknown key": s.RotateKey(ctx, gone, []byte{2}),
+	} {
+		if !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
+	got, err = s.Key(ctx, "ci")
+	check(t, err)
+	equal(t, got, k)
 }
 
 func testUseKeys(t *testing.T, open func() *store.Store) {

@@ -58,7 +58,7 @@ func TestPeopleSignInToTheConsole(t *testing.T) {
 	began := time.Now()
 	eventually(t, "the person is out", func() bool {
 		b.Do(chromedp.Navigate(at + "/calls"))
-		return strings.Contains(b.Read("document.body.innerText"), "张伟 在这里已被停用")
+		return strings.Contains(b.Read("document.body.innerText"), "张伟 在此已被停用")
 	})
 	if took := time.Since(began); took > 11*time.Second {
 		t.Errorf("it took %v", took)
