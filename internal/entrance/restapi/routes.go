@@ -77,7 +77,8 @@ func (a *API) routes() []route {
 		{"GET /sessions/{id}/messages", 0, a.sessionMessages},
 		{"GET /keys", 0, a.listKeys},
 		{"POST /keys", admin | body, a.createKey},
-		{"DELETE /keys/{id}", 0, removes(quietly(a.DeleteKey))},
+		{"POST /keys/{id}/rotate", admin | body, a.rotateKey},
+		{"DELETE /keys/{id}", 0, removes(a.DeleteKey)},
 		{"GET /connections", 0, a.listConnections},
 		{"POST /connections/{id}", 0, a.beginConnection},
 		{"DELETE /connections/{id}", 0, a.endConnection},
@@ -209,11 +210,21 @@ func (a *API) listPeople(q *request) (any, error) {
 
 func (a *API) createKey(q *request) (any, error) {
 	in := KeyConfig{Role: access.Caller}
-	if err := q.decode(&in, `{"name", "profile", "role"}`); err != nil {
+	if err := q.decode(&in, `{"name", "profiles", "role", "expires"}`); err != nil {
 		return nil, err
 	}
 	out, err := a.CreateKey(q.Context(), q.who, in)
 	return created{"/keys/" + out.ID, out}, err
+}
+
+func (a *API) rotateKey(q *request) (any, error) {
+	var in KeyRotation
+	if q.body != nil {
+		if err := q.decode(&in, `{"overlap", "expires"}`); err != nil {
+			return nil, err
+		}
+	}
+	return a.RotateKey(q.Context(), q.who, q.id(), in)
 }
 
 func (a *API) createSession(q *request) (any, error) {

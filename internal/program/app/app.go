@@ -138,6 +138,7 @@ func (a *App) housekeep(ctx context.Context) {
 		}
 		a.checkStore(ctx) // logs if the file has vanished, without being asked
 		a.trim(ctx, a.Config())
+		a.noteUses(ctx)
 		select {
 		case <-ctx.Done():
 			return

@@ -43,7 +43,7 @@ func (a *App) newEdge(cfg *config.Config, before *edge) *edge {
 	}
 	e := &edge{proxies: cfg.Proxies, rate: cfg.Rate, signIn: a.newSignIn(cfg, known)}
 	if e.signIn != nil {
-		opts.Token = e.signIn.admit
+		opts.Token = a.admitToken(e.signIn)
 	}
 	e.door = access.NewDoor(opts)
 	switch {

@@ -5,10 +5,12 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/inbound"
+	"github.com/toolfit/toolfit/internal/entrance/broker"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/identity"
@@ -20,6 +22,8 @@ type signIn struct {
 	cfg      []config.Identity
 	public   string // our address, without a final slash
 	verifier *identity.Verifier
+	brokered *config.Broker
+	broker   *broker.Broker // nil: off
 }
 
 // newSignIn returns nil if there are no identity providers. One that has not changed keeps what it knows.
@@ -28,11 +32,19 @@ func (a *App) newSignIn(cfg *config.Config, before *signIn) *signIn {
 	switch {
 	case len(cfg.Identity) == 0:
 		return nil
-	case before != nil && before.public == public && reflect.DeepEqual(before.cfg, cfg.Identity):
+	case before != nil && before.public == public && reflect.DeepEqual(before.cfg, cfg.Identity) &&
+		reflect.DeepEqual(before.brokered, cfg.Broker):
 		return before
 	}
 	v := identity.New(cfg.Identity, &identity.Options{Base: public + "/mcp", Logger: a.log, People: people{a.Keys, a.Store, a.seen}})
-	return &signIn{cfg.Identity, public, v}
+	s := &signIn{cfg: cfg.Identity, public: public, verifier: v, brokered: cfg.Broker}
+	if cfg.Broker != nil {
+		s.broker = broker.New(broker.Parts{
+			Config: cfg.Broker, Issuer: public, Scopes: s.scopes(), IsResource: s.isResource, People: v, CheckPerson: a.Keys.CheckPerson,
+			Limit: a.limitStrangers(), Store: a.Store, Logger: a.log,
+		})
+	}
+	return s
 }
 
 // people are those who have come in before. Seen is told in the background: nobody waits for it.
@@ -65,6 +77,9 @@ func (a *App) notePeople(ctx context.Context) {
 
 // admit returns who sends a token, which must be for what is asked for.
 func (s *signIn) admit(r *http.Request, token string) (access.Principal, error) {
+	if s.broker != nil && broker.IsToken(token) {
+		return s.broker.Admit(r.Context(), token, s.public+resourcePath(r))
+	}
 	return s.verifier.Admit(r.Context(), token, s.public+resourcePath(r))
 }
 
@@ -79,6 +94,12 @@ func resourcePath(r *http.Request) string {
 
 // resources are the paths that clients sign in to.
 var resources = regexp.MustCompile(`^/mcp(/[^/]*[^/.][^/]*(/env)?)?$`)
+
+// isResource tells whether an address is one that clients sign in to.
+func (s *signIn) isResource(address string) bool {
+	path, ok := strings.CutPrefix(address, s.public)
+	return ok && resources.MatchString(path)
+}
 
 const metadataPath = "/.well-known/oauth-protected-resource"
 
@@ -118,15 +139,8 @@ func (s *signIn) serveMetadata(w http.ResponseWriter, r *http.Request, path stri
 		return
 	}
 	about := map[string]any{"resource": s.public + path, "bearer_methods_supported": []string{"header"}, "resource_name": "toolfit"}
-	var servers, scopes []string
-	for i := range s.cfg {
-		servers = append(servers, s.cfg[i].Issuer)
-		if scope := s.cfg[i].Scope; scope != "" {
-			scopes = append(scopes, scope)
-		}
-	}
-	about["authorization_servers"] = servers
-	if scopes != nil {
+	about["authorization_servers"] = s.servers()
+	if scopes := s.scopes(); scopes != nil {
 		about["scopes_supported"] = scopes
 	}
 	inbound.WriteJSON(w, http.StatusOK, about)
@@ -147,6 +161,30 @@ func (s *signIn) challenge(w http.ResponseWriter, r *http.Request, err error) {
 		params += `scope="` + want + `", `
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer `+params+`resource_metadata="`+s.public+metadataPath+resourcePath(r)+`"`)
+}
+
+// servers are where clients get tokens. With the broker, those providers are left out that it signs people in at: they
+// know no clients.
+func (s *signIn) servers() (all []string) {
+	if s.broker != nil {
+		all = append(all, s.public)
+	}
+	for i := range s.cfg {
+		if s.broker == nil || s.cfg[i].Login == nil {
+			all = append(all, s.cfg[i].Issuer)
+		}
+	}
+	return all
+}
+
+// scopes are what tokens may need, each once.
+func (s *signIn) scopes() (all []string) {
+	for i := range s.cfg {
+		if scope := s.cfg[i].Scope; scope != "" && !slices.Contains(all, scope) {
+			all = append(all, scope)
+		}
+	}
+	return all
 }
 
 // scope is what clients should ask for.

@@ -46,14 +46,17 @@ func (l *links) use(token string) (secret string, ok bool) {
 // keysEvery is how often the sessions are compared with the keys.
 const keysEvery = time.Second
 
-// followKeys ends the sessions and streams of callers whose key was deleted, or who had none before
-// there were any.
+// followKeys ends the sessions and streams of callers whose key was deleted or has expired, or who had none
+// before there were any, and the streams of a key of which a secret has ended.
 func (a *App) followKeys(ctx context.Context) {
 	repeat.Every(ctx.Done(), keysEvery, a.endStrangers)
 }
 
 func (a *App) endStrangers() {
 	a.sessions.EndOf(func(owner string) bool { return !a.letsIn(owner) })
+	for _, id := range a.Keys.Ended() {
+		a.sessions.HangUpOf(id)
+	}
 }
 
 func (a *App) letsIn(owner string) bool {

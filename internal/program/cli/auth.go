@@ -2,14 +2,22 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
+	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/identity"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 func (c *command) auth() *cobra.Command {
@@ -31,7 +39,7 @@ func (c *command) explainToken() *cobra.Command {
 		Args:    takes(1, 1, "- (the token comes from standard input)"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] != "-" {
-				return usage("the token must come from standard input, because others can read arguments; for example: pbpaste | toolfit auth explain -")
+				return usage("the token must come from standard input, because others can read arguments: toolfit auth explain - < FILE")
 			}
 			cfg, err := c.load()
 			if err != nil {
@@ -40,28 +48,58 @@ func (c *command) explainToken() *cobra.Command {
 			if len(cfg.Identity) == 0 {
 				return fault.New(fault.BadConfig, "%s has no identity providers", cfg.Path).WithHint("add identity to it; see docs/identity.md")
 			}
-			text, err := io.ReadAll(io.LimitReader(c.env.In, maxTokenInput))
+			token, err := c.readToken()
 			if err != nil {
 				return err
 			}
-			token := string(bytes.TrimSpace(text))
-			token = strings.TrimPrefix(token, "Bearer ")
-			switch {
-			case token == "":
-				return usage("there is no token on standard input")
-			case strings.HasPrefix(token, "tf_"):
-				return usage("this is a key of toolfit, not a token of an identity provider; keys are listed by: toolfit keys")
+			if profile != "" && !slices.ContainsFunc(cfg.Profiles, func(p config.Profile) bool { return p.Name == profile }) {
+				return fault.New(fault.NotFound, "there is no profile %q", profile)
 			}
-			resource := strings.TrimRight(cfg.PublicURL, "/") + "/mcp"
-			v := identity.New(cfg.Identity, &identity.Options{Base: resource})
-			if profile != "" {
-				resource += "/" + profile
+			v := identity.New(cfg.Identity, &identity.Options{Base: strings.TrimRight(cfg.PublicURL, "/") + "/mcp"})
+			r := v.Explain(cmd.Context(), token, profile)
+			if err := c.checkPerson(cmd.Context(), cfg, r); err != nil {
+				return err
 			}
-			return c.showReport(v.Explain(cmd.Context(), token, resource))
+			return c.showReport(r)
 		},
 	}
 	cmd.Flags().StringVar(&profile, "profile", "", "profile that the token is for, as in /mcp/PROFILE (default: /mcp)")
 	return cmd
+}
+
+// checkPerson adds to the report whether somebody is disabled. Without a store, nobody is.
+func (c *command) checkPerson(ctx context.Context, cfg *config.Config, r *identity.Report) error {
+	if _, err := os.Stat(cfg.Store); r.Who.ID == "" || err != nil && !strings.Contains(cfg.Store, "://") {
+		return nil
+	}
+	return c.withStore(ctx, func(_ *config.Config, st *store.Store) error {
+		p, err := st.Person(ctx, r.Who.ID)
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		if err == nil && !p.DisabledAt.IsZero() {
+			since := p.DisabledAt.Local().Format(time.DateTime)
+			r.Refuse("person", errors.New("disabled since "+since+"; to let them in: toolfit people enable "+p.ID))
+		}
+		return err
+	})
+}
+
+// ownCredential is how our own keys, secrets and tokens begin.
+var ownCredential = regexp.MustCompile(`^tf[a-z]*_`)
+
+func (c *command) readToken() (string, error) {
+	text, err := io.ReadAll(io.LimitReader(c.env.In, maxTokenInput))
+	token := strings.TrimPrefix(string(bytes.TrimSpace(text)), "Bearer ")
+	switch {
+	case err != nil:
+		return "", err
+	case token == "":
+		return "", usage("there is no token on standard input")
+	case ownCredential.MatchString(token):
+		return "", usage("this is a key or token of toolfit itself, not a token of an identity provider")
+	}
+	return token, nil
 }
 
 // shownStep is a check as JSON.

@@ -55,6 +55,7 @@ type Config struct {
 	Embeddings    Embeddings
 	Telemetry     Telemetry
 	Identity      []Identity
+	Broker        *Broker  // nil: off
 	Recall        *Recall  // nil: not served
 	Models        []Model  // in file order
 	Agents        []Agent  // in file order

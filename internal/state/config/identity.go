@@ -1,6 +1,7 @@
 package config
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 )
@@ -15,6 +16,7 @@ type Identity struct {
 	Groups     string         // the path of the claim with the groups; "": groups
 	Introspect *Introspection // for tokens that are no JWTs; nil: these are refused
 	Login      *Login         // for people who sign in on a page; nil: nobody can
+	Allow      []netip.Prefix // networks that are not public, and in which hosts may be that the provider names
 	Map        []Mapping      // who gets which rights; whoever fits none gets none
 }
 
@@ -50,9 +52,9 @@ func (c *draft) checkPublic(d *decoder) {
 		return
 	}
 	if c.PublicURL == "" {
-		d.fail(place{Line: 1}, "identity needs publicURL, the address under which clients reach the gateway")
+		d.fail(place{Line: 1}, "identity needs publicURL: the address under which clients reach the gateway, such as https://tools.example.com")
 	} else if wrong := checkIssuer(c.PublicURL); wrong != "" {
-		d.fail(place{Line: 1}, "publicURL: %s, because of identity", wrong)
+		d.fail(place{Line: 1}, "publicURL: %s, because tokens are sent there", wrong)
 	}
 }
 
@@ -63,15 +65,18 @@ var algorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", 
 func (c *draft) readIdentity(d *decoder, at place, n *node) {
 	d.items(at, n, func(inner place, item *node) {
 		var i Identity
-		d.object(inner, item, c.identityFields(&i))
+		whole := d.complete(inner, item, c.identityFields(&i))
 		switch {
-		case d.raw:
+		case d.raw || !whole:
 		case i.Issuer == "":
-			d.fail(inner, "has no issuer; add it as its tokens name it, such as https://login.example.com")
+			d.fail(inner, "has no issuer; add it exactly as in the iss claim of its tokens, such as https://login.example.com")
 		case slices.ContainsFunc(c.Identity, func(other Identity) bool { return other.Issuer == i.Issuer }):
-			d.fail(inner, "is the second entry for %s; put all of it into one", i.Issuer)
+			d.fail(inner, "is the second entry for %s; merge the two", i.Issuer)
 		case len(i.Map) == 0:
 			d.fail(inner, "lets nobody in; add map, such as map: [{groups: [eng], profile: default}]")
+		case i.Login != nil && i.Scope == "" && slices.Contains(i.Audiences, i.Login.ClientID):
+			d.fail(inner, "has the clientId of login in audiences, so that ID tokens would come in as access tokens; "+
+				"add scope, which they lack, or use another client for login")
 		}
 		c.Identity = append(c.Identity, i)
 	})
@@ -87,6 +92,7 @@ func (c *draft) identityFields(i *Identity) []field {
 		{"groups", textInto(&i.Groups, checkFilled)},
 		{"introspect", i.readIntrospect},
 		{"login", i.readLogin},
+		{"allow", networksInto(&i.Allow)},
 		{"map", func(d *decoder, at place, n *node) {
 			d.items(at, n, func(inner place, item *node) {
 				var m Mapping
@@ -125,7 +131,7 @@ func (i *Identity) readLogin(d *decoder, at place, n *node) {
 	case l.ClientID == "":
 		d.fail(at, "needs clientId")
 	case len(l.Scopes) > 0 && !slices.Contains(l.Scopes, "openid") && len(l.Userinfo) == 0:
-		d.fail(at, "asks for no ID token, so that it needs userinfo; or add openid to scopes")
+		d.fail(at, "needs openid in scopes, or userinfo: without either, nobody knows who signed in")
 	}
 	d.secret(l.ClientSecret)
 }

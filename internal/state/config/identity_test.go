@@ -16,6 +16,7 @@ func TestIdentityProblems(t *testing.T) {
   groups: realm_access.roles
   introspect: {url: "https://login.example.com/introspect", clientId: toolfit, clientSecret: s3cret-s3cret}
   login: {name: GitHub, clientId: toolfit, clientSecret: s3cret-s3cret, scopes: ["read:user"], userinfo: ["https://api.example.com/user?x=1"]}
+  allow: [10.0.0.0/8]
   map: [{groups: [eng], client: ci, scope: x, subjects: [a], role: viewer, profile: default}]
 `, ""},
 		"on this machine":        {"publicURL: http://127.0.0.1:8420\nidentity: [{issuer: 'http://127.0.0.1:3000', map: [{}]}]", ""},
@@ -34,8 +35,11 @@ func TestIdentityProblems(t *testing.T) {
 		"no address of our own":  {"identity: [{issuer: 'https://login.example.com', map: [{}]}]", "identity needs publicURL"},
 		"a public plain address": {strings.Replace(provider, "https", "http", 1) + "  map: [{}]", "expected an address with https"},
 		"login without a client": {provider + "  login: {clientSecret: x}\n  map: [{}]", "needs clientId"},
-		"login without claims":   {provider + "  login: {clientId: x, scopes: [user]}\n  map: [{}]", "it needs userinfo"},
+		"login without claims":   {provider + "  login: {clientId: x, scopes: [user]}\n  map: [{}]", "needs openid in scopes, or userinfo"},
 		"login in the clear":     {provider + "  login: {clientId: x, userinfo: ['http://api.example.com']}\n  map: [{}]", "expected an address with https"},
+		"a network that is none": {provider + "  allow: [intranet]\n  map: [{}]", "identity[0].allow[0]"},
+		"ID tokens as tokens":    {provider + "  audiences: [x]\n  login: {clientId: x}\n  map: [{}]", "ID tokens would come in"},
+		"with a scope":           {provider + "  audiences: [x]\n  scope: mcp:tools\n  login: {clientId: x}\n  map: [{}]", ""},
 		"half an introspection":  {provider + "  introspect: {clientId: x}\n  map: [{}]", "needs url and clientId"},
 	} {
 		cfg, err := Parse("toolfit.yaml", []byte(c.yaml), nil)

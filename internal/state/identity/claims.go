@@ -66,8 +66,18 @@ func (c claims) time(name string) (time.Time, error) {
 
 // name is what people call who the token is about. It decides nothing.
 func (c claims) name() string {
-	for _, claim := range []string{"name", "preferred_username", "email", "upn"} {
+	for _, claim := range []string{"name", "preferred_username", "email", "upn", "login"} {
 		if s := c.text(claim); s != "" && len(s) <= 200 {
+			return s
+		}
+	}
+	return ""
+}
+
+// client is the program that got the token: cid is Okta's name for it, appid that of older tokens of Entra.
+func (c claims) client() string {
+	for _, claim := range []string{"azp", "client_id", "cid", "appid"} {
+		if s := c.text(claim); s != "" {
 			return s
 		}
 	}

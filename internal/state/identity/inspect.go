@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/oauth2"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
@@ -32,16 +33,17 @@ func (v *Verifier) Inspect(ctx context.Context, issuer string) (*Inspection, err
 	i := v.issuer(issuer)
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
-	m, err := i.discover(ctx)
+	m, err := i.fetchMetadata(ctx)
 	if err != nil {
-		return nil, fault.As(err).WithHint("%s", advice(err))
+		const usual = "issuer must be the address under which the provider has /.well-known/openid-configuration"
+		return nil, fault.As(err).WithHint("%s", advice(err, usual))
 	}
 	if m.JWKSURI == "" && i.cfg.Login != nil && !i.openID() {
 		return &Inspection{Metadata: m}, nil // its claims are not signed
 	}
-	list, header, err := i.readKeys(ctx)
+	list, header, err := i.readKeys(ctx, m)
 	if err != nil {
-		return nil, fault.As(err).WithHint("%s", advice(err))
+		return nil, fault.As(err).WithHint("%s", advice(err, "the provider must publish its keys at the jwks_uri of its metadata"))
 	}
 	seen := &Inspection{Metadata: m, Ahead: ahead(header, v.now())}
 	for n := range list {
@@ -67,12 +69,44 @@ func (v *Verifier) InspectOpaque(ctx context.Context, issuer string) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	c, err := v.issuer(issuer).ask(ctx, "toolfit-doctor")
+	const usual = "introspect.url must be the introspection endpoint of the provider (RFC 7662)"
 	if err != nil {
-		return fault.As(err).WithHint("%s", advice(err))
+		return fault.As(err).WithHint("%s", advice(err, usual))
 	}
 	if string(c["active"]) != "false" {
-		return fault.New(fault.UpstreamDown, "it does not say that a token it cannot know is not active").
-			WithHint("is introspect.url the address of its introspection endpoint (RFC 7662)?")
+		return fault.New(fault.UpstreamDown, "asked about a token that it cannot know, it does not answer that it is not active").WithHint(usual)
+	}
+	return nil
+}
+
+// InspectLogin asks a provider for a token for a code that it cannot know, to see whether it knows us. The error
+// says what to do.
+func (v *Verifier) InspectLogin(ctx context.Context, issuer, redirect string) error {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	i := v.issuer(issuer)
+	l := NewLogin(issuer, redirect)
+	client, err := i.oauth(ctx, l)
+	if err != nil {
+		return fault.As(err).WithHint("its metadata must name it, with https")
+	}
+	_, err = client.Exchange(context.WithValue(ctx, oauth2.HTTPClient, i.http), "toolfit-doctor", oauth2.VerifierOption(l.Verifier))
+	var said *oauth2.RetrieveError
+	if err == nil {
+		err = errors.New("it gives a token for a code that nobody has")
+	}
+	if !errors.As(err, &said) {
+		away := fault.As(i.away("its token endpoint does not answer as one: %w", fault.Plain(err)))
+		return away.WithHint("%s", advice(err, "look into its log"))
+	}
+	switch said.ErrorCode {
+	case "invalid_client", "unauthorized_client", "incorrect_client_credentials":
+		return fault.New(fault.UpstreamDown, "the provider does not accept clientId and clientSecret: it answered %s", said.ErrorCode).
+			WithHint("check both; the secret may have expired")
+	case "redirect_uri_mismatch":
+		return fault.New(fault.UpstreamDown, "the provider does not know the redirect URI %s", redirect).WithHint("register it there")
+	case "":
+		return fault.As(i.away("its token endpoint answered %d", said.Response.StatusCode)).WithHint("look into its log")
 	}
 	return nil
 }
@@ -94,8 +128,8 @@ type otherName struct{ name string }
 
 func (o *otherName) Error() string { return fmt.Sprintf("it calls itself %.200q", o.name) }
 
-// advice says what to do about a provider that cannot be used.
-func advice(err error) string {
+// advice says what to do about a provider that cannot be used: what is usual, unless the error tells more.
+func advice(err error, usual string) string {
 	var named *otherName
 	var name *net.DNSError
 	var status *badStatus
@@ -122,5 +156,5 @@ func advice(err error) string {
 	case errors.As(err, &status) && status.code >= 500:
 		return "try again later, and look into its log"
 	}
-	return "issuer must be the address under which the provider has /.well-known/openid-configuration"
+	return usual
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -39,9 +38,11 @@ type issuer struct {
 
 	mu       sync.Mutex
 	metadata *Metadata // nil: to be fetched
+	failure  error     // of the last fetch
+	tried    time.Time
 }
 
-func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) *issuer {
+func newIssuer(cfg *config.Identity, v *Verifier) *issuer {
 	i := &issuer{v: v, cfg: *cfg, subject: "sub", groups: "groups"}
 	if cfg.Subject != "" {
 		i.subject = cfg.Subject
@@ -62,7 +63,7 @@ func newIssuer(cfg *config.Identity, allow []netip.Prefix, v *Verifier) *issuer 
 	if cfg.Login != nil {
 		meant = append(meant, cfg.Login.Userinfo...)
 	}
-	i.http = &http.Client{Transport: guard.New(allow, meant...).Trusting(meant...).Environment(), CheckRedirect: origin.Stay}
+	i.http = &http.Client{Transport: guard.New(cfg.Allow, meant...).Trusting(meant...).Environment(), CheckRedirect: origin.Stay}
 	i.keys = keySet{fetch: i.fetchKeys, now: v.now, changed: v.Forget}
 	return i
 }
@@ -88,6 +89,17 @@ func (i *issuer) discover(ctx context.Context) (*Metadata, error) {
 	if i.metadata != nil {
 		return i.metadata, nil
 	}
+	if i.failure != nil && i.v.now().Sub(i.tried) < retryAfter {
+		return nil, i.failure
+	}
+	i.metadata, i.failure = i.fetchMetadata(context.WithoutCancel(ctx)) // all others wait for the same
+	i.tried = i.v.now()
+	return i.metadata, i.failure
+}
+
+func (i *issuer) fetchMetadata(ctx context.Context) (*Metadata, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
 	var last error
 	for _, at := range wellKnown(i.cfg.Issuer) {
 		var m Metadata
@@ -104,7 +116,6 @@ func (i *issuer) discover(ctx context.Context) (*Metadata, error) {
 		case m.Issuer != i.cfg.Issuer:
 			return nil, i.away("%w", &otherName{m.Issuer})
 		}
-		i.metadata = &m
 		return &m, nil
 	}
 	return nil, i.away("its metadata was not found: %w", fault.Plain(last))
@@ -151,15 +162,15 @@ func (i *issuer) forget() {
 }
 
 func (i *issuer) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, time.Duration, error) {
-	list, header, err := i.readKeys(ctx)
+	m, err := i.discover(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, header, err := i.readKeys(ctx, m)
 	return list, maxAge(header), err
 }
 
-func (i *issuer) readKeys(ctx context.Context) ([]jose.JSONWebKey, http.Header, error) {
-	m, err := i.discover(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
+func (i *issuer) readKeys(ctx context.Context, m *Metadata) ([]jose.JSONWebKey, http.Header, error) {
 	if !i.acceptable(m.JWKSURI) {
 		return nil, nil, i.away("its metadata names no keys, or none over https: jwks_uri is %.200q", m.JWKSURI)
 	}

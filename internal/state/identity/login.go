@@ -92,7 +92,7 @@ func (v *Verifier) FinishLogin(ctx context.Context, l Login, answer url.Values) 
 	if err := i.addUserinfo(ctx, c, token); err != nil {
 		return nil, err
 	}
-	id, err := i.person(c, token)
+	id, err := i.signedIn(c)
 	if err != nil {
 		return nil, i.notSignedIn("%v", err)
 	}
@@ -123,12 +123,11 @@ func (i *issuer) oauth(ctx context.Context, l Login) (*oauth2.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, address := range map[string]string{
-		"authorization_endpoint": m.AuthorizationEndpoint, "token_endpoint": m.TokenEndpoint,
-	} {
-		if !i.acceptable(address) || strings.Contains(address, "#") {
-			return nil, i.away("its %s %.200q is not one that can be trusted", name, address)
-		}
+	switch {
+	case !i.acceptable(m.AuthorizationEndpoint) || strings.Contains(m.AuthorizationEndpoint, "#"):
+		return nil, i.away("its authorization_endpoint %.200q is not an address with https", m.AuthorizationEndpoint)
+	case !i.acceptable(m.TokenEndpoint):
+		return nil, i.away("its token_endpoint %.200q is not an address with https", m.TokenEndpoint)
 	}
 	style := oauth2.AuthStyleInHeader // what holds where a provider says nothing
 	methods := m.TokenAuthMethods
@@ -203,10 +202,10 @@ func (i *issuer) exchange(ctx context.Context, l Login, code string) (*oauth2.To
 		return nil, i.notSignedIn("it refused: %s", shownCode(said.ErrorCode))
 	case errors.As(err, &said):
 		i.forget()
-		return nil, i.away("it was asked for a token: it answered %d", said.Response.StatusCode)
+		return nil, i.away("asked for a token: it answered %d", said.Response.StatusCode)
 	case errors.As(err, &unreached):
 		i.forget()
-		return nil, i.away("it was asked for a token: %v", fault.Plain(err))
+		return nil, i.away("asked for a token: %v", fault.Plain(err))
 	}
-	return nil, i.away("it was asked for a token: its answer is none")
+	return nil, i.away("asked for a token: its answer has none")
 }

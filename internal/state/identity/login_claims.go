@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/go-jose/go-jose/v4"
 	"golang.org/x/oauth2"
@@ -32,14 +31,14 @@ func (i *issuer) idToken(ctx context.Context, l Login, token *oauth2.Token) (cla
 	}
 	signed, err := jose.ParseSignedCompact(text, known)
 	if err != nil {
-		return nil, failed("form", "it is no JWT with a signature that is known")
+		return nil, failed("form", "it is not a JWT with a known kind of signature")
 	}
 	c, err := parseClaims(signed.UnsafePayloadWithoutVerification())
 	if err != nil {
 		return nil, failed("form", "%v", err)
 	}
 	if iss := c.text("iss"); iss != i.cfg.Issuer {
-		return nil, failed("issuer", "%.200q", iss)
+		return nil, failed("issuer", "it is from %.200q", iss)
 	}
 	if err := i.checkHeader(&signed.Signatures[0].Protected, nil); err != nil {
 		return nil, err
@@ -55,9 +54,9 @@ func (i *issuer) idToken(ctx context.Context, l Login, token *oauth2.Token) (cla
 	azp, given := c["azp"], c.text("azp")
 	switch {
 	case !slices.Contains(audience, us):
-		return nil, failed("audience", "%.300q", audience)
+		return nil, failed("audience", "it is for %.300q, not for this client", audience)
 	case (azp != nil || len(audience) > 1) && given != us:
-		return nil, failed("azp", "%.200q", given)
+		return nil, failed("azp", "it is for %.200q, not for this client", given)
 	case subtle.ConstantTimeCompare([]byte(c.text("nonce")), []byte(l.Nonce)) != 1:
 		return nil, failed("nonce", "it is for another sign-in")
 	}
@@ -79,7 +78,7 @@ func (i *issuer) addUserinfo(ctx context.Context, c claims, token *oauth2.Token)
 		}
 		about, err := parseClaims(raw)
 		if err != nil {
-			return i.away("%s was asked who signed in: the answer is no object", address)
+			return i.away("%s was asked who signed in: the answer is not an object", address)
 		}
 		if signed.text("sub") != "" && about.text("sub") != signed.text("sub") {
 			return i.notSignedIn("%s tells about somebody else", address)
@@ -112,16 +111,11 @@ func lastSegment(address string) string {
 	return path.Base(u.Path)
 }
 
-// person is who the claims of a sign-in are about. It is never a service.
-func (i *issuer) person(c claims, token *oauth2.Token) (*Identity, error) {
+// signedIn is who the claims of a sign-in are about: a person, for whom no program acts.
+func (i *issuer) signedIn(c claims) (*Identity, error) {
 	id := &Identity{Name: c.name(), issuer: i}
 	id.Issuer = i.cfg.Issuer
 	id.Subject = c.subject(i.subject)
-	id.Client = i.cfg.Login.ClientID
-	id.Scopes = i.loginScopes()
-	if granted, ok := token.Extra("scope").(string); ok && granted != "" {
-		id.Scopes = strings.FieldsFunc(granted, func(r rune) bool { return r == ' ' || r == ',' }) // GitHub: commas
-	}
 	if id.Subject == "" {
 		return nil, failed("subject", "there is no %s", i.subject)
 	}

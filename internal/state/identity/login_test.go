@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -56,21 +58,21 @@ func TestSignIn(t *testing.T) {
 	for name, c := range map[string]struct {
 		login  func(*idp.Login)
 		config func(*config.Identity)
-		want   string // subject, name, groups, client, profile
+		want   string // subject, name, groups, profile
 	}{
-		"an ID token": {nil, nil, "alice alice [eng] toolfit ops"},
-		"with more":   {func(l *idp.Login) { l.Person = map[string]any{"name": "Ann", "typ": "ID"} }, nil, "alice Ann [eng] toolfit ops"},
+		"an ID token": {nil, nil, "alice alice [eng] ops"},
+		"with more":   {func(l *idp.Login) { l.Person = map[string]any{"name": "Ann", "typ": "ID"} }, nil, "alice Ann [eng] ops"},
 		"no iss at all": {func(l *idp.Login) {
 			noIssuer(l)
 			l.Metadata = map[string]any{"authorization_response_iss_parameter_supported": nil}
-		}, nil, "alice alice [eng] toolfit ops"},
-		"our own azp": {func(l *idp.Login) { l.Person = map[string]any{"azp": "toolfit", "aud": []string{"x", "toolfit"}} }, nil, "alice alice [eng] toolfit ops"},
+		}, nil, "alice alice [eng] ops"},
+		"our own azp": {func(l *idp.Login) { l.Person = map[string]any{"azp": "toolfit", "aud": []string{"x", "toolfit"}} }, nil, "alice alice [eng] ops"},
 		"secret as text": {func(l *idp.Login) {
 			l.Metadata = map[string]any{"token_endpoint_auth_methods_supported": []string{"client_secret_post"}}
-		}, nil, "alice alice [eng] toolfit ops"},
-		"no rights": {func(l *idp.Login) { l.Person = map[string]any{"groups": []string{"x"}} }, nil, "alice alice [x] toolfit forbidden"},
+		}, nil, "alice alice [eng] ops"},
+		"no rights": {func(l *idp.Login) { l.Person = map[string]any{"groups": []string{"x"}} }, nil, "alice alice [x] forbidden"},
 		"too many groups": {func(l *idp.Login) { l.Person = map[string]any{"_claim_names": map[string]any{"groups": "src"}} }, nil,
-			"alice alice [] toolfit forbidden"},
+			"alice alice [] forbidden"},
 		"groups from userinfo": {
 			func(l *idp.Login) {
 				l.Person = map[string]any{"groups": nil, "name": "Ann"}
@@ -78,13 +80,12 @@ func TestSignIn(t *testing.T) {
 				l.IDToken = func(c map[string]any) { delete(c, "groups") }
 			},
 			func(i *config.Identity) { i.Groups = "roles"; i.Login.Userinfo = []string{i.Issuer + "/me"} },
-			"alice Ann [eng] toolfit ops",
+			"alice Ann [eng] ops",
 		},
 		"no OpenID": {
 			func(l *idp.Login) {
 				l.Metadata = map[string]any{"jwks_uri": nil}
-				l.Userinfo = map[string]string{"/user": `{"id":42,"name":"Ann"}`, "/user/orgs": `[{"login":"x"},null,{"login":"eng"},{"id":1}]`}
-				l.Token = func(answer map[string]any) { answer["scope"] = "read:org,read:user" }
+				l.Userinfo = map[string]string{"/user": `{"id":42,"name":null,"login":"Ann"}`, "/user/orgs": `[{"login":"x"},null,{"login":"eng"},{"id":1}]`}
 			},
 			func(i *config.Identity) {
 				i.Subject = "id"
@@ -92,7 +93,7 @@ func TestSignIn(t *testing.T) {
 				i.Login.Scopes = []string{"read:org", "read:user"}
 				i.Login.Userinfo = []string{i.Issuer + "/user", i.Issuer + "/user/orgs?per_page=100"}
 			},
-			"42 Ann [x eng] toolfit ops",
+			"42 Ann [x eng] ops",
 		},
 	} {
 		p := newProvider(t)
@@ -108,10 +109,7 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		got := fmt.Sprint(id.Subject, " ", id.Name, " ", id.Groups, " ", id.Client, " ", id.principal.Profile)
-		if id.Name == "" {
-			got = fmt.Sprint(id.Subject, " ", id.shown(), " ", id.Groups, " ", id.Client, " ", id.principal.Profile)
-		}
+		got := fmt.Sprint(id.Subject, " ", id.shown(), " ", id.Groups, " ", id.principal.Profile)
 		if id.denied != nil {
 			got += string(fault.As(id.denied).Code)
 		}
@@ -171,9 +169,9 @@ func TestFaultyProvidersLetNobodyIn(t *testing.T) {
 			q.Set("state", "x")
 		}), "not the answer to the sign-in"},
 		"no ID token":     {func(_ provider, l *idp.Login) { l.Token = func(a map[string]any) { delete(a, "id_token") } }, "there is none"},
-		"no access token": {func(_ provider, l *idp.Login) { l.Token = func(a map[string]any) { delete(a, "access_token") } }, "its answer is none"},
+		"no access token": {func(_ provider, l *idp.Login) { l.Token = func(a map[string]any) { delete(a, "access_token") } }, "its answer has none"},
 		"a list":          {func(_ provider, l *idp.Login) { l.Token = func(a map[string]any) { a["id_token"] = []string{"x"} } }, "there is none"},
-		"no JWT":          {func(_ provider, l *idp.Login) { l.Signed = func(string) string { return "EVIL" } }, "form: it is no JWT"},
+		"no JWT":          {func(_ provider, l *idp.Login) { l.Signed = func(string) string { return "EVIL" } }, "form: it is not a JWT"},
 		"too long": {func(_ provider, l *idp.Login) {
 			l.Signed = func(s string) string { return s + strings.Repeat("a", 64<<10) }
 		}, "size"},
@@ -202,8 +200,8 @@ func TestFaultyProvidersLetNobodyIn(t *testing.T) {
 		"from the future":       {claim("iat", time.Now().Add(time.Hour).Unix()), "iat"},
 		"no subject":            {func(_ provider, l *idp.Login) { l.IDToken = func(c map[string]any) { delete(c, "sub") } }, "there is no sub"},
 		"a number as subject":   {claim("sub", 42), "there is no sub"},
-		"an HTML page":          {instead(200, "text/html", "<h1>EVIL</h1>"), "its answer is none"},
-		"an endless answer":     {instead(200, "application/json", `{"access_token":"`+strings.Repeat("a", 2<<20)), "its answer is none"},
+		"an HTML page":          {instead(200, "text/html", "<h1>EVIL</h1>"), "its answer has none"},
+		"an endless answer":     {instead(200, "application/json", `{"access_token":"`+strings.Repeat("a", 2<<20)), "its answer has none"},
 		"an error with a page":  {instead(502, "text/html", "EVIL"), "it answered 502"},
 		"an error with 200":     {instead(200, "application/json", `{"error":"bad_verification_code","error_description":"EVIL"}`), "bad_verification_code"},
 		"an error that is evil": {instead(400, "application/json", `{"error":"EVIL"}`), "no reason is known"},
@@ -248,8 +246,8 @@ func TestFaultyUserinfoLetsNobodyIn(t *testing.T) {
 	}{
 		"nothing":         {"", "[]", "answered 404"},
 		"no JSON":         {"<html>EVIL", "[]", "no JSON"},
-		"a list":          {"[1]", "[]", "no object"},
-		"null":            {"null", "[]", "no object"},
+		"a list":          {"[1]", "[]", "not an object"},
+		"null":            {"null", "[]", "not an object"},
 		"nobody":          {`{"name":"alice"}`, "[]", "there is no id"},
 		"a fraction":      {`{"id":1.5}`, "[]", "there is no id"},
 		"an empty id":     {`{"id":""}`, "[]", "there is no id"},
@@ -349,5 +347,45 @@ func TestLogins(t *testing.T) {
 	}
 	if got := v.LoginName(with.Issuer) + " " + v.LoginName(named.Issuer); got != "a.example.com:8443 Bee" {
 		t.Error(got)
+	}
+}
+
+// TestASilentProviderIsGivenUp, and those who come next do not wait for it.
+func TestASilentProviderIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := config.Identity{Issuer: "http://127.0.0.1:1", Login: &config.Login{ClientID: "x"}}
+		v := New([]config.Identity{cfg}, nil)
+		v.issuers[0].http.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		})
+		for _, want := range []time.Duration{fetchTime, 0, 0} {
+			began := time.Now()
+			_, err := v.LoginURL(t.Context(), NewLogin(cfg.Issuer, redirect))
+			refused(t, "silent", nil, err, "no answer in time")
+			if took := time.Since(began); took != want {
+				t.Errorf("it took %v, want %v", took, want)
+			}
+		}
+	})
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestAProviderInAPrivateNetworkMustBeAllowed: its token endpoint is where the metadata service of a cloud would be.
+func TestAProviderInAPrivateNetworkMustBeAllowed(t *testing.T) {
+	p := newProvider(t)
+	other := newProvider(t)
+	inside := strings.Replace(other.URL, "127.0.0.1", "127.0.0.2", 1)
+	p.Login.Metadata = map[string]any{"token_endpoint": inside + "/token"}
+	cfg := p.withLogin()
+	id, err := signIn(t, cfg)
+	refused(t, "another address", id, err, "is not public")
+	cfg.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/29")}
+	_, err = signIn(t, cfg) // the other provider listens elsewhere, or does not know the code
+	if err == nil || strings.Contains(err.Error(), "is not public") {
+		t.Errorf("it is allowed, and it says %v", err)
 	}
 }

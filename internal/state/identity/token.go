@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +28,13 @@ type Step struct {
 // Report is what Explain has found out, in the order of the checks.
 type Report struct {
 	Steps []Step
-	ID    *Identity // nil: refused
+	Who   access.Principal // zero: refused
+}
+
+// Refuse notes why the token is refused.
+func (r *Report) Refuse(step string, err error) {
+	r.Steps = append(r.Steps, Step{Name: step, Err: err})
+	r.Who = access.Principal{}
 }
 
 // passed notes that the token has passed a check.
@@ -49,8 +56,12 @@ func (r *Report) skipped(n int, m *config.Mapping, lack string) {
 	r.Steps = append(r.Steps, Step{Name: fmt.Sprintf("map[%d]", n), Said: "does not fit: it needs " + needs[lack], Skipped: true})
 }
 
-// Explain checks a token and tells what each check has found. Nothing of it is remembered.
-func (v *Verifier) Explain(ctx context.Context, token, resource string) *Report {
+// Explain checks a token for a profile, "" is its own, and tells what each check has found. Nothing of it is remembered.
+func (v *Verifier) Explain(ctx context.Context, token, profile string) *Report {
+	resource := v.base
+	if profile != "" {
+		resource += "/" + url.PathEscape(profile)
+	}
 	r := &Report{}
 	id, err := v.check(ctx, token, r)
 	step := "provider"
@@ -65,9 +76,12 @@ func (v *Verifier) Explain(ctx context.Context, token, resource string) *Report 
 	}
 	if err == nil {
 		r.passed("scope", "%s", strings.Join(id.Scopes, " "))
-		r.ID = id
 		err = id.denied
 		step = "rights"
+	}
+	if err == nil && profile != "" {
+		_, err = id.principal.ProfileFor(profile)
+		step = "profile"
 	}
 	var failed *failedCheck
 	if errors.As(err, &failed) {
@@ -75,7 +89,9 @@ func (v *Verifier) Explain(ctx context.Context, token, resource string) *Report 
 		err = errors.New(failed.said)
 	}
 	if err != nil {
-		r.Steps = append(r.Steps, Step{Name: step, Err: err})
+		r.Refuse(step, err)
+	} else {
+		r.Who = id.principal
 	}
 	return r
 }
@@ -199,10 +215,7 @@ func (i *issuer) identify(c claims, now time.Time, r *Report) (*Identity, error)
 	}
 	id := &Identity{Name: c.name(), Audience: c.texts("aud"), issuer: i}
 	id.Identity = access.Identity{
-		Issuer: i.cfg.Issuer, Subject: c.subject(i.subject), Client: c.text("azp"), Scopes: c.scopes(), Expires: expires.Add(skew),
-	}
-	if id.Client == "" {
-		id.Client = c.text("client_id")
+		Issuer: i.cfg.Issuer, Subject: c.subject(i.subject), Client: c.client(), Scopes: c.scopes(), Expires: expires.Add(skew),
 	}
 	if err := id.readSubject(c); err != nil {
 		return nil, err

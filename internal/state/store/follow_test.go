@@ -124,11 +124,15 @@ func TestOtherGatewaysHearOfEveryChangeButTheirOwn(t *testing.T) {
 		t.Errorf("one hears %q of itself, and %q of another store", us.heard, stranger.heard)
 	}
 	them.forget()
+	check(t, us.UseKeys(t.Context(), []string{"k1"}, noon))
 	check(t, us.DeleteServerConfig(t.Context(), "世界"))
 	check(t, us.DeleteKey(t.Context(), "ann"))
 	within(t, "what is deleted is heard of", func() bool {
 		return them.has(store.Change{Table: "server_configs", Key: "世界"}) && them.has(store.Change{Table: "keys", Key: "k1"})
 	})
+	if len(them.heard) != 2 {
+		t.Errorf("that a key was used is heard of: %q", them.heard)
+	}
 }
 
 func TestWhatNobodyFollowsIsNotTold(t *testing.T) {

@@ -11,9 +11,10 @@ import (
 	"strings"
 )
 
-// Login is how people sign in at the provider, as the client toolfit with the secret s+3. Nobody is asked:
-// whoever comes is alice. The functions change what it says; nil changes nothing.
+// Login is how people sign in at the provider, as the client toolfit with the secret s+3: whoever comes is alice.
+// The functions change what it says; nil changes nothing.
 type Login struct {
+	Page     bool                        // people are asked on a page, by a button
 	Metadata map[string]any              // replaces what it says about itself; nil values are left out
 	Person   map[string]any              // more claims of the ID token
 	Userinfo map[string]string           // answers to those with an access token, by path
@@ -43,6 +44,11 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "a wrong request: "+r.URL.RawQuery, http.StatusBadRequest)
 		return
 	}
+	if p.Login.Page && r.Method == http.MethodGet {
+		w.Header().Set("Content-Type", "text/html")
+		w.Write([]byte(`<!doctype html><title>Provider</title><form method="post"><button>I am alice</button></form>`))
+		return
+	}
 	code := rand.Text()
 	if p.Login.codes == nil {
 		p.Login.codes = map[string]url.Values{}
@@ -52,7 +58,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	if p.Login.Answer != nil {
 		p.Login.Answer(answer)
 	}
-	http.Redirect(w, r, q.Get("redirect_uri")+"?"+answer.Encode(), http.StatusFound)
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+answer.Encode(), http.StatusSeeOther)
 }
 
 // token gives an ID token for a code, once.

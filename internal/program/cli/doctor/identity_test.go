@@ -62,7 +62,7 @@ func TestEveryFaultOfAProviderIsExplained(t *testing.T) {
 	}{
 		"another name": {func(p *idp.Provider) { p.Issuer = elsewhere },
 			`problem identity\[0\]: .* it calls itself "https://login.example.com/" → if that is your provider, write: issuer: https://login.example.com/$`},
-		"no keys":  {func(p *idp.Provider) { p.Keys = nil }, `problem .*its keys were not read: it has no keys → `},
+		"no keys":  {func(p *idp.Provider) { p.Keys = nil }, `problem .*its keys were not read: it has no keys → the provider must publish its keys`},
 		"no place": {func(p *idp.Provider) { p.Login.Metadata["jwks_uri"] = nil }, `problem .*its metadata names no keys, or none over https`},
 		"keys for no one": {func(p *idp.Provider) { p.Keys = map[string]crypto.Signer{"a": idp.NewEC(elliptic.P384())} },
 			`problem .*are for ES384, which algorithms does not accept → write: algorithms: \[ES384\]`},
@@ -143,7 +143,7 @@ func TestWhatAProviderCannotDoIsSaid(t *testing.T) {
 		more     string
 		want     []string
 	}{
-		"no registration": {nil, "", []string{`ok`, `warning identity\[0\]: it registers no clients by itself: .* → see docs/identity.md`}},
+		"no registration": {nil, "", []string{`ok`, `warning identity\[0\]: it registers no clients by itself: .* → add a broker, .* docs/identity.md`}},
 		"no S256": {map[string]any{"client_id_metadata_document_supported": true, "code_challenge_methods_supported": nil}, "",
 			[]string{`ok`, `warning identity\[0\]: it does not list S256`}},
 		"no sign-in": {map[string]any{"authorization_endpoint": nil}, "", []string{`ok`, `warning identity\[0\]: it names no authorization_endpoint`}},
@@ -152,10 +152,14 @@ func TestWhatAProviderCannotDoIsSaid(t *testing.T) {
 		"asked by a stranger": {map[string]any{"registration_endpoint": "x"}, "introspect: {url: '%[1]s/introspect', clientId: toolfit, clientSecret: x}, ",
 			[]string{`ok`, `problem identity\[0\].introspect: .*it answered 401 Unauthorized → check clientId and clientSecret`}},
 		"asked elsewhere": {map[string]any{"registration_endpoint": "x"}, "introspect: {url: '%[1]s/keys', clientId: toolfit, clientSecret: x}, ",
-			[]string{`ok`, `problem identity\[0\].introspect: .*→ is introspect.url the address`}},
-		"on a page": {map[string]any{"registration_endpoint": "x"}, "login: {clientId: x}, ",
-			[]string{`ok`, `ok identity\[0\].login: register this redirect URI at the provider: http://127.0.0.1:1/base/sign-in/callback`}},
-		"on a page alone": {map[string]any{"registration_endpoint": "x", "jwks_uri": nil}, "login: {clientId: x, scopes: [user], userinfo: ['%[1]s/user']}, ",
+			[]string{`ok`, `problem identity\[0\].introspect: .*→ introspect.url must be`}},
+		"on a page": {map[string]any{"registration_endpoint": "x"}, "login: {clientId: toolfit, clientSecret: s+3}, ",
+			[]string{`ok`, `ok identity\[0\].login: .* needs the redirect URI http://127.0.0.1:1/base/sign-in/callback`}},
+		"on a page, as a stranger": {map[string]any{"registration_endpoint": "x"}, "login: {clientId: toolfit, clientSecret: x}, ",
+			[]string{`ok`, `problem identity\[0\].login: the provider does not accept clientId and clientSecret: it answered invalid_client → check both`}},
+		"no page": {map[string]any{"registration_endpoint": "x", "token_endpoint": "http://127.0.0.1:1/token"}, "login: {clientId: x}, ",
+			[]string{`ok`, `problem identity\[0\].login: .*its token endpoint does not answer as one: connection refused → start it`}},
+		"on a page alone": {map[string]any{"registration_endpoint": "x", "jwks_uri": nil}, "login: {clientId: toolfit, clientSecret: s+3, scopes: [user], userinfo: ['%[1]s/user']}, ",
 			[]string{`ok .*it signs nothing`, `ok identity\[0\].login`}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -165,6 +169,24 @@ func TestWhatAProviderCannotDoIsSaid(t *testing.T) {
 			d.identity(t.Context(), parsed(t, "publicURL: http://127.0.0.1:1/base/\nidentity: [{issuer: '%[1]s', "+c.more+"map: [{}]}]", p.URL), false)
 			said(t, d, append(c.want, `warning publicURL`)...)
 		})
+	}
+}
+
+func TestATokenEndpointThatAnswersAnythingIsFound(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"access_token": "x", "token_type": "Bearer"}`: `it gives a token for a code that nobody has`,
+		"<html>": `its token endpoint does not answer as one`,
+		"":       `its token endpoint does not answer as one`,
+	} {
+		p := idp.New(t)
+		registers(p)
+		p.Login.Instead = func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, answer)
+		}
+		d := &doctor{Options: Options{Now: time.Now}}
+		d.identity(t.Context(), parsed(t, "publicURL: http://127.0.0.1:1\nidentity: [{issuer: '%s', login: {clientId: x}, map: [{}]}]", p.URL), false)
+		said(t, d, `ok identity`, `problem identity\[0\].login: .*`+want, `warning publicURL`)
 	}
 }
 
@@ -183,6 +205,7 @@ func TestAMappingBehindAnotherIsFound(t *testing.T) {
 		"other clients":         {"{client: x}, {client: y}", ""},
 		"the scope of all":      {"{scope: all}, {groups: [a]}", `map\[1\]`},
 		"a scope of some":       {"{scope: some}, {groups: [a]}", ""},
+		"everybody as admin":    {"{groups: [a]}, {role: admin}", `map\[1\]: makes everybody an administrator`},
 		"subjects after groups": {"{groups: [a]}, {subjects: [a]}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -196,6 +219,12 @@ func TestAMappingBehindAnotherIsFound(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAMappingForTheWholeWorldIsFound(t *testing.T) {
+	d := &doctor{}
+	d.mappings("m", &config.Identity{Issuer: "https://accounts.google.com", Map: []config.Mapping{{Groups: []string{"example.com"}}, {}}})
+	said(t, d, `warning m\.map\[1\]: lets in everybody with an account at https://accounts.google.com, which anybody can have → add groups`)
 }
 
 // TestWhatClientsSeeIsChecked has a gateway behind a proxy that spoils what goes through it.
@@ -260,7 +289,7 @@ func TestWhatClientsSeeIsChecked(t *testing.T) {
 		"no CORS":           {right, without("Access-Control-Allow-Origin"), `problem publicURL: clients in web pages cannot read`},
 		"no challenge":      {right, without("WWW-Authenticate"), `problem publicURL: \S+/mcp does not tell clients where to sign in`},
 		"a page at /mcp":    {right, instead("/base/mcp", page("hello")), `problem publicURL: \S+/mcp answers 200 OK to a client that is not signed in`},
-		"another provider":  {handler(parsed(t, file, front.URL, "https://other.example.com")), nil, `problem publicURL: \S+ names other identity providers: https://other`},
+		"another provider":  {handler(parsed(t, file, front.URL, "https://other.example.com")), nil, `problem publicURL: \S+ sends clients to other identity providers: https://other`},
 		"another gateway":   {handler(parsed(t, file, "https://other.example.com", p.URL)), nil, `problem publicURL: \S+ leads to another gateway, whose publicURL is https://other.example.com/base`},
 		"without providers": {handler(parsed(t, "basePath: /base\nstore: t.db")), nil, `problem publicURL: \S+ answers 401 Unauthorized`},
 	} {
@@ -276,4 +305,40 @@ func TestWhatClientsSeeIsChecked(t *testing.T) {
 	d := &doctor{Options: Options{Now: time.Now}}
 	d.identity(t.Context(), cfg, true)
 	said(t, d, `ok identity`, `warning publicURL: this machine cannot reach http://\S+: connection refused → check publicURL`)
+}
+
+func TestTheBrokerIsLookedFor(t *testing.T) {
+	p := idp.New(t) // which registers no clients; with the broker it need not
+	base := ""
+	status := http.StatusOK
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/base/mcp":
+			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+base+`/.well-known/oauth-protected-resource/mcp"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		case "/.well-known/oauth-authorization-server/base":
+			w.WriteHeader(status)
+			fmt.Fprintf(w, `{"issuer": %q}`, base)
+		default:
+			w.Header().Set("Access-Control-Allow-Origin", "*")
+			fmt.Fprintf(w, `{"resource": %q, "authorization_servers": [%q, "http://127.0.0.1:1"]}`, base+"/mcp", base)
+		}
+	}))
+	defer front.Close()
+	base = front.URL + "/base"
+	cfg := parsed(t, `publicURL: %s
+identity:
+- {issuer: '%s', login: {clientId: toolfit, clientSecret: s+3}, map: [{}]}
+- {issuer: 'http://127.0.0.1:1', map: [{}]}
+broker: {registration: true}`, base, p.URL)
+	for code, want := range map[int]string{
+		http.StatusOK:       `ok publicURL: \S+/base/mcp tells clients where to sign in`,
+		http.StatusNotFound: `problem publicURL: clients look for the broker at \S+/.well-known/oauth-authorization-server/base, which answers 404`,
+	} {
+		status = code
+		d := &doctor{Options: Options{Now: time.Now}}
+		d.identity(t.Context(), cfg, true)
+		said(t, d, `ok identity\[0\]: `, `ok identity\[0\].login: .* needs the redirect URIs \S+/base/sign-in/callback and \S+/base/oauth/callback`,
+			`problem identity\[1\]`, want)
+	}
 }

@@ -30,7 +30,8 @@ func (d *doctor) public(ctx context.Context, cfg *config.Config, running bool) {
 	below := base + metadataPath + "/mcp"
 	if f := seenMetadata(ctx, cfg, below); f.Status != good {
 		if f.Status == warning && !running {
-			f = Finding{Status: warning, Message: "no gateway is running, so what clients see of it was not checked", Hint: "start it and run this again"}
+			f.Message = "no gateway is running, so what clients see of it was not checked"
+			f.Hint = "start it and run this again"
 		}
 		d.say(f.Status, subject, f.Message, f.Hint)
 		return
@@ -39,6 +40,12 @@ func (d *doctor) public(ctx context.Context, cfg *config.Config, running bool) {
 	if first := origin.Of(u) + metadataPath + u.EscapedPath() + "/mcp"; first != below {
 		if f := seenMetadata(ctx, cfg, first); f.Status != good {
 			d.say(warning, subject, f.Message+"; some clients look there first", f.Hint)
+			found = false
+		}
+	}
+	if cfg.Broker != nil {
+		if f := seenBroker(ctx, origin.Of(u)+"/.well-known/oauth-authorization-server"+u.EscapedPath(), base); f.Status != good {
+			d.say(f.Status, subject, f.Message, f.Hint)
 			found = false
 		}
 	}
@@ -76,25 +83,51 @@ func seenMetadata(ctx context.Context, cfg *config.Config, address string) Findi
 	case err != nil || said.Resource == "":
 		return wrong(address+" answers with something other than the metadata of the gateway", pass)
 	}
-	want := strings.TrimRight(cfg.PublicURL, "/") + "/mcp"
-	var servers []string
-	for i := range cfg.Identity {
-		servers = append(servers, cfg.Identity[i].Issuer)
-	}
+	base := strings.TrimRight(cfg.PublicURL, "/")
+	want := base + "/mcp"
 	switch {
 	case said.Resource != want && said.Name == "toolfit":
 		return wrong(fmt.Sprintf("%s leads to another gateway, whose publicURL is %.200s", address, strings.TrimSuffix(said.Resource, "/mcp")),
 			"correct publicURL of one of them, or what the proxy passes on; a gateway that runs may need a restart")
 	case said.Resource != want:
 		return wrong(fmt.Sprintf("%s speaks for %.200q, not for %s", address, said.Resource, want), pass)
-	case !slices.Equal(said.Servers, servers):
-		return wrong(fmt.Sprintf("%s names other identity providers: %.300s", address, strings.Join(said.Servers, ", ")),
+	case !slices.Equal(said.Servers, signInAt(cfg, base)):
+		return wrong(fmt.Sprintf("%s sends clients to other identity providers: %.300s", address, strings.Join(said.Servers, ", ")),
 			"the gateway there runs with another configuration")
 	case resp.Header.Get("Access-Control-Allow-Origin") != "*":
 		return Finding{Status: Problem, Message: "clients in web pages cannot read " + address + ": Access-Control-Allow-Origin is missing",
 			Hint: "let the proxy keep that header"}
 	}
 	return Finding{Status: good}
+}
+
+// signInAt is where clients sign in: at the broker, if there is one, and at providers whose people it does not sign in.
+func signInAt(cfg *config.Config, base string) (all []string) {
+	if cfg.Broker != nil {
+		all = append(all, base)
+	}
+	for i := range cfg.Identity {
+		if cfg.Broker == nil || cfg.Identity[i].Login == nil {
+			all = append(all, cfg.Identity[i].Issuer)
+		}
+	}
+	return all
+}
+
+// seenBroker reads the metadata of the broker, where clients look for it.
+func seenBroker(ctx context.Context, address, base string) Finding {
+	resp, raw, err := visit(ctx, address)
+	if err != nil {
+		return unreached(address, err)
+	}
+	var said struct {
+		Issuer string `json:"issuer"`
+	}
+	if resp.StatusCode == http.StatusOK && json.Unmarshal(raw, &said) == nil && said.Issuer == base {
+		return Finding{Status: good}
+	}
+	message := "clients look for the broker at " + address + ", which answers " + resp.Status + " without its metadata"
+	return Finding{Status: Problem, Message: message, Hint: "let the proxy pass this path to the gateway unchanged"}
 }
 
 // seenChallenge asks as a client does that is not signed in.

@@ -6,20 +6,34 @@ const sdk = line === '1'
   ? { ...(await import('@modelcontextprotocol/sdk/client/index.js')), ...(await import('@modelcontextprotocol/sdk/client/streamableHttp.js')) }
   : await import('@modelcontextprotocol/client');
 
-// person follows redirects as a browser does, and returns the one that leads to the client.
+// person follows redirects as a browser does, agrees to what is asked, and returns the redirect that leads to the client.
 async function person(start) {
   const jar = new Map();
   let at = start;
+  let form;
   for (let i = 0; i < 20; i++) {
-    const resp = await fetch(at, { redirect: 'manual', headers: { cookie: [...jar].map(([k, v]) => `${k}=${v}`).join('; ') } });
+    const headers = { cookie: [...jar].map(([k, v]) => `${k}=${v}`).join('; ') };
+    if (form) headers.origin = new URL(at).origin;
+    const resp = await fetch(at, { redirect: 'manual', headers, method: form ? 'POST' : 'GET', body: form });
+    form = undefined;
     for (const c of resp.headers.getSetCookie()) {
       const [pair] = c.split(';');
       const eq = pair.indexOf('=');
       if (/expires=Thu, 01 Jan 1970/i.test(c)) jar.delete(pair.slice(0, eq));
       else jar.set(pair.slice(0, eq), pair.slice(eq + 1));
     }
-    const next = resp.headers.get('location');
-    if (!next) throw new Error(`the sign-in ended at ${at} with ${resp.status}: ${await resp.text()}`);
+    let next = resp.headers.get('location');
+    if (!next) {
+      const page = await resp.text();
+      const button = page.match(/name="issuer" value="([^"]*)"/);
+      const onward = page.match(/content="0; url=([^"]*)"/);
+      if (button) {
+        form = new URLSearchParams({ issuer: button[1] });
+        continue;
+      }
+      next = onward?.[1].replaceAll('&amp;', '&').replaceAll('&#43;', '+');
+    }
+    if (!next) throw new Error(`the sign-in ended at ${at} with ${resp.status}`);
     at = new URL(next, at);
     if (at.href.startsWith(back)) return at.searchParams;
   }
