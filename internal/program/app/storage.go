@@ -55,6 +55,11 @@ func openStorage(ctx context.Context, s *settings, changed func(kind string, v s
 	if err != nil {
 		return nil, err
 	}
+	if n, err := st.Reseal(ctx); err != nil {
+		s.log.Error("not encrypted anew with the first secret key", "error", err)
+	} else if n > 0 {
+		s.log.Info("encrypted anew with the first secret key", "rows", n)
+	}
 	records := record.New(st, &record.Options{Durable: durable, Logger: s.log, Redact: s.secrets.redact})
 	return &storage{Store: st, Keys: access.New(st, nil), Records: records, log: s.log, durable: durable}, nil
 }

@@ -94,6 +94,8 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"the database of another program is refused untouched", testOtherProgram},
 		{"configurations are kept, replaced and deleted", testConfigs},
 		{"configurations are encrypted with a key", testEncrypted},
+		{"a person's values are sealed, theirs alone, and expire", testPersonal},
+		{"the secret key can be changed while gateways run", testRotation},
 		{"results are encrypted with a key", testEncryptedResults},
 		{"arguments of calls are encrypted with a key", testEncryptedArguments},
 		{"waiting calls are encrypted with a key", testEncryptedWaiting},

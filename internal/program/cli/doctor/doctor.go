@@ -151,6 +151,22 @@ func (d *doctor) store(ctx context.Context, cfg *config.Config) stored {
 	return found
 }
 
+// rotation says whether the older keys of TOOLFIT_SECRET_KEY are still needed.
+func (d *doctor) rotation(ctx context.Context, st *store.Store) error {
+	const subject = "secret key"
+	n, err := st.SealedBefore(ctx)
+	switch {
+	case err != nil:
+		return err
+	case n > 0:
+		d.say(warning, subject, fmt.Sprintf("%d rows of the store are encrypted with an older key", n),
+			"keep the older keys; a gateway with the new one first encrypts them anew when it starts")
+	default:
+		d.say(good, subject, "nothing that lasts needs the older keys; records and stored results of before do until they expire", "")
+	}
+	return nil
+}
+
 func (d *doctor) openStore(ctx context.Context, cfg *config.Config) (found stored, err error) {
 	key, err := app.SecretKey(d.Lookup)
 	if err != nil {
@@ -161,6 +177,11 @@ func (d *doctor) openStore(ctx context.Context, cfg *config.Config) (found store
 		return found, err
 	}
 	defer st.Close()
+	if key.HasOlder() {
+		if err := d.rotation(ctx, st); err != nil {
+			return found, err
+		}
+	}
 	// No key has this name, so this only tests whether the store can be written to.
 	if err := st.DeleteKey(ctx, "no such key"); err != nil && !fault.Is(err, fault.NotFound) {
 		return found, err
