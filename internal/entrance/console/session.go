@@ -122,6 +122,11 @@ func (c *Console) followLink(w http.ResponseWriter, r *http.Request) {
 }
 
 func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
+	if cookie, err := r.Cookie(signInCookie); err == nil && c.Logins != nil {
+		if person := c.seals.person.open(r, cookie.Value); person != "" {
+			c.Logins.SignedOut(r.Context(), person)
+		}
+	}
 	c.setCookie(w, r, signInCookie, "", -1)
 	c.redirect(w, r, "/")
 }

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -35,22 +36,29 @@ type Client struct {
 	cfg  config.OAuth
 	http *http.Client
 	more map[string]string // headers of the configuration
+	api  bool              // it is an HTTP API, no MCP server
 }
 
 // NewClient makes the client of a server with OAuth.
 func NewClient(cfg *config.Server) (*Client, error) {
-	u, err := url.Parse(cfg.URL)
+	address := cfg.URL
+	var allow []netip.Prefix
+	if cfg.API != nil {
+		address = cfg.API.Base
+		allow = cfg.API.Allow
+	}
+	u, err := url.Parse(address)
 	if err != nil {
 		return nil, fault.New(fault.BadConfig, "server %s: %w", cfg.ID, err)
 	}
-	trusted := guard.New(nil, cfg.URL, cfg.OAuth.Issuer).Trusting(cfg.OAuth.Issuer)
+	trusted := guard.New(allow, address, cfg.OAuth.Issuer).Trusting(cfg.OAuth.Issuer)
 	transport := trusted.Environment()
 	if cfg.Proxy != "" {
 		if transport, err = trusted.Through(cfg.Proxy); err != nil {
 			return nil, err
 		}
 	}
-	return &Client{cfg.ID, u, *cfg.OAuth, &http.Client{Transport: transport, CheckRedirect: origin.Stay}, cfg.Headers}, nil
+	return &Client{cfg.ID, u, *cfg.OAuth, &http.Client{Transport: transport, CheckRedirect: origin.Stay}, cfg.Headers, cfg.API != nil}, nil
 }
 
 // header is what a request with the token has.

@@ -13,6 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/state/identity"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
@@ -28,27 +29,32 @@ type Store interface {
 	TakeConnectionLogin(ctx context.Context, state, owner string) (store.ConnectionLogin, error)
 	OwnClient(ctx context.Context, issuer, redirect string) ([]byte, error)
 	SaveOwnClient(ctx context.Context, issuer, redirect string, data []byte) error
+	Personal(ctx context.Context, owner, name string) (store.Personal, error)
 }
 
 // Options configure Connections.
 type Options struct {
 	Store    Store
-	Server   func(tool.ServerID) (config.Server, bool) // as it is configured now
-	Tokens   func(secrets ...string)                   // is told of every token, so that none is shown; nil: nobody is
-	Replica  string                                    // names this gateway among those that share the store
-	Page     func(tool.ServerID) string                // where people sign in to a server
-	Callback func(tool.ServerID) string                // where authorization servers send browsers back
-	Document func() string                             // the address of our metadata document
-	Now      func() time.Time                          // nil: time.Now
-	Logger   *slog.Logger                              // nil: discard
+	Server   func(tool.ServerID) (config.Server, bool)                            // as it is configured now
+	Tokens   func(secrets ...string)                                              // is told of every token, so that none is shown; nil: nobody is
+	Replica  string                                                               // names this gateway among those that share the store
+	Page     func(tool.ServerID) string                                           // where people sign in to a server
+	Callback func(tool.ServerID) string                                           // where authorization servers send browsers back
+	Document func() string                                                        // the address of our metadata document
+	Provider func(ctx context.Context, issuer string) (*identity.Provider, error) // a configured identity provider
+	Now      func() time.Time                                                     // nil: time.Now
+	Logger   *slog.Logger                                                         // nil: discard
 }
 
 // Connections has the tokens for the servers. It may be used concurrently.
 type Connections struct {
 	opts Options
 
-	mu   sync.Mutex
-	held map[owned]*held
+	mu    sync.Mutex
+	held  map[owned]*held
+	asked map[tool.ServerID]*asked // whose tokens are in memory alone
+
+	people people
 }
 
 // owned names a connection.
@@ -88,7 +94,7 @@ func New(opts Options) *Connections {
 	if opts.Tokens == nil {
 		opts.Tokens = func(...string) {}
 	}
-	return &Connections{opts: opts, held: map[owned]*held{}}
+	return &Connections{opts: opts, held: map[owned]*held{}, asked: map[tool.ServerID]*asked{}}
 }
 
 // Client gets tokens for a server. One without OAuth is a fault.NotFound.

@@ -13,6 +13,17 @@ import (
 
 // Credentials are those of a server: its headers of the configuration, and a token.
 func (c *Connections) Credentials(cfg config.Server) (httpapi.Credentials, error) {
+	shared, own := cfg.SplitHeaders()
+	cfg.Headers = shared
+	inner, err := c.shared(cfg)
+	if err != nil || len(own) == 0 {
+		return inner, err
+	}
+	return &personal{inner: inner, connections: c, server: cfg.ID, headers: own, held: map[string]given{}}, nil
+}
+
+// shared are the credentials without what people have given.
+func (c *Connections) shared(cfg config.Server) (httpapi.Credentials, error) {
 	if cfg.OAuth == nil {
 		return httpapi.Static(cfg.Headers), nil
 	}
@@ -20,8 +31,13 @@ func (c *Connections) Credentials(cfg config.Server) (httpapi.Credentials, error
 	if err != nil {
 		return nil, err
 	}
-	if cfg.OAuth.As == config.AsClient {
+	switch cfg.OAuth.As {
+	case config.AsClient:
 		return &own{connections: c, client: client}, nil
+	case config.AsExchange:
+		return c.newAsked(client, c.exchanged(client)), nil
+	case config.AsAssertion:
+		return c.newAsked(client, c.asserted(client)), nil
 	}
 	return &signed{c, client}, nil
 }

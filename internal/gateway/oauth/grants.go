@@ -98,16 +98,6 @@ func (c *Client) Own(ctx context.Context, f *Found, r *Registration) (*Token, er
 	return c.ask(ctx, f, r, form)
 }
 
-// Exchange gets a token for the server in place of the one that a caller has sent to us (RFC 8693). It is asked
-// for at the issuer of that one, and nowhere else.
-func (c *Client) Exchange(ctx context.Context, f *Found, r *Registration, callers string) (*Token, error) {
-	form := url.Values{"grant_type": {exchangeGrant}, "subject_token": {callers}, "subject_token_type": {accessType}}
-	if len(f.Scopes) > 0 {
-		form.Set("scope", strings.Join(f.Scopes, " "))
-	}
-	return c.ask(ctx, f, r, form)
-}
-
 // Device is a sign-in on another device (RFC 8628).
 type Device struct {
 	Code     string

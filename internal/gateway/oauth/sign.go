@@ -27,6 +27,11 @@ func (c *Client) probe(ctx context.Context) (http.Header, error) {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
+	if c.api {
+		if req, err = http.NewRequestWithContext(ctx, http.MethodGet, c.url.String(), nil); err != nil {
+			return nil, err
+		}
+	}
 	req.Header.Set("User-Agent", "toolfit")
 	resp, err := c.http.Do(req)
 	if err != nil {

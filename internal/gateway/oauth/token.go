@@ -61,8 +61,19 @@ func shownCode(code string) string {
 	return "without a reason"
 }
 
+// The types of tokens.
+const (
+	bearerType = "bearer"
+	noAccess   = "n_a" // it is no access token
+)
+
 // ask sends a request for a token. The resource is in every one.
 func (c *Client) ask(ctx context.Context, f *Found, r *Registration, form url.Values) (*Token, error) {
+	return c.askFor(ctx, f, r, form, bearerType)
+}
+
+// askFor is ask for a token of a type.
+func (c *Client) askFor(ctx context.Context, f *Found, r *Registration, form url.Values, kind string) (*Token, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	if f.Resource != "" {
@@ -77,7 +88,7 @@ func (c *Client) ask(ctx context.Context, f *Found, r *Registration, form url.Va
 	if err != nil {
 		return nil, &RefusedError{err: err}
 	}
-	return readToken(status, body, began)
+	return readToken(status, body, began, kind)
 }
 
 // prove adds to a request who we are.
@@ -98,7 +109,7 @@ func (c *Client) prove(f *Found, r *Registration, form url.Values, header http.H
 }
 
 // readToken reads the answer of a token endpoint. Some say with status 200 that they refuse.
-func readToken(status int, body []byte, began time.Time) (*Token, error) {
+func readToken(status int, body []byte, began time.Time, kind string) (*Token, error) {
 	var answer struct {
 		Access  string          `json:"access_token"`
 		Refresh string          `json:"refresh_token"`
@@ -111,7 +122,7 @@ func readToken(status int, body []byte, began time.Time) (*Token, error) {
 	if status != http.StatusOK || err != nil || answer.Error != "" || answer.Access == "" {
 		return nil, &RefusedError{Code: answer.Error, Status: status}
 	}
-	if answer.Type != "" && !strings.EqualFold(answer.Type, "bearer") || strings.ContainsFunc(answer.Access, notInHeader) {
+	if answer.Type != "" && !strings.EqualFold(answer.Type, kind) || strings.ContainsFunc(answer.Access, notInHeader) {
 		return nil, &RefusedError{Code: "unsupported_token_type", Status: status}
 	}
 	t := &Token{Access: answer.Access, Refresh: answer.Refresh, Scopes: strings.Fields(answer.Scope), Issued: began}

@@ -10,14 +10,15 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/access"
 )
 
 // lasting is how long a session must last for its end not to count as a failed start.
 const lasting = 10 * time.Second
 
-// open connects a session and watches it until it ends.
-func (s *server) open(sess *session) {
-	ctx, cancel := context.WithTimeout(s.ctx, s.cfg.Start)
+// open connects a session, with the token of the caller who needs it, and watches it until it ends.
+func (s *server) open(sess *session, sent access.Sent) {
+	ctx, cancel := context.WithTimeout(access.WithSent(s.ctx, sent), s.cfg.Start)
 	defer cancel()
 	c, err := s.reach(ctx, sess)
 	s.mu.Lock()
@@ -181,7 +182,7 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 		if err != nil {
 			return nil, err
 		}
-		if s.personal() {
+		if s.personal {
 			r.owner = &seat.owner
 		}
 		if transport == "sse" {

@@ -6,7 +6,6 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/share"
 	"github.com/toolfit/toolfit/internal/mcp"
-	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // caller is who a request is made for. The zero caller is the gateway itself: lists, subscriptions, settings.
@@ -37,16 +36,11 @@ var nothing = json.RawMessage("{}")
 // The caller holds mu.
 func (s *server) seatOf(c caller) seat {
 	seat := s.sharedSeat(c)
-	if s.personal() && seat.owner == "" && c.owner != "" {
+	if s.personal && seat.owner == "" && c.owner != "" {
 		seat.owner = c.owner
 		seat.key = c.owner + " " + seat.key
 	}
 	return seat
-}
-
-// personal tells whether callers have tokens of their own for the server.
-func (s *server) personal() bool {
-	return s.cfg.OAuth != nil && s.cfg.OAuth.As != config.AsGateway && s.cfg.OAuth.As != config.AsClient
 }
 
 // sharedSeat picks the session for a caller, among those of all callers. A server that holds state has one per session of the

@@ -35,6 +35,7 @@ func (a *App) newConnections() *oauth.Connections {
 		Page:     func(id tool.ServerID) string { return a.reachedAt() + connectPath + url.PathEscape(string(id)) },
 		Callback: a.callback,
 		Document: func() string { return a.reachedAt() + documentPath },
+		Provider: a.provider,
 		Logger:   a.log,
 	})
 }

@@ -54,6 +54,9 @@ func (a *App) followed(ctx context.Context, changes []store.Change) error {
 		case "connections", "":
 			a.connections.Changed(tool.ServerID(c.Key))
 		}
+		if c.Table == "personal" || c.Table == "" {
+			a.connections.PersonChanged()
+		}
 		switch c.Table {
 		case "uses":
 			a.Caller.ForgetUses(c.Key)

@@ -36,7 +36,7 @@ func (a *App) newSignIn(cfg *config.Config, before *signIn) *signIn {
 		reflect.DeepEqual(before.brokered, cfg.Broker):
 		return before
 	}
-	v := identity.New(cfg.Identity, &identity.Options{Base: public + "/mcp", Logger: a.log, People: people{a.Keys, a.Store, a.seen}})
+	v := identity.New(cfg.Identity, &identity.Options{Base: public + "/mcp", Logger: a.log, People: people{a.Keys, a.Store, a.seen}, Keep: a.keepIDToken})
 	s := &signIn{cfg: cfg.Identity, public: public, verifier: v, brokered: cfg.Broker}
 	if cfg.Broker != nil {
 		s.broker = broker.New(broker.Parts{

@@ -48,7 +48,7 @@ func (a *App) Handler() http.Handler {
 	mux.Handle(pickPath+"/", a.limited(gate(a.check, a.refuse, http.StripPrefix(pickPath, a.picker))))
 	mux.Handle(upstream.SeatPath, a.serveSeats())
 	mux.Handle("/", a.console(api))
-	all := a.shared(unread(a.check, mux))
+	all := a.shared(unread(a.check, a.carrying(mux)))
 	if a.started.BasePath != "" {
 		all = http.StripPrefix(a.started.BasePath, all)
 	}

@@ -2,9 +2,9 @@ package config
 
 // OAuth is how tokens for a server are got.
 type OAuth struct {
-	As           string   // whose token is sent: gateway, user, client, exchange or assertion
-	Issuer       string   // of its authorization server; "": as the server says
-	ClientID     string   // "": a metadata document, or registered there
+	As           string // whose token is sent: gateway, user, client, exchange or assertion
+	Issuer       string // of its authorization server; "": as the server says
+	ClientID     string // "": a metadata document, or registered there
 	ClientSecret string
 	PrivateKey   string   // as PEM, in place of a secret
 	Scopes       []string // none: as the server says
@@ -48,7 +48,21 @@ func (s *Server) readOAuth(d *decoder, at place, n *node) {
 		d.fail(at, "has no as; say whose token is sent: gateway, user, client, exchange or assertion")
 	case o.ClientSecret != "" && o.PrivateKey != "":
 		d.fail(at, "has clientSecret and privateKey; keep one")
-	case o.ClientID == "" && (o.ClientSecret != "" || o.PrivateKey != "" || o.As == AsClient || o.As == AsExchange):
+	case o.ClientID == "" && (o.ClientSecret != "" || o.PrivateKey != "" || o.As == AsClient || o.As == AsExchange || o.As == AsAssertion):
 		d.fail(at, "needs clientId")
 	}
+}
+
+// encode returns it as the file has it.
+func (o *OAuth) encode() *node {
+	f := newEntry()
+	f.text("as", o.As)
+	f.text("issuer", o.Issuer)
+	f.text("clientId", o.ClientID)
+	f.text("clientSecret", o.ClientSecret)
+	f.text("privateKey", o.PrivateKey)
+	f.texts("scopes", o.Scopes)
+	f.text("resource", o.Resource)
+	f.text("pkce", o.PKCE)
+	return f.node
 }

@@ -162,7 +162,16 @@ func (s *Server) readInherit(d *decoder, at place, n *node) {
 func (s *Server) readEnv() reader { return mapInto(&s.Env, checkVariable, nil, (*decoder).guarded) }
 
 func (s *Server) readHeaders() reader {
-	return mapInto(&s.Headers, checkHeaderName, checkHeaderValue, func(d *decoder, _, value string) { d.secret(value) })
+	read := mapInto(&s.Headers, checkHeaderName, checkHeaderValue, func(d *decoder, _, value string) {
+		if UserValues(value) == nil {
+			d.secret(value)
+		}
+	})
+	return func(d *decoder, at place, n *node) {
+		d.users = true
+		defer func() { d.users = false }()
+		read(d, at, n)
+	}
 }
 
 func (s *Server) readTimeouts(d *decoder, at place, n *node) {

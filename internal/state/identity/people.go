@@ -28,7 +28,13 @@ func (v *Verifier) SignedIn(ctx context.Context, id *Identity) (store.Person, er
 	}
 	p := person(&id.principal, v.now())
 	p.Groups = append([]string{}, id.Groups...)
-	return p, v.people.SavePerson(ctx, p)
+	if err := v.people.SavePerson(ctx, p); err != nil {
+		return p, err
+	}
+	if v.keep != nil && id.idToken != "" {
+		v.keep(ctx, p.ID, p.Issuer, id.idToken, id.idUntil)
+	}
+	return p, nil
 }
 
 // Principal returns what somebody who has signed in on a page may do now, by the groups of that time and the

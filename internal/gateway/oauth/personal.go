@@ -1,0 +1,101 @@
+package oauth
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/httpapi"
+	"github.com/toolfit/toolfit/internal/state/config"
+)
+
+// valuePrefix begins the names of the values for headers, among what people have given.
+const valuePrefix = "value "
+
+// ValueName is how a value for headers is named, among what people have given.
+func ValueName(name string) string { return valuePrefix + name }
+
+// personal adds headers with values that each person has given for their own calls.
+type personal struct {
+	inner       httpapi.Credentials
+	connections *Connections
+	server      tool.ServerID
+	headers     map[string]string // with ${user:…} in them
+
+	mu   sync.Mutex
+	held map[string]given // by caller
+}
+
+// given are a person's headers, and what they were made of.
+type given struct {
+	header, base *http.Header
+	change       int64
+}
+
+// people counts the changes of what people have given.
+type people struct{ changes atomic.Int64 }
+
+// PersonChanged makes what people have given be read again.
+func (c *Connections) PersonChanged() { c.people.changes.Add(1) }
+
+// Header is the header for a caller's request. Our own have none of anybody's values.
+func (p *personal) Header(ctx context.Context, caller string) (*http.Header, error) {
+	base, err := p.inner.Header(ctx, caller)
+	if err != nil || caller == "" {
+		return base, err
+	}
+	change := p.connections.people.changes.Load()
+	p.mu.Lock()
+	known, ok := p.held[caller]
+	p.mu.Unlock()
+	if ok && known.base == base && known.change == change {
+		return known.header, nil
+	}
+	header := base.Clone()
+	for name, text := range p.headers {
+		value, err := p.fill(ctx, caller, text)
+		if err != nil {
+			return nil, err
+		}
+		header.Set(name, value)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.held) >= maxHeld {
+		clear(p.held)
+	}
+	p.held[caller] = given{&header, base, change}
+	return &header, nil
+}
+
+// fill puts a person's values into the text of a header.
+func (p *personal) fill(ctx context.Context, caller, text string) (string, error) {
+	for _, name := range config.UserValues(text) {
+		kept, err := p.connections.opts.Store.Personal(ctx, caller, ValueName(name))
+		if fault.Is(err, fault.NotFound) {
+			return "", fault.New(fault.LoginRequired, "server %s needs your own value of %s", p.server, name).
+				WithHint("enter it at %s, or run: toolfit connections set %s -", p.connections.opts.Page(p.server), name)
+		}
+		if err != nil {
+			return "", err
+		}
+		value := string(kept.Data)
+		p.connections.opts.Tokens(value)
+		text = strings.ReplaceAll(text, config.UserValue(name), value)
+	}
+	return text, nil
+}
+
+// Refused renews what else the requests carry.
+func (p *personal) Refused(ctx context.Context, caller string, sent *http.Header, challenge http.Header) bool {
+	p.mu.Lock()
+	if known, ok := p.held[caller]; ok && known.header == sent {
+		sent = known.base
+	}
+	p.mu.Unlock()
+	return p.inner.Refused(ctx, caller, sent, challenge)
+}
