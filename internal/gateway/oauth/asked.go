@@ -15,6 +15,7 @@ type asked struct {
 	connections *Connections
 	client      *Client
 	get         func(ctx context.Context, caller string) (*Token, error)
+	first       func(ctx context.Context) (caller string) // with whose token the gateway lists while it has none; nil: nobody's
 
 	mu   sync.Mutex
 	held map[string]*answer // by caller
@@ -73,6 +74,9 @@ func (a *asked) of(caller string) *answer {
 
 // Header returns the header with a caller's token, which is asked for if need be.
 func (a *asked) Header(ctx context.Context, caller string) (*http.Header, error) {
+	if caller == "" && a.first != nil {
+		caller = a.first(ctx)
+	}
 	one := a.of(caller)
 	if one == nil {
 		return nil, fault.New(fault.LoginRequired, "server %s has tokens for its callers only, and none has come yet", a.client.id).

@@ -30,6 +30,7 @@ type Store interface {
 	OwnClient(ctx context.Context, issuer, redirect string) ([]byte, error)
 	SaveOwnClient(ctx context.Context, issuer, redirect string, data []byte) error
 	Personal(ctx context.Context, owner, name string) (store.Personal, error)
+	NewestOwner(ctx context.Context, name string) string
 }
 
 // Options configure Connections.

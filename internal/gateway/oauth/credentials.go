@@ -37,7 +37,9 @@ func (c *Connections) shared(cfg config.Server) (httpapi.Credentials, error) {
 	case config.AsExchange:
 		return c.newAsked(client, c.exchanged(client)), nil
 	case config.AsAssertion:
-		return c.newAsked(client, c.asserted(client)), nil
+		a := c.newAsked(client, c.asserted(client))
+		a.first = func(ctx context.Context) string { return c.opts.Store.NewestOwner(ctx, IDToken) }
+		return a, nil
 	}
 	return &signed{c, client}, nil
 }

@@ -65,6 +65,15 @@ func (s *Store) Personals(ctx context.Context, owner string) ([]Personal, error)
 	return list(ctx, s, "read personal values", read, query, owner, micros(s.opts.Now()))
 }
 
+// NewestOwner is who has given a value last; "" if nobody has, or it has expired.
+func (s *Store) NewestOwner(ctx context.Context, name string) (owner string) {
+	const query = `SELECT owner FROM personal WHERE name = $1 AND (expires_at = 0 OR expires_at > $2) ORDER BY updated_at DESC LIMIT 1`
+	if err := s.readOne(ctx, "read a personal value", nil, query, []any{name, micros(s.opts.Now())}, []any{&owner}); err != nil {
+		return ""
+	}
+	return owner
+}
+
 // DeletePersonal removes a value. An unknown one is a fault.NotFound.
 func (s *Store) DeletePersonal(ctx context.Context, owner, name string) error {
 	n, err := s.exec(ctx, "DELETE FROM personal WHERE owner = $1 AND name = $2", owner, name)
