@@ -56,6 +56,7 @@ func (a *App) followed(ctx context.Context, changes []store.Change) error {
 		}
 		if c.Table == "personal" || c.Table == "" {
 			a.connections.PersonChanged()
+			a.connections.Forget(c.Key)
 		}
 		switch c.Table {
 		case "uses":
