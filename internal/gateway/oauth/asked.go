@@ -8,6 +8,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // asked are credentials that are got anew for each caller and kept in memory alone, until they expire.
@@ -37,22 +38,23 @@ type answer struct {
 
 func (c *Connections) newAsked(client *Client, get func(ctx context.Context, caller string) (*Token, error)) *asked {
 	a := &asked{connections: c, client: client, get: get, held: map[string]*answer{}}
+	if client.cfg.As == config.AsExchange {
+		c.exchanges.Store(true)
+	} else {
+		c.asserts.Store(true)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked[client.id] = a
 	return a
 }
 
-// Uses tells whether there may be servers of a kind whose tokens are in memory alone.
+// Uses tells whether there are servers of a kind whose tokens are in memory alone, or have been since the start.
 func (c *Connections) Uses(as string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, a := range c.asked {
-		if a.client.cfg.As == as {
-			return true
-		}
+	if as == config.AsExchange {
+		return c.exchanges.Load()
 	}
-	return false
+	return c.asserts.Load()
 }
 
 func (a *asked) of(caller string) *answer {

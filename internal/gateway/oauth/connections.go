@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -55,7 +56,8 @@ type Connections struct {
 	held  map[owned]*held
 	asked map[tool.ServerID]*asked // whose tokens are in memory alone
 
-	people people
+	exchanges, asserts atomic.Bool  // there are servers of these kinds
+	changes            atomic.Int64 // of what people have given
 }
 
 // owned names a connection.
@@ -106,6 +108,8 @@ func (c *Connections) Client(id tool.ServerID) (*Client, error) {
 		return nil, fault.New(fault.NotFound, "there is no server %q", id)
 	case cfg.OAuth == nil:
 		return nil, fault.New(fault.NotFound, "nobody signs in to %s", id).WithHint("if it takes OAuth tokens, add to it: oauth: {as: user}")
+	case cfg.OAuth.As != config.AsUser && cfg.OAuth.As != config.AsGateway:
+		return nil, fault.New(fault.NotFound, "nobody signs in to %s: the gateway gets its tokens by itself", id)
 	}
 	return NewClient(&cfg)
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -36,11 +35,8 @@ type given struct {
 	change       int64
 }
 
-// people counts the changes of what people have given.
-type people struct{ changes atomic.Int64 }
-
 // PersonChanged makes what people have given be read again.
-func (c *Connections) PersonChanged() { c.people.changes.Add(1) }
+func (c *Connections) PersonChanged() { c.changes.Add(1) }
 
 // Header is the header for a caller's request. Our own have none of anybody's values.
 func (p *personal) Header(ctx context.Context, caller string) (*http.Header, error) {
@@ -48,7 +44,7 @@ func (p *personal) Header(ctx context.Context, caller string) (*http.Header, err
 	if err != nil || caller == "" {
 		return base, err
 	}
-	change := p.connections.people.changes.Load()
+	change := p.connections.changes.Load()
 	p.mu.Lock()
 	known, ok := p.held[caller]
 	p.mu.Unlock()

@@ -133,6 +133,24 @@ func TestAPassOpensOneDoorForOneRequestForAShortTime(t *testing.T) {
 	}
 }
 
+func TestPassesWhileTheKeyIsChanged(t *testing.T) {
+	const older, newer = "the-older-of-two-keys", "the-newer-of-two-keys"
+	var gateways []*Replicas
+	for _, key := range []string{older + "," + newer, newer + "," + older, newer + " " + older} {
+		one, _ := made(t, &fakeStore{}, func(o *Options) { o.Key = []byte(key) })
+		gateways = append(gateways, one)
+	}
+	for i, from := range gateways {
+		for j, to := range gateways {
+			r := httptest.NewRequest("POST", "/mcp", nil)
+			r.Header.Set(access.PassHeader, from.seal(to.ID(), ann, "POST", "/mcp"))
+			if who, ok := to.Admitted(r); !ok || who != ann {
+				t.Errorf("from %d to %d: not admitted", i, j)
+			}
+		}
+	}
+}
+
 func TestATokenTravelsSealedForOneGateway(t *testing.T) {
 	from, _ := made(t, &fakeStore{}, nil)
 	to, _ := made(t, &fakeStore{}, nil)
