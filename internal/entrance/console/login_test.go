@@ -143,7 +143,7 @@ func TestWhoHasNoRightsIsToldSo(t *testing.T) {
 	w, key := withProvider(t, provider, here)
 	p := w.person()
 	resp, body := p.follow(p.begin("/"))
-	if resp.StatusCode != 403 || !strings.Contains(body, "alice is signed in, but is given no rights here") {
+	if resp.StatusCode != 403 || !strings.Contains(body, "alice is signed in, but no mapping gives rights here") {
 		t.Errorf("%s: %.2000s", resp.Status, mainOf(body))
 	}
 	if status, body := p.ask("GET", "/", nil); status != 401 {

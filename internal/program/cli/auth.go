@@ -39,7 +39,7 @@ func (c *command) explainToken() *cobra.Command {
 		Args:    takes(1, 1, "- (the token comes from standard input)"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] != "-" {
-				return usage("the token must come from standard input, because others can read arguments; for example: pbpaste | toolfit auth explain -")
+				return usage("the token must come from standard input, because others can read arguments: toolfit auth explain - < FILE")
 			}
 			cfg, err := c.load()
 			if err != nil {
@@ -78,7 +78,8 @@ func (c *command) checkPerson(ctx context.Context, cfg *config.Config, r *identi
 			return nil
 		}
 		if err == nil && !p.DisabledAt.IsZero() {
-			r.Refuse("person", errors.New("disabled since "+p.DisabledAt.Local().Format(time.DateTime)+"; to let them in: toolfit people enable "+p.ID))
+			since := p.DisabledAt.Local().Format(time.DateTime)
+			r.Refuse("person", errors.New("disabled since "+since+"; to let them in: toolfit people enable "+p.ID))
 		}
 		return err
 	})

@@ -74,6 +74,9 @@ func (c *draft) readIdentity(d *decoder, at place, n *node) {
 			d.fail(inner, "is the second entry for %s; merge the two", i.Issuer)
 		case len(i.Map) == 0:
 			d.fail(inner, "lets nobody in; add map, such as map: [{groups: [eng], profile: default}]")
+		case i.Login != nil && i.Scope == "" && slices.Contains(i.Audiences, i.Login.ClientID):
+			d.fail(inner, "has the clientId of login in audiences, so that ID tokens would come in as access tokens; "+
+				"add scope, which they lack, or use another client for login")
 		}
 		c.Identity = append(c.Identity, i)
 	})

@@ -38,6 +38,8 @@ func TestIdentityProblems(t *testing.T) {
 		"login without claims":   {provider + "  login: {clientId: x, scopes: [user]}\n  map: [{}]", "needs openid in scopes, or userinfo"},
 		"login in the clear":     {provider + "  login: {clientId: x, userinfo: ['http://api.example.com']}\n  map: [{}]", "expected an address with https"},
 		"a network that is none": {provider + "  allow: [intranet]\n  map: [{}]", "identity[0].allow[0]"},
+		"ID tokens as tokens":    {provider + "  audiences: [x]\n  login: {clientId: x}\n  map: [{}]", "ID tokens would come in"},
+		"with a scope":           {provider + "  audiences: [x]\n  scope: mcp:tools\n  login: {clientId: x}\n  map: [{}]", ""},
 		"half an introspection":  {provider + "  introspect: {clientId: x}\n  map: [{}]", "needs url and clientId"},
 	} {
 		cfg, err := Parse("toolfit.yaml", []byte(c.yaml), nil)

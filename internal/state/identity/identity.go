@@ -26,6 +26,7 @@ const (
 	refusedFor    = 5 * time.Second // an opaque token that its provider does not know
 	maxRemembered = 10_000          // tokens
 	maxToken      = 8 << 10
+	maxClaims     = 24 << 10 // of an opaque token; they must fit into a header between replicas
 )
 
 // Options change a Verifier. Nil means all zero.
@@ -53,6 +54,10 @@ type Verifier struct {
 	people  People
 
 	known, refused memory // refused: opaque tokens alone, for which their provider was asked
+
+	logging sync.Mutex // guards what follows
+	minute  time.Time  // since when refusals are counted
+	logged  int        // refusals
 }
 
 // memory remembers tokens by their hash.
@@ -119,7 +124,7 @@ func (v *Verifier) Admit(ctx context.Context, token, resource string) (access.Pr
 		return access.Principal{}, err
 	}
 	if err := id.checkAudience(resource); err != nil {
-		v.log.Warn("token refused", "error", err)
+		v.complain(err)
 		return access.Principal{}, errInvalid()
 	}
 	if err := id.checkScope(); err != nil {
@@ -131,6 +136,27 @@ func (v *Verifier) Admit(ctx context.Context, token, resource string) (access.Pr
 		}
 	}
 	return id.principal, id.denied
+}
+
+// maxLogged is how many refusals are logged in a minute: strangers must not fill the log.
+const maxLogged = 20
+
+// complain logs why a token is refused.
+func (v *Verifier) complain(err error) {
+	v.logging.Lock()
+	defer v.logging.Unlock()
+	now := v.now()
+	if now.Sub(v.minute) >= time.Minute {
+		if left := v.logged - maxLogged; left > 0 {
+			v.log.Warn("more tokens were refused", "count", left)
+		}
+		v.minute = now
+		v.logged = 0
+	}
+	v.logged++
+	if v.logged <= maxLogged {
+		v.log.Warn("token refused", "error", err)
+	}
 }
 
 // errInvalid is all that the sender of a wrong token learns.
@@ -154,7 +180,7 @@ func (v *Verifier) Identify(ctx context.Context, token string) (*Identity, error
 		return nil, err
 	}
 	if err != nil {
-		v.log.Warn("token refused", "error", err)
+		v.complain(err)
 		if isOpaque(token) {
 			v.refused.add(sum, remembered{until: now.Add(refusedFor)})
 		}

@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -134,6 +135,9 @@ func TestForgedTokensAreRefused(t *testing.T) {
 		"an ID token":                      withClaims("at_hash", "x"),
 		"an ID token of Keycloak":          withClaims("typ", "ID"),
 		"no subject and no client":         withClaims("sub", nil, "azp", nil),
+		"subject is a number":              withClaims("sub", 7),
+		"subject is empty":                 withClaims("sub", ""),
+		"subject is null":                  idp.Sign(t, jose.EdDSA, p.Keys["ed"], ed, []byte(strings.Replace(string(claims), `"sub":`, `"sub":null,"x":`, 1))),
 		"JSON in place of a token":         `{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`,
 		"an opaque token":                  "gho_16C7e42F292c6912E7710c838347Ae178B4a",
 	} {
@@ -147,6 +151,48 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	}
 	if _, err := v.Admit(t.Context(), good, resource); err != nil {
 		t.Errorf("the good token: %v", err)
+	}
+}
+
+// TestIDTokensAreRefusedWhereTheAudienceIsAClient: there they have the audience that access tokens have.
+func TestIDTokensAreRefusedWhereTheAudienceIsAClient(t *testing.T) {
+	p := newProvider(t)
+	cfg := p.config()
+	cfg.Audiences = []string{"editor"}
+	v := verifier(t, nil, cfg)
+	for name, claims := range map[string]map[string]any{
+		"with a hash of the access token": p.good("aud", "editor", "at_hash", "x"),
+		"with a hash of the code":         p.good("aud", "editor", "c_hash", "x"),
+		"of Keycloak":                     p.good("aud", "editor", "typ", "ID"),
+	} {
+		if _, err := v.Admit(t.Context(), p.Token(t, claims), resource); !fault.Is(err, fault.Unauthorized) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	idToken := p.Token(t, p.good("aud", "editor", "scope", nil, "nonce", "x")) // nothing tells it apart but what it lacks
+	if _, err := v.Admit(t.Context(), idToken, resource); !LacksScope(err) {
+		t.Errorf("without a mark: %v", err)
+	}
+	if _, err := v.Admit(t.Context(), p.Token(t, p.good("aud", "editor")), resource); err != nil {
+		t.Errorf("an access token: %v", err)
+	}
+}
+
+func TestStrangersDoNotFillTheLog(t *testing.T) {
+	p := newProvider(t)
+	var said strings.Builder
+	now := time.Now()
+	v := New([]config.Identity{p.config()}, &Options{Now: func() time.Time { return now }, Logger: slog.New(slog.NewTextHandler(&said, nil))})
+	for range 2 {
+		for i := range 1000 {
+			if _, err := v.Admit(t.Context(), fmt.Sprint("no token ", i), resource); err == nil {
+				t.Fatal("admitted")
+			}
+		}
+		now = now.Add(time.Minute)
+	}
+	if n := strings.Count(said.String(), "\n"); n != 2*maxLogged+1 || !strings.Contains(said.String(), "count=980") {
+		t.Errorf("%d lines: %s", n, said.String())
 	}
 }
 
@@ -210,4 +256,31 @@ func TestIDsAreOfOnePerson(t *testing.T) {
 	if !seen[again.ID()] {
 		t.Error("another token, another id")
 	}
+}
+
+// FuzzClaims signs whatever comes: what the provider says is never more than its claims.
+func FuzzClaims(f *testing.F) {
+	p := newProvider(f)
+	cfg := p.config()
+	cfg.Groups = "realm_access.roles"
+	v := verifier(f, nil, cfg)
+	good, _ := json.Marshal(p.good("realm_access", map[string]any{"roles": []string{"eng"}}))
+	f.Add(good)
+	f.Add([]byte(strings.Replace(string(good), `"sub":"alice"`, `"sub":"ci-bot","azp":"ci-bot","SUB":"x"`, 1)))
+	f.Add([]byte(`{"iss":"` + p.URL + `","aud":["` + resource + `"],"exp":1e99,"_claim_names":{"realm_access.roles":"x"}}`))
+	f.Fuzz(func(t *testing.T, claims []byte) {
+		token := idp.Sign(t, jose.EdDSA, p.Keys["ed"], map[string]any{"kid": "ed"}, claims)
+		who, err := v.Admit(t.Context(), token, resource)
+		if err != nil {
+			return
+		}
+		if strings.Contains(string(claims), `\`) {
+			return // what follows looks at the text
+		}
+		says := func(text string) bool { return strings.Contains(string(claims), text) }
+		if who.Token.Subject == "" || !says(who.Token.Subject) || !says(p.URL) || !says("tools.example.com/mcp") ||
+			who.Role == access.Admin && !says("platform") {
+			t.Errorf("%+v from %s", who, claims)
+		}
+	})
 }

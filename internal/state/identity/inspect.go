@@ -92,8 +92,12 @@ func (v *Verifier) InspectLogin(ctx context.Context, issuer, redirect string) er
 	}
 	_, err = client.Exchange(context.WithValue(ctx, oauth2.HTTPClient, i.http), "toolfit-doctor", oauth2.VerifierOption(l.Verifier))
 	var said *oauth2.RetrieveError
-	if err == nil || !errors.As(err, &said) {
-		return fault.As(i.away("its token endpoint does not answer as one: %w", fault.Plain(err))).WithHint("%s", advice(err, "look into its log"))
+	if err == nil {
+		err = errors.New("it gives a token for a code that nobody has")
+	}
+	if !errors.As(err, &said) {
+		away := fault.As(i.away("its token endpoint does not answer as one: %w", fault.Plain(err)))
+		return away.WithHint("%s", advice(err, "look into its log"))
 	}
 	switch said.ErrorCode {
 	case "invalid_client", "unauthorized_client", "incorrect_client_credentials":

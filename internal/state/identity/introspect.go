@@ -55,7 +55,11 @@ func (i *issuer) ask(ctx context.Context, token string) (claims, error) {
 	req.SetBasicAuth(url.QueryEscape(at.ClientID), url.QueryEscape(at.ClientSecret))
 	raw, _, err := i.do(req)
 	var c claims
-	if err == nil {
+	switch {
+	case err != nil:
+	case len(raw) > maxClaims:
+		return nil, failed("size", "what %s says about it is longer than %d bytes", i.cfg.Issuer, maxClaims)
+	default:
 		err = readJSON(raw, &c)
 	}
 	if err != nil {

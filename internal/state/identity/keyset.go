@@ -38,9 +38,10 @@ type keySet struct {
 
 	fetching sync.Mutex // held while fetching; guards what follows
 	searched time.Time  // when a key was looked for that is not known
-	tried    time.Time  // the last fetch that failed
+	tried    time.Time  // when the last fetch ended
 	failure  error      // its error
 	behind   atomic.Bool
+	away     atomic.Bool // the last fetch failed
 }
 
 type keys struct {
@@ -98,14 +99,14 @@ func suits(key *jose.JSONWebKey, alg jose.SignatureAlgorithm) bool {
 }
 
 // current returns the keys to use. They are renewed in the background, or, when that is late, before they
-// are used. While the provider is away, the old ones are used for a day.
+// are used. While the provider is away, the old ones are used for a day, and nobody waits for it.
 func (k *keySet) current(ctx context.Context) (*keys, error) {
 	snap := k.snap.Load()
 	now := k.now()
 	switch {
 	case snap != nil && now.Sub(snap.at) < snap.fresh:
 		return snap, nil
-	case snap != nil && now.Sub(snap.at) < snap.fresh+lateBy:
+	case snap != nil && (now.Sub(snap.at) < snap.fresh+lateBy || now.Sub(snap.at) < lastGood && k.away.Load()):
 		if k.behind.CompareAndSwap(false, true) {
 			go func() {
 				defer k.behind.Store(false)
@@ -153,7 +154,8 @@ func (k *keySet) load(ctx context.Context) error {
 	now := k.now()
 	list, fresh, err := k.fetch(ctx)
 	k.failure = err
-	k.tried = now
+	k.tried = k.now() // not before: one that is silent takes as long as we wait for it
+	k.away.Store(err != nil)
 	if err != nil {
 		return err
 	}

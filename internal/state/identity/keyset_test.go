@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -70,6 +71,85 @@ func TestProviderThatIsAway(t *testing.T) {
 	}
 }
 
+// silentProvider are keys of a provider that takes requests and, once it is silent, never answers.
+type silentProvider struct {
+	keySet
+	clock
+	silent  atomic.Bool
+	fetches atomic.Int32
+}
+
+func newSilentProvider() *silentProvider {
+	p := &silentProvider{}
+	key := jose.JSONWebKey{Key: idp.NewEd().Public(), KeyID: "ed"}
+	p.keySet.now = p.clock.now
+	p.changed = func() {}
+	p.fetch = func(context.Context) ([]jose.JSONWebKey, time.Duration, error) {
+		p.fetches.Add(1)
+		if !p.silent.Load() {
+			return []jose.JSONWebKey{key}, minFresh, nil
+		}
+		time.Sleep(20 * time.Millisecond) // so that others come meanwhile
+		p.pass(fetchTime)
+		return nil, 0, context.DeadlineExceeded
+	}
+	return p
+}
+
+// askAtOnce lets many ask for the key at once, and returns how many found it.
+func (p *silentProvider) askAtOnce(t *testing.T) (found int32) {
+	var wg sync.WaitGroup
+	var n atomic.Int32
+	for range 100 {
+		wg.Go(func() {
+			if _, err := p.find(t.Context(), "ed", jose.EdDSA); err == nil {
+				n.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	return n.Load()
+}
+
+func TestSignedInUsersDoNotWaitForASilentProvider(t *testing.T) {
+	p := newSilentProvider()
+	p.askAtOnce(t)
+	p.silent.Store(true)
+	p.fetches.Store(0)
+	p.pass(minFresh + lateBy)
+	if n := p.askAtOnce(t); n != 100 || p.fetches.Load() != 1 {
+		t.Errorf("%d found the key, after %d fetches", n, p.fetches.Load())
+	}
+	p.fetching.Lock() // as while it is asked again
+	late := time.AfterFunc(10*time.Second, func() {
+		t.Error("they waited")
+		p.fetching.Unlock()
+	})
+	p.pass(time.Hour)
+	if n := p.askAtOnce(t); n != 100 {
+		t.Errorf("%d found the key", n)
+	}
+	if late.Stop() {
+		p.fetching.Unlock()
+	}
+	p.silent.Store(false)
+	p.pass(retryAfter)
+	for deadline := time.Now().Add(time.Minute); p.away.Load(); time.Sleep(time.Millisecond) {
+		p.askAtOnce(t)
+		if time.Now().After(deadline) {
+			t.Fatal("it is not used again")
+		}
+	}
+}
+
+func TestStrangersDoNotQueueForASilentProvider(t *testing.T) {
+	p := newSilentProvider()
+	p.silent.Store(true)
+	if n := p.askAtOnce(t); n != 0 || p.fetches.Load() != 1 {
+		t.Errorf("%d found a key, after %d fetches", n, p.fetches.Load())
+	}
+}
+
 func TestWithdrawnKeyIsRefused(t *testing.T) {
 	p := newProvider(t)
 	p.Control = "public, max-age=600"
@@ -132,12 +212,12 @@ func TestOpaqueTokens(t *testing.T) {
 	p.Opaque = map[string]map[string]any{
 		"good": said(), "no-issuer": said("iss", nil), "other-issuer": said("iss", "https://other"), "other-audience": said("aud", "x"),
 		"no-audience": said("aud", nil), "no-expiry": said("exp", nil), "expired": said("exp", 1000), "inactive": said("active", false),
-		"active-as-text": said("active", "true"),
+		"active-as-text": said("active", "true"), "too-long": said("x", strings.Repeat("x", maxClaims)),
 	}
 	v := verifier(t, nil, cfg)
 	for token, want := range map[string]bool{
 		"good": true, "no-issuer": true, "other-issuer": false, "other-audience": false, "no-audience": false, "no-expiry": false,
-		"expired": false, "inactive": false, "active-as-text": false, "unknown": false,
+		"expired": false, "inactive": false, "active-as-text": false, "too-long": false, "unknown": false,
 	} {
 		for range 2 {
 			if _, err := v.Admit(t.Context(), token, resource); (err == nil) != want || err != nil && !fault.Is(err, fault.Unauthorized) {

@@ -40,8 +40,11 @@ func (id *Identity) ID() string {
 
 // readSubject finds out whom the token is about: without a person it is the program itself.
 func (id *Identity) readSubject(c claims) error {
-	if id.Subject == "" && id.issuer.subject != "sub" {
-		return failed("subject", "there is no %s", id.issuer.subject)
+	switch name := id.issuer.subject; {
+	case id.Subject == "" && c[name] != nil:
+		return failed("subject", "%s is empty or no text", name) // a program's token it is not: all people would be one
+	case id.Subject == "" && name != "sub":
+		return failed("subject", "there is no %s", name)
 	}
 	id.Service = id.Subject == "" || id.Subject == id.Client || c.text("idtyp") == "app"
 	if id.Subject == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -90,6 +91,9 @@ func (s *Store) SavePerson(ctx context.Context, p Person) error {
 func (s *Store) DisablePerson(ctx context.Context, text string, at time.Time) (p Person, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		found, err := readRows(ctx, tx, readPerson, "SELECT "+personColumns+" FROM people WHERE id = $1 OR subject = $1 OR name = $1", text)
+		if i := slices.IndexFunc(found, func(one Person) bool { return one.ID == text }); i >= 0 {
+			found = found[i : i+1] // others may call themselves so
+		}
 		switch {
 		case err != nil:
 			return err

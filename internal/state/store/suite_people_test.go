@@ -58,6 +58,12 @@ func testPeople(t *testing.T, open func() *store.Store) {
 	out, err = s.DisabledPeople(ctx)
 	check(t, err)
 	equal(t, out, nil)
+	namesake := store.Person{ID: "u_4", Issuer: "https://a", Subject: "eve", Kind: "user", Name: "u_1", Role: "caller", Profile: "a", SeenAt: noon}
+	check(t, s.SavePerson(ctx, namesake))
+	one, err = s.DisablePerson(ctx, "u_1", noon)
+	if err != nil || one.ID != "u_1" {
+		t.Errorf("somebody calls themselves by another's id: %+v, %v", one, err)
+	}
 	if _, err := s.Person(ctx, "u_3"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("nobody: %v", err)
 	}

@@ -9,8 +9,12 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -90,28 +94,70 @@ func signedIn(t *testing.T, issuer string) *gateway {
 		"  map: [{groups: [eng], profile: default}]")+bare(everythingServer(t, true))))
 }
 
+// signingIn lets a client of the Go SDK sign in by itself.
+func signingIn(t *testing.T, client *http.Client) auth.OAuthHandler {
+	t.Helper()
+	const back = "http://127.0.0.1:7/callback"
+	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{
+			Metadata: &oauthex.ClientRegistrationMetadata{RedirectURIs: []string{back}, TokenEndpointAuthMethod: "none", ClientName: "test",
+				GrantTypes: []string{"authorization_code", "refresh_token"}},
+		},
+		RedirectURL: back, AcceptUnadvertisedIss: true, Client: client,
+		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+			q, err := person(ctx, args.URL, back)
+			if err != nil {
+				return nil, err
+			}
+			return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handler
+}
+
+// TestASessionOutlivesItsTokens has tokens of so few seconds that the client gets a new one for each request.
+func TestASessionOutlivesItsTokens(t *testing.T) {
+	issuer := identityProvider(t, "alice", "0", "[]", "3")
+	server := newCurious(t)
+	l := listen(t)
+	g := serveOn(t, l, write(t, lines("publicURL: http://"+l.Addr().String(), "identity:", "- issuer: "+issuer, "  scope: mcp:tools",
+		"  map: [{groups: [eng], profile: default}]")+bare(server.url)))
+	for era, revision := range eras {
+		t.Run(era, func(t *testing.T) {
+			var asked atomic.Int32
+			counting := &http.Client{Timeout: patience, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.URL.Path == "/token" {
+					asked.Add(1)
+				}
+				return plainHTTP.Transport.RoundTrip(r)
+			})}
+			heard := make(chan string, 10)
+			transport := &mcp.StreamableClientTransport{Endpoint: g.url + "/mcp", OAuthHandler: signingIn(t, counting)}
+			s := connectAs(t, transport, revision, hearing(heard))
+			id := s.ID()
+			for range 3 {
+				before := asked.Load()
+				if text := callText(t, s, "plain", map[string]any{}); text != "plain" || asked.Load() == before {
+					t.Errorf("%q, with %d requests for tokens", text, asked.Load()-before)
+				}
+			}
+			hears(t, server, s, heard)
+			if s.ID() != id {
+				t.Errorf("another session: %s, %s", id, s.ID())
+			}
+		})
+	}
+}
+
 func TestClientsSignInByThemselves(t *testing.T) {
 	issuer := identityProvider(t)
 	g := signedIn(t, issuer)
-	const back = "http://127.0.0.1:7/callback"
 	for era, revision := range eras {
 		t.Run("Go SDK, "+era, func(t *testing.T) {
-			handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
-				DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{
-					Metadata: &oauthex.ClientRegistrationMetadata{RedirectURIs: []string{back}, TokenEndpointAuthMethod: "none", ClientName: "test"},
-				},
-				RedirectURL: back, AcceptUnadvertisedIss: true, Client: plainHTTP,
-				AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-					q, err := person(ctx, args.URL, back)
-					if err != nil {
-						return nil, err
-					}
-					return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
-				},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			handler := signingIn(t, plainHTTP)
 			s := connectAs(t, &mcp.StreamableClientTransport{Endpoint: g.url + "/mcp", OAuthHandler: handler}, revision, nil)
 			if text := callText(t, s, "test_simple_text", map[string]any{}); text == "" {
 				t.Errorf("%q", text)
@@ -123,6 +169,76 @@ func TestClientsSignInByThemselves(t *testing.T) {
 			said := nodeClient(t, testparts.Need(t), "signin.mjs", g.url+"/mcp", line)
 			if said["text"] == "" || said["tools"].(float64) < 5 {
 				t.Errorf("%v", said)
+			}
+		})
+	}
+}
+
+// browser is what programs find when they look for a browser: it follows redirects and shows nobody anything. It returns
+// the variables of their environment that lead them to it.
+func browser(t *testing.T) []string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("needs Linux: elsewhere programs are told of no other browser")
+	}
+	path := filepath.Join(t.TempDir(), "browser")
+	script := fmt.Sprintf("#!/bin/sh\n%s=browser exec %q \"$1\"\n", childEnv, os.Args[0])
+	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return append(os.Environ(), "BROWSER="+path, "DISPLAY=", "WAYLAND_DISPLAY=", "XDG_CURRENT_DESKTOP=", "HOME="+t.TempDir())
+}
+
+// browse opens an address as the browser of the tests.
+func browse(address string) error {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return err
+	}
+	resp, err := (&http.Client{Jar: jar, Timeout: patience}).Get(address)
+	if err != nil {
+		return err
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("the sign-in ended at %s with %s", resp.Request.URL, resp.Status)
+	}
+	return nil
+}
+
+func TestTheInspectorSignsInByItself(t *testing.T) {
+	g := signedIn(t, identityProvider(t))
+	for era := range eras {
+		t.Run(era, func(t *testing.T) {
+			l := listen(t)
+			back := "http://" + l.Addr().String() + "/oauth/callback"
+			l.Close()
+			command := testparts.Need(t).Command("mcp-inspector", "--cli", g.url+"/mcp", "--transport", "http", "--protocol-era", era,
+				"--callback-url", back, "--method", "tools/call", "--tool-name", "test_simple_text")
+			ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+			cmd.Env = append(browser(t), "MCP_AUTO_OPEN_ENABLED=true", "DBUS_SESSION_BUS_ADDRESS=")
+			out, err := cmd.Output()
+			if err != nil || !strings.Contains(string(out), "simple text response") {
+				t.Errorf("%v\n%s\n%s", err, out, errorOutput(err))
+			}
+		})
+	}
+}
+
+func TestMCPRemoteSignsInByItself(t *testing.T) {
+	g := signedIn(t, identityProvider(t))
+	for _, protocol := range []string{"legacy", "auto"} { // auto is the modern era where a server has it
+		t.Run(protocol, func(t *testing.T) {
+			command := testparts.Need(t).Command("mcp-remote", g.url+"/mcp", "--allow-http", "--protocol", protocol)
+			cmd := exec.Command(command[0], command[1:]...)
+			cmd.Env = append(browser(t), "MCP_REMOTE_CONFIG_DIR="+t.TempDir())
+			var said safeBuffer
+			cmd.Stderr = &said
+			s := connect(t, &mcp.CommandTransport{Command: cmd}, nil)
+			if text := callText(t, s, "test_simple_text", map[string]any{}); text == "" || !strings.Contains(said.String(), "authoriz") {
+				t.Errorf("%q\n%s", text, &said)
 			}
 		})
 	}

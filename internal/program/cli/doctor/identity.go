@@ -86,7 +86,8 @@ func (d *doctor) keys(subject string, p *config.Identity, seen *identity.Inspect
 	case seen.Metadata.JWKSURI == "":
 		d.say(good, subject, p.Issuer+" answers; it signs nothing, so people can sign in on a page, but tokens are refused", "")
 	case len(seen.Accepted) > 0:
-		d.say(good, subject, fmt.Sprintf("%s answers: %s for %s", p.Issuer, terminal.Count(seen.Keys, "key"), strings.Join(seen.Accepted, ", ")), "")
+		keys := terminal.Count(seen.Keys, "key") + " for " + strings.Join(seen.Accepted, ", ")
+		d.say(good, subject, p.Issuer+" answers: "+keys, "")
 	case has == "":
 		d.say(Problem, subject, "none of the keys of "+p.Issuer+" can check a signature",
 			"RSA keys need 2048 bits or more; other kinds are P-256, P-384, P-521 and Ed25519")
@@ -100,7 +101,8 @@ func (d *doctor) keys(subject string, p *config.Identity, seen *identity.Inspect
 func (d *doctor) clients(subject string, m *identity.Metadata) {
 	switch {
 	case m.AuthorizationEndpoint == "" || m.TokenEndpoint == "":
-		d.say(warning, subject, "it names no authorization_endpoint and token_endpoint: nobody can sign in there, only use tokens from elsewhere", "")
+		d.say(warning, subject, "it names no authorization_endpoint and token_endpoint: nobody can sign in there",
+			"programs can still send tokens that they got in another way")
 	case m.RegistrationEndpoint == "" && !m.ClientDocuments:
 		d.say(warning, subject, "it registers no clients by itself: MCP clients need a client id that you create there",
 			"add a broker, which lets them sign in without one; see docs/identity.md")

@@ -172,6 +172,24 @@ func TestWhatAProviderCannotDoIsSaid(t *testing.T) {
 	}
 }
 
+func TestATokenEndpointThatAnswersAnythingIsFound(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"access_token": "x", "token_type": "Bearer"}`: `it gives a token for a code that nobody has`,
+		"<html>": `its token endpoint does not answer as one`,
+		"":       `its token endpoint does not answer as one`,
+	} {
+		p := idp.New(t)
+		registers(p)
+		p.Login.Instead = func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, answer)
+		}
+		d := &doctor{Options: Options{Now: time.Now}}
+		d.identity(t.Context(), parsed(t, "publicURL: http://127.0.0.1:1\nidentity: [{issuer: '%s', login: {clientId: x}, map: [{}]}]", p.URL), false)
+		said(t, d, `ok identity`, `problem identity\[0\].login: .*`+want, `warning publicURL`)
+	}
+}
+
 func TestAMappingBehindAnotherIsFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string

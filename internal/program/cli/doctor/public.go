@@ -30,7 +30,8 @@ func (d *doctor) public(ctx context.Context, cfg *config.Config, running bool) {
 	below := base + metadataPath + "/mcp"
 	if f := seenMetadata(ctx, cfg, below); f.Status != good {
 		if f.Status == warning && !running {
-			f = Finding{Status: warning, Message: "no gateway is running, so what clients see of it was not checked", Hint: "start it and run this again"}
+			f.Message = "no gateway is running, so what clients see of it was not checked"
+			f.Hint = "start it and run this again"
 		}
 		d.say(f.Status, subject, f.Message, f.Hint)
 		return
@@ -125,8 +126,8 @@ func seenBroker(ctx context.Context, address, base string) Finding {
 	if resp.StatusCode == http.StatusOK && json.Unmarshal(raw, &said) == nil && said.Issuer == base {
 		return Finding{Status: good}
 	}
-	return Finding{Status: Problem, Message: "clients look for the broker at " + address + ", which answers " + resp.Status + " without its metadata",
-		Hint: "let the proxy pass this path to the gateway unchanged"}
+	message := "clients look for the broker at " + address + ", which answers " + resp.Status + " without its metadata"
+	return Finding{Status: Problem, Message: message, Hint: "let the proxy pass this path to the gateway unchanged"}
 }
 
 // seenChallenge asks as a client does that is not signed in.

@@ -1,6 +1,6 @@
 // An identity provider for tests. Whoever signs in is the person named in the login hint or the first argument; all are
-// in the group eng. It prints its address. Clients in the argument after the port exist from the start; those whose
-// id begins with "page" show people a page with a button.
+// in the group eng. It prints its address. Arguments: person, port, more clients, seconds that access tokens last.
+// Clients whose id begins with "page" show people a page with a button.
 import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
 
@@ -21,7 +21,7 @@ const provider = new Provider(issuer, {
   extraTokenClaims: (_ctx, token) => ({ groups: token.accountId ? ['eng'] : ['machines'] }),
   pkce: { required: () => true },
   issueRefreshToken: () => true,
-  ttl: { AccessToken: 3600, ClientCredentials: 600, Session: 3600, Grant: 3600, Interaction: 600, RefreshToken: 3600, IdToken: 3600 },
+  ttl: { AccessToken: Number(process.argv[5] ?? 3600), ClientCredentials: 600, Session: 3600, Grant: 3600, Interaction: 600, RefreshToken: 3600, IdToken: 3600 },
   clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
   features: {
     devInteractions: { enabled: false },
@@ -33,7 +33,7 @@ const provider = new Provider(issuer, {
     resourceIndicators: {
       enabled: true,
       useGrantedResource: () => true,
-      getResourceServerInfo: (_ctx, resource) => ({ audience: resource, scope: 'mcp:tools', accessTokenFormat: 'jwt', accessTokenTTL: 3600 }),
+      getResourceServerInfo: (_ctx, resource) => ({ audience: resource, scope: 'mcp:tools', accessTokenFormat: 'jwt' }),
     },
   },
   interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
