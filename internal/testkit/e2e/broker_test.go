@@ -31,10 +31,10 @@ var (
 )
 
 // agreed is what a browser sends next when somebody agrees on the page of the broker; nil if there is nothing to do.
-func agreed(from *http.Request, page string) *http.Request {
+func agreed(ctx context.Context, from *http.Request, page string) *http.Request {
 	if button := consentButton.FindStringSubmatch(page); button != nil {
 		form := url.Values{"issuer": {html.UnescapeString(button[1])}}
-		r, err := http.NewRequestWithContext(from.Context(), http.MethodPost, from.URL.String(), strings.NewReader(form.Encode()))
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, from.URL.String(), strings.NewReader(form.Encode()))
 		if err != nil {
 			return nil
 		}
@@ -46,7 +46,7 @@ func agreed(from *http.Request, page string) *http.Request {
 	if next == nil {
 		return nil
 	}
-	r, err := http.NewRequestWithContext(from.Context(), http.MethodGet, html.UnescapeString(next[1]), nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, html.UnescapeString(next[1]), nil)
 	if err != nil {
 		return nil
 	}
@@ -64,6 +64,13 @@ func brokerConfig(t *testing.T, public, clients string) string {
 	return lines("publicURL: "+public, "identity:", "- issuer: "+issuer, "  scope: mcp:tools",
 		"  login: {clientId: toolfit, clientSecret: toolfit-secret, scopes: [openid]}",
 		"  map: [{groups: [eng], profile: default}]", "broker: {"+clients+"}")
+}
+
+// withBroker serves clients that register themselves.
+func withBroker(t *testing.T) *gateway {
+	t.Helper()
+	l := listen(t)
+	return serveOn(t, l, write(t, brokerConfig(t, "http://"+l.Addr().String(), "registration: true")+bare(everythingServer(t, true))))
 }
 
 // throughBroker signs in as a client that registers itself.
@@ -90,8 +97,7 @@ func throughBroker(t *testing.T) auth.OAuthHandler {
 }
 
 func TestClientsSignInThroughTheBroker(t *testing.T) {
-	l := listen(t)
-	g := serveOn(t, l, write(t, brokerConfig(t, "http://"+l.Addr().String(), "registration: true")+bare(everythingServer(t, true))))
+	g := withBroker(t)
 	for era, revision := range eras {
 		t.Run("Go SDK, "+era, func(t *testing.T) {
 			s := connectAs(t, &mcp.StreamableClientTransport{Endpoint: g.url + "/mcp", OAuthHandler: throughBroker(t)}, revision, nil)
