@@ -282,6 +282,17 @@ func (s *Sessions) HangUp() {
 	}
 }
 
+// HangUpOf ends the streams of one owner. Who opened them must ask again, and show again who it is.
+func (s *Sessions) HangUpOf(owner string) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for sess := range s.all {
+		if sess.Owner == owner {
+			sess.news.hangUp()
+		}
+	}
+}
+
 // Close ends all sessions.
 func (s *Sessions) Close() {
 	s.end(func(*Session) bool { return true })

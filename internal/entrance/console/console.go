@@ -40,6 +40,8 @@ type Parts struct {
 	Runs           Runs
 	RunReports     RunReports
 	Keys           Keys
+	KeyChanges     KeyChanges
+	People         People
 
 	Chat        chatapi.Agents // agents to chat with
 	Environment Environment
@@ -50,6 +52,7 @@ type Parts struct {
 	Check    func(*http.Request) error                 // rejects requests from other sites' pages
 	Keyed    func() bool                               // whether people sign in with keys rather than the local secret
 	Link     func(token string) (key string, ok bool)  // the key behind a one-time sign-in link; nil: no links
+	Logins   Logins                                    // sign-in at identity providers; nil: none
 	Address  func(*http.Request) (scheme, host string) // the address in the person's browser
 	CatchUp  func(context.Context)                     // applies what other gateways have changed; nil: there are none
 	Limit    func(http.Handler) http.Handler           // rate limit; nil: none
@@ -65,7 +68,7 @@ type Parts struct {
 type Console struct {
 	Parts
 	began    time.Time // when counting calls started
-	seal     *seal
+	seals    seals
 	assets   *assets
 	sections []section
 	pages    map[locale.Language]pageSet
@@ -99,7 +102,7 @@ func New(p Parts) *Console {
 	if p.Version == "" {
 		p.Version = "dev"
 	}
-	c := &Console{Parts: p, began: time.Now(), seal: newSeal(p.Seal)}
+	c := &Console{Parts: p, began: time.Now(), seals: newSeals(p.Seal)}
 	c.assets = loadAssets(p.BasePath)
 	// A new page is a line here, a Go file and a template.
 	c.sections = []section{
@@ -132,6 +135,10 @@ func (c *Console) routes() http.Handler {
 		}
 	}
 	mux.HandleFunc("GET /sign-in", c.followLink)
+	if c.Logins != nil {
+		mux.HandleFunc("GET "+LoginPath, c.beginLogin)
+		mux.HandleFunc("GET "+CallbackPath, c.finishLogin)
+	}
 	mux.HandleFunc("/", c.let(section{}, notFound))
 	return mux
 }

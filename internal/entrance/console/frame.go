@@ -123,18 +123,28 @@ func (c *Console) showFault(w http.ResponseWriter, v *visit, err error) {
 }
 
 type signInPage struct {
-	Keys  bool   // there are keys; otherwise the local secret signs in
-	Wrong bool   // the last one was wrong
-	Back  string // where to go afterwards
+	Keys      bool         // there are keys; otherwise the local secret signs in
+	Providers []Provider   // where else people sign in
+	Wrong     bool         // the last key was wrong
+	Fault     *fault.Error // why the sign-in at a provider came to nothing; nil: there was none
+	Back      string       // where to go afterwards
 }
 
-// showSignIn asks for a key; err says why the last one was rejected.
-func (c *Console) showSignIn(w http.ResponseWriter, v *visit, err error) {
+// showSignIn asks people to sign in.
+func (c *Console) showSignIn(w http.ResponseWriter, v *visit, p signInPage) {
 	if v.Header.Get("HX-Request") != "" {
 		w.Header().Set("HX-Refresh", "true") // reloads the whole page, which asks for the key
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	shown := c.frameOf(v, "sign-in", signInPage{c.Keyed(), err != nil, v.back})
-	c.write(w, v, http.StatusUnauthorized, "sign-in", "frame", shown)
+	p.Keys = c.Keyed()
+	p.Back = v.back
+	if c.Logins != nil {
+		p.Providers = c.Logins.Providers(v.back)
+	}
+	status := http.StatusUnauthorized
+	if p.Fault != nil {
+		status = p.Fault.Code.Status()
+	}
+	c.write(w, v, status, "sign-in", "frame", c.frameOf(v, "sign-in", p))
 }

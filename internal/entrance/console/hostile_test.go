@@ -129,17 +129,31 @@ func (evil) ReadResult(context.Context, access.Principal, string) (restapi.Resul
 	return restapi.Result{Arguments: badJSON, Result: json.RawMessage(bad)}, badJSON, nil
 }
 func (evil) ListKeys(context.Context, access.Principal) ([]restapi.Key, error) {
-	return []restapi.Key{{ID: bad, Name: bad, Role: "admin", Profile: bad}}, nil
+	return []restapi.Key{{ID: bad, Name: bad, Role: "admin", Profile: bad, Profiles: []string{bad, bad}, Variable: bad}, {ID: "x", Name: bad, Profiles: []string{bad}}}, nil
 }
 func (evil) CreateKey(context.Context, access.Principal, restapi.KeyConfig) (restapi.NewKey, error) {
 	return restapi.NewKey{Key: restapi.Key{Name: bad}, Text: bad, Warning: bad}, nil
 }
-func (e evil) DeleteKey(context.Context, access.Principal, string) error { return e.fault() }
+func (evil) RotateKey(context.Context, access.Principal, string, restapi.KeyRotation) (restapi.NewKey, error) {
+	return restapi.NewKey{Key: restapi.Key{Name: bad, OldUntil: time.Now()}, Text: bad}, nil
+}
+func (e evil) DeleteKey(context.Context, access.Principal, string) (string, error) {
+	return "", e.fault()
+}
+func (evil) ListPeople(context.Context, access.Principal, string) ([]restapi.Person, error) {
+	return []restapi.Person{{ID: bad, Name: bad, Kind: bad, Issuer: bad, Subject: bad, Role: "admin", Profile: bad}}, nil
+}
+func (e evil) DisablePerson(context.Context, access.Principal, string) (restapi.Person, error) {
+	return restapi.Person{}, e.fault()
+}
+func (e evil) EnablePerson(context.Context, access.Principal, string) (restapi.Person, error) {
+	return restapi.Person{}, e.fault()
+}
 
 func newEvil() *Console {
 	return New(Parts{
 		Models:   func(access.Principal) []string { return []string{bad} },
-		Activity: evil{}, Servers: evil{}, ServerChanges: evil{}, Approvals: evil{}, Tools: evil{}, ToolCaller: evil{}, Calls: evil{}, CallFeed: evil{}, CallChanges: evil{}, Keys: evil{},
+		Activity: evil{}, Servers: evil{}, ServerChanges: evil{}, Approvals: evil{}, Tools: evil{}, ToolCaller: evil{}, Calls: evil{}, CallFeed: evil{}, CallChanges: evil{}, Keys: evil{}, KeyChanges: evil{}, People: evil{},
 		Profiles: func() []string { return []string{bad} },
 		Check:    func(*http.Request) error { return nil },
 		Admit: func(*http.Request) (access.Principal, error) {
@@ -156,7 +170,7 @@ func TestNothingThatStrangersWroteIsMoreThanText(t *testing.T) {
 	for _, lang := range []string{"en", "zh"} {
 		for _, request := range []string{
 			"GET /", "GET /overview/live", "GET /servers", "GET /servers/live", "GET /servers/x", "GET /tools", "GET /tools" + q, "GET /tools/x", "GET /tools/x?for=gemini", "GET /tools/x" + q,
-			"POST /tools/x/try", "GET /calls", "GET /calls" + q, "GET /calls/rows", "GET /calls/x", "GET /calls/waiting", "GET /calls/open", "GET /calls/open/now", "GET /calls/canceled", "POST /calls/x/cancel", "GET /keys", "POST /keys", "POST /keys/x/delete",
+			"POST /tools/x/try", "GET /calls", "GET /calls" + q, "GET /calls/rows", "GET /calls/x", "GET /calls/waiting", "GET /calls/open", "GET /calls/open/now", "GET /calls/canceled", "POST /calls/x/cancel", "GET /keys", "GET /keys?rotate=x", "POST /keys", "POST /keys/x/rotate", "POST /keys/x/delete",
 			"POST /servers", "POST /servers/x/refresh", "POST /servers/x/remove", "POST /servers/x/approve", "GET /none/" + url.PathEscape(bad),
 		} {
 			for _, htmx := range []string{"", "true"} {

@@ -24,6 +24,10 @@ func TestWhatIsRefusedStaysInItsForm(t *testing.T) {
 			[]string{"a line has no", `value="https://example.com/mcp"`, "no colon</textarea>"}},
 		{"a key without a good name", "/keys", url.Values{"name": {"two words"}, "role": {"viewer"}, "profile": {"orders"}},
 			[]string{"bad_request", `value="two words"`, `value="viewer" selected`, `value="orders" selected`}},
+		{"a key with several profiles and no good name", "/keys", url.Values{"name": {"-"}, "more": {"orders"}, "expires": {"90d"}},
+			[]string{"bad_request", `name="more" value="orders" checked`, `value="90d" selected`}},
+		{"an administrator of all and one more", "/keys", url.Values{"name": {"boss"}, "role": {"admin"}, "more": {"orders"}},
+			[]string{"is all profiles, and stands alone", `value="boss"`}},
 		{"a session with bad metadata", "/environments/sessions", url.Values{"title": {"A title"}, "metadata": {"{"}},
 			[]string{"metadata must be a JSON object", `value="A title"`, `value="{"`}},
 	} {

@@ -18,19 +18,31 @@ const (
 	signInFor    = 12 * time.Hour
 )
 
-// seal encrypts sign-in cookies: a person's key and when the sign-in expires. Browsers send the
-// cookie to every port of the host, so it must not reveal the key, and is bound to the user of
-// this machine.
+// seal encrypts what a cookie holds, and when that expires. Browsers send cookies to every port of the host, so
+// they must not reveal anything, and are bound to the user of this machine.
 type seal struct {
-	aead cipher.AEAD
-	now  func() time.Time
+	aead  cipher.AEAD
+	valid time.Duration
+	now   func() time.Time
 }
 
-func newSeal(key []byte) *seal { return &seal{access.NewCipher("console sign-in", key), time.Now} }
+// seals are for different cookies, so that none can stand for another.
+type seals struct {
+	key    *seal // of somebody who signed in with it
+	person *seal // the id of somebody who signed in at an identity provider
+	login  *seal // a sign-in at a provider that has begun
+}
 
-func (s *seal) close(r *http.Request, key string) string {
-	plain := binary.BigEndian.AppendUint64(nil, uint64(s.now().Add(signInFor).Unix()))
-	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, append(plain, key...), user(r)))
+func newSeals(key []byte) seals {
+	of := func(purpose string, valid time.Duration) *seal {
+		return &seal{access.NewCipher(purpose, key), valid, time.Now}
+	}
+	return seals{of("console sign-in", signInFor), of("console sign-in of a person", signInFor), of("console login", loginFor)}
+}
+
+func (s *seal) close(r *http.Request, text string) string {
+	plain := binary.BigEndian.AppendUint64(nil, uint64(s.now().Add(s.valid).Unix()))
+	return base64.RawURLEncoding.EncodeToString(s.aead.Seal(nil, nil, append(plain, text...), user(r)))
 }
 
 // user is the user of this machine, if the system can tell. Behind a proxy it is the proxy's, and another at
@@ -42,7 +54,7 @@ func user(r *http.Request) []byte {
 	return []byte{byte(inbound.Peer(r))}
 }
 
-// open returns the key; "" if the cookie is not ours, of another user, or expired.
+// open returns the text; "" if the cookie is not ours, of another user, or expired.
 func (s *seal) open(r *http.Request, text string) string {
 	sealed, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
@@ -61,8 +73,10 @@ func (c *Console) openCookie(r *http.Request) {
 	if err != nil || r.Header.Get("Authorization") != "" {
 		return
 	}
-	if key := c.seal.open(r, cookie.Value); key != "" {
+	if key := c.seals.key.open(r, cookie.Value); key != "" {
 		r.Header.Set("Authorization", "Bearer "+key)
+	} else if person := c.seals.person.open(r, cookie.Value); person != "" && c.Logins != nil {
+		r.Header.Set("Authorization", "Bearer "+c.Logins.Pass(person))
 	}
 }
 
@@ -88,10 +102,10 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 	if _, err := c.Admit(r); err != nil {
 		v := c.visitor(r)
 		v.back = localPath(r.PostForm.Get("back"))
-		c.showSignIn(w, v, err)
+		c.showSignIn(w, v, signInPage{Wrong: true})
 		return
 	}
-	c.setCookie(w, r, signInCookie, c.seal.close(r, key), signInFor)
+	c.setCookie(w, r, signInCookie, c.seals.key.close(r, key), signInFor)
 	c.redirect(w, r, localPath(r.PostForm.Get("back")))
 }
 
@@ -101,7 +115,7 @@ func (c *Console) followLink(w http.ResponseWriter, r *http.Request) {
 	if key, ok := c.Link(r.URL.Query().Get("once")); ok {
 		r.Header.Set("Authorization", "Bearer "+key)
 		if _, err := c.Admit(r); err == nil {
-			c.setCookie(w, r, signInCookie, c.seal.close(r, key), signInFor)
+			c.setCookie(w, r, signInCookie, c.seals.key.close(r, key), signInFor)
 		}
 	}
 	c.redirect(w, r, "/")
@@ -129,9 +143,11 @@ func (c *Console) redirect(w http.ResponseWriter, r *http.Request, path string) 
 	http.Redirect(w, r, c.at(path), http.StatusSeeOther)
 }
 
-// localPath is a path of the console; anything else becomes the first page.
+// localPath is a path of the console; anything else becomes the first page. Browsers leave out what cannot be seen,
+// and take a backslash for a slash.
 func localPath(path string) string {
-	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n") {
+	odd := func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' }
+	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsFunc(path, odd) {
 		return "/"
 	}
 	return path

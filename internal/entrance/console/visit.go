@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,7 +112,7 @@ func (c *Console) let(s section, h handler) http.HandlerFunc {
 		var err error
 		v.who, err = c.admit(r)
 		if fault.Is(err, fault.Unauthorized) {
-			c.showSignIn(w, v, nil)
+			c.showSignIn(w, v, signInPage{})
 			return
 		}
 		if err == nil && s.may != nil && !s.may(v.who) {
@@ -174,6 +175,9 @@ type input struct {
 
 // Value is what the person typed into a field.
 func (i input) Value(field string) string { return i.values.Get(field) }
+
+// Ticked reports whether the person has ticked a value of a field.
+func (i input) Ticked(field, value string) bool { return slices.Contains(i.values[field], value) }
 
 // rejected tells whether the person can fix the form. Other errors are shown without it.
 func rejected(v *visit, err error) (input, bool) {

@@ -3,6 +3,7 @@ package console_test
 import (
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -64,18 +65,29 @@ func newWorld(t testing.TB, text string) *world {
 // open starts a gateway with what its store has.
 func open(t testing.TB, cfg *config.Config) *world {
 	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return openOn(t, l, cfg)
+}
+
+func openOn(t testing.TB, l net.Listener, cfg *config.Config) *world {
+	t.Helper()
 	secret := access.NewLocalSecret()
 	a, err := app.New(t.Context(), cfg, &app.Options{Version: "v1.2.3", LocalSecret: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
 	gateway := a.Handler()
-	w := &world{httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") == "" && !a.Keys.Any() {
 			r.Header.Set("Authorization", "Bearer "+string(secret))
 		}
 		gateway.ServeHTTP(w, r)
-	})), t, a, cfg}
+	})}}
+	server.Start()
+	w := &world{server, t, a, cfg}
 	t.Cleanup(func() {
 		w.CloseClientConnections()
 		w.Close()
@@ -208,6 +220,16 @@ func (w *world) person() *person {
 	return &person{w, &http.Client{Jar: jar}, http.Header{}}
 }
 
+// get opens a page, and returns the last answer.
+func (p *person) get(path string) (*http.Response, string) {
+	p.t.Helper()
+	req, err := http.NewRequestWithContext(p.t.Context(), "GET", p.URL+path, nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return p.do(req)
+}
+
 // ask sends a request and gives the status and the page.
 func (p *person) ask(method, path string, form url.Values) (int, string) {
 	p.t.Helper()
@@ -219,6 +241,12 @@ func (p *person) ask(method, path string, form url.Values) (int, string) {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		req.Header.Set("Origin", p.URL)
 	}
+	resp, body := p.do(req)
+	return resp.StatusCode, body
+}
+
+func (p *person) do(req *http.Request) (*http.Response, string) {
+	p.t.Helper()
 	for name, values := range p.header {
 		req.Header[name] = values
 	}
@@ -231,7 +259,7 @@ func (p *person) ask(method, path string, form url.Values) (int, string) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return resp.StatusCode, read(body)
+	return resp, read(body)
 }
 
 // read is a page as it reads: names of tools are whole, wherever a line may end in them.

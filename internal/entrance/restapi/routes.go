@@ -77,7 +77,11 @@ func (a *API) routes() []route {
 		{"GET /sessions/{id}/messages", 0, a.sessionMessages},
 		{"GET /keys", 0, a.listKeys},
 		{"POST /keys", admin | body, a.createKey},
-		{"DELETE /keys/{id}", 0, removes(quietly(a.DeleteKey))},
+		{"POST /keys/{id}/rotate", admin | body, a.rotateKey},
+		{"DELETE /keys/{id}", 0, removes(a.DeleteKey)},
+		{"GET /people", 0, a.listPeople},
+		{"POST /people/{id}/disable", 0, byID(a.DisablePerson)},
+		{"POST /people/{id}/enable", 0, byID(a.EnablePerson)},
 		{"GET /openapi.json", 0, a.openAPI},
 		{"GET /events", 0, a.events},
 	}
@@ -194,13 +198,28 @@ func (a *API) listKeys(q *request) (any, error) {
 	return map[string]any{"keys": keys}, err
 }
 
+func (a *API) listPeople(q *request) (any, error) {
+	people, err := a.ListPeople(q.Context(), q.who, q.URL.Query().Get("q"))
+	return map[string]any{"people": people}, err
+}
+
 func (a *API) createKey(q *request) (any, error) {
 	in := KeyConfig{Role: access.Caller}
-	if err := q.decode(&in, `{"name", "profile", "role"}`); err != nil {
+	if err := q.decode(&in, `{"name", "profiles", "role", "expires"}`); err != nil {
 		return nil, err
 	}
 	out, err := a.CreateKey(q.Context(), q.who, in)
 	return created{"/keys/" + out.ID, out}, err
+}
+
+func (a *API) rotateKey(q *request) (any, error) {
+	var in KeyRotation
+	if q.body != nil {
+		if err := q.decode(&in, `{"overlap", "expires"}`); err != nil {
+			return nil, err
+		}
+	}
+	return a.RotateKey(q.Context(), q.who, q.id(), in)
 }
 
 func (a *API) createSession(q *request) (any, error) {

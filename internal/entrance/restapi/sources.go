@@ -81,7 +81,7 @@ func (s Sources) shown(srv Server, who access.Principal) (Server, bool) {
 	srv.KeptOut = nil
 	srv.Notes = nil
 	srv.Warning = ""
-	if view, err := s.Catalog.View(who.Profile); err == nil {
+	if view, err := s.Catalog.View(who.OwnProfile()); err == nil {
 		srv.Tools = 0
 		for _, e := range view.Entries {
 			if e.Server == srv.ID {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/guard"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/openapi"
 	"github.com/toolfit/toolfit/internal/gateway/telemetry"
@@ -73,8 +74,7 @@ func New(cfg config.Server, opts *Options) (*API, error) {
 		a.opts.Now = time.Now
 	}
 	a.tools.Store(&tools{})
-	g := newGuard(cfg.API)
-	transport, err := g.transport(cfg.Proxy)
+	transport, err := guard.New(cfg.API.Allow, cfg.API.Base, cfg.API.Spec).Through(cfg.Proxy)
 	if err != nil {
 		return nil, err
 	}

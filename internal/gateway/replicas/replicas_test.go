@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -128,6 +130,27 @@ func TestAPassOpensOneDoorForOneRequestForAShortTime(t *testing.T) {
 	time1.pass(passFor + time.Millisecond)
 	if _, ok := to.Admitted(request("POST", "/mcp/ops?x=1", good)); ok {
 		t.Error("an old pass was accepted")
+	}
+}
+
+func TestAPassSaysAllThatIsKnownOfSomebodyWithAToken(t *testing.T) {
+	from, _ := made(t, &fakeStore{}, nil)
+	to, _ := made(t, &fakeStore{}, nil)
+	groups := make([]string, 600) // as many as fit into what is read about a token
+	for i := range groups {
+		groups[i] = fmt.Sprintf("%036d", i)
+	}
+	sent := access.Principal{ID: "u_x", Name: "Ann 王", Kind: access.KindUser, Role: access.Caller, Profile: "ops,dev", Token: &access.Identity{
+		Issuer: "https://login.example.com", Subject: "7", Client: "editor", Groups: groups, Scopes: []string{"mcp:tools"}, Expires: time.Unix(2e9, 0).UTC(),
+	}}
+	r := httptest.NewRequest("POST", "/mcp", nil)
+	r.Header.Set(access.PassHeader, from.seal(to.ID(), sent, "POST", "/mcp"))
+	if n := len(r.Header.Get(access.PassHeader)); n > 48<<10 {
+		t.Errorf("%d bytes leave little room for other headers", n)
+	}
+	got, ok := to.Admitted(r)
+	if !ok || !reflect.DeepEqual(got, sent) {
+		t.Errorf("%+v, %+v", got, got.Token)
 	}
 }
 

@@ -44,7 +44,7 @@ func (a *App) Chat(admit func(*http.Request) (access.Principal, error)) http.Han
 // admitChat identifies the sender of a chat. Clients of that API always send a key, so that any
 // text passes for one while there are no keys.
 func (a *App) admitChat(r *http.Request) (access.Principal, error) {
-	if !a.Keys.Any() {
+	if !a.edge.Load().door.Closed() {
 		r = r.Clone(r.Context())
 		r.Header.Del("Authorization")
 	}

@@ -36,8 +36,9 @@ type App struct {
 	background context.Context // of work besides the calls; ends with Close
 	stop       context.CancelFunc
 	work       sync.WaitGroup
-	testRuns   atomic.Int32   // of browser tests in the background
-	tests      sync.WaitGroup // the same; they end before the servers, which their teardowns need
+	seen       chan store.Person // who has come in and is to be noted
+	testRuns   atomic.Int32      // of browser tests in the background
+	tests      sync.WaitGroup    // the same; they end before the servers, which their teardowns need
 }
 
 // Options change an App. The zero value is usable.
@@ -54,7 +55,7 @@ type Options struct {
 // New opens the store, loads the catalog and starts to list servers, without waiting for them.
 // Close ends what New started.
 func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
-	a := &App{registry: prometheus.NewRegistry()}
+	a := &App{registry: prometheus.NewRegistry(), seen: make(chan store.Person, 100)}
 	if opts != nil {
 		a.opts = *opts
 	}
@@ -99,7 +100,9 @@ func (a *App) start(ctx context.Context) error {
 		return err
 	}
 	a.startEntrances()
-	for _, work := range []func(context.Context){a.Catalog.Run, a.housekeep, a.events.Run, a.judgeNowAndThen, a.followKeys, a.endLost} {
+	for _, work := range []func(context.Context){
+		a.Catalog.Run, a.housekeep, a.events.Run, a.judgeNowAndThen, a.followKeys, a.endLost, a.notePeople,
+	} {
 		a.work.Go(func() { work(a.background) })
 	}
 	if a.replicas != nil {
@@ -135,6 +138,7 @@ func (a *App) housekeep(ctx context.Context) {
 		}
 		a.checkStore(ctx) // logs if the file has vanished, without being asked
 		a.trim(ctx, a.Config())
+		a.noteUses(ctx)
 		select {
 		case <-ctx.Done():
 			return

@@ -82,6 +82,29 @@ func TestHostAndPageAreCheckedBeforeABodyIsRead(t *testing.T) {
 // TestOpenStreamsEndWithTheRightToThem holds that nobody goes on listening who would not be
 // let in any more.
 func TestOpenStreamsEndWithTheRightToThem(t *testing.T) {
+	t.Run("the first key", func(t *testing.T) {
+		openStreamsEnd(t, func(a *app.App) {
+			_, row, err := access.NewKey("first", "*", access.Admin, nil)
+			row.CreatedAt = time.Now()
+			if err == nil {
+				err = a.Store.CreateKey(t.Context(), row) // as another process does
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	})
+	t.Run("the first identity provider", func(t *testing.T) {
+		openStreamsEnd(t, func(a *app.App) {
+			next := *a.Config()
+			next.PublicURL = "http://localhost:1"
+			next.Identity = []config.Identity{{Issuer: "http://localhost:2", Map: []config.Mapping{{Groups: []string{"eng"}}}}}
+			a.Reload(&next)
+		})
+	})
+}
+
+func openStreamsEnd(t *testing.T, closeDoor func(*app.App)) {
 	a, address := serve(t, "mcpServers: {shop: {builtin: demo-shop}}\n")
 	base := "http://" + address
 	ask := func(method, body string, headers ...string) *http.Response {
@@ -115,14 +138,7 @@ func TestOpenStreamsEndWithTheRightToThem(t *testing.T) {
 	}
 	defer socket.CloseNow()
 
-	_, row, err := access.NewKey("first", "*", access.Admin, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	row.CreatedAt = time.Now()
-	if err := a.Store.CreateKey(t.Context(), row); err != nil { // as another process does
-		t.Fatal(err)
-	}
+	closeDoor(a)
 	for name, stream := range map[string]io.ReadCloser{"a session's stream": legacy.Body, "a modern client's stream": modern.Body} {
 		ended := make(chan struct{})
 		go func() { defer close(ended); io.Copy(io.Discard, stream) }()

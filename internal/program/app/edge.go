@@ -17,6 +17,7 @@ import (
 // immutable; a reload replaces it.
 type edge struct {
 	door    *access.Door
+	signIn  *signIn // nil: there are no identity providers
 	proxies access.Trusted
 	rate    config.Rate
 	limiter limiter // nil: no limit
@@ -36,7 +37,15 @@ func (a *App) newEdge(cfg *config.Config, before *edge) *edge {
 	if a.replicas != nil {
 		opts.Passed = a.replicas.Admitted
 	}
-	e := &edge{proxies: cfg.Proxies, rate: cfg.Rate, door: access.NewDoor(opts)}
+	var known *signIn
+	if before != nil {
+		known = before.signIn
+	}
+	e := &edge{proxies: cfg.Proxies, rate: cfg.Rate, signIn: a.newSignIn(cfg, known)}
+	if e.signIn != nil {
+		opts.Token = a.admitToken(e.signIn)
+	}
+	e.door = access.NewDoor(opts)
 	switch {
 	case before != nil && before.rate == cfg.Rate:
 		e.limiter = before.limiter

@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"crypto/cipher"
 	"crypto/rand"
 	"net/http"
 	"sync/atomic"
@@ -26,6 +27,7 @@ type entrances struct {
 	address atomic.Pointer[string] // where it listens; nil: not yet
 	sealKey []byte                 // seals what clients send back; a reload must not change it
 	links   links                  // for signing in
+	passes  cipher.AEAD            // for people who have signed in
 
 	events   *restapi.Events
 	requests *restapi.Metrics
@@ -40,7 +42,7 @@ type entrances struct {
 // newEntrances makes what the gateway itself needs; startEntrances makes the rest, on top of it.
 func (a *App) newEntrances() *entrances {
 	key, _ := a.env("TOOLFIT_SECRET_KEY")
-	e := &entrances{sealKey: []byte(cmp.Or(key, rand.Text()))}
+	e := &entrances{sealKey: []byte(cmp.Or(key, rand.Text())), passes: access.NewCipher("pass", nil)}
 	e.picker = picker.New(a.pickBase, &picker.Options{Admit: a.mayPick, Replicas: pickReplicas{a}, Logger: a.log})
 	return e
 }

@@ -32,7 +32,8 @@ func (a *App) followed(ctx context.Context, changes []store.Change) error {
 			errs = append(errs, apply())
 		}
 	}
-	read("keys", func() error {
+	tables[store.KeysTable] = tables[store.KeysTable] || tables["people"]
+	read(store.KeysTable, func() error {
 		defer a.endStrangers()
 		return a.Keys.Follow(ctx)
 	})
@@ -41,6 +42,12 @@ func (a *App) followed(ctx context.Context, changes []store.Change) error {
 	read("servers", func() error { return a.followServers(ctx) })
 	read("rules", func() error { return a.reread(ctx, "rules", a.rulesChanged) })
 	read("agents", func() error { return a.reread(ctx, "agents", a.agentsChanged) })
+	read("grants", func() error {
+		if s := a.edge.Load().signIn; s != nil && s.broker != nil {
+			s.broker.Forget()
+		}
+		return nil
+	})
 	for _, c := range changes {
 		switch c.Table {
 		case "uses":

@@ -3,11 +3,14 @@ package app
 import (
 	"context"
 	"crypto/rand"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/repeat"
 	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/identity"
 )
 
 // links are the one-time links by which people on this machine sign in to the console.
@@ -43,14 +46,17 @@ func (l *links) use(token string) (secret string, ok bool) {
 // keysEvery is how often the sessions are compared with the keys.
 const keysEvery = time.Second
 
-// followKeys ends the sessions and streams of callers whose key was deleted, or who had none before
-// there were any.
+// followKeys ends the sessions and streams of callers whose key was deleted or has expired, or who had none
+// before there were any, and the streams of a key of which a secret has ended.
 func (a *App) followKeys(ctx context.Context) {
 	repeat.Every(ctx.Done(), keysEvery, a.endStrangers)
 }
 
 func (a *App) endStrangers() {
 	a.sessions.EndOf(func(owner string) bool { return !a.letsIn(owner) })
+	for _, id := range a.Keys.Ended() {
+		a.sessions.HangUpOf(id)
+	}
 }
 
 func (a *App) letsIn(owner string) bool {
@@ -58,7 +64,10 @@ func (a *App) letsIn(owner string) bool {
 	case stdioOwner:
 		return true
 	case access.Local().ID:
-		return !a.Keys.Any()
+		return !a.Keys.Any() // with identity providers alone, who has the local secret
+	}
+	if strings.HasPrefix(owner, identity.IDPrefix) {
+		return a.edge.Load().signIn != nil && !fault.Is(a.Keys.CheckPerson(context.Background(), owner, owner), fault.Forbidden)
 	}
 	return a.Keys.Has(owner)
 }

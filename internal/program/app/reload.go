@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -23,7 +24,11 @@ func (c Change) Quiet() bool {
 
 // applyChange applies a configuration to the running gateway.
 func (a *App) applyChange(old, next *config.Config, change Change) {
-	a.edge.Store(a.newEdge(next, a.edge.Load()))
+	before := a.edge.Load()
+	a.edge.Store(a.newEdge(next, before))
+	if before.signIn == nil && a.edge.Load().signIn != nil { // from now on local callers need the local secret
+		a.sessions.EndOf(func(owner string) bool { return owner == access.Local().ID })
+	}
 	// Removed servers go last, so that no list shows a tool that can no longer be called.
 	removed := slices.DeleteFunc(slices.Clone(old.Servers), func(s config.Server) bool { return !slices.Contains(change.Removed, s.ID) })
 	a.Pool.Apply(slices.Concat(next.Servers, removed))

@@ -51,7 +51,7 @@ func (a *App) Handler() http.Handler {
 	if a.started.BasePath != "" {
 		all = http.StripPrefix(a.started.BasePath, all)
 	}
-	return a.greeting(all)
+	return a.greeting(a.metadata(a.brokered(all)))
 }
 
 // API is the REST API for callers that admit accepts.
@@ -136,7 +136,9 @@ func (a *App) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if f.Hides() {
 		a.log.Error("request not served", "path", r.URL.Path, "error", f)
 	}
-	if f.Code == fault.Unauthorized {
+	if s := a.edge.Load().signIn; s != nil {
+		s.challenge(w, r, err)
+	} else if f.Code == fault.Unauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="toolfit"`)
 	}
 	http.Error(w, f.Error(), f.Code.Status())
@@ -192,7 +194,7 @@ func (a *App) isHealthCheck(r *http.Request) bool {
 
 // CheckListen refuses to serve other machines without keys.
 func (a *App) CheckListen(addr string) error {
-	if access.IsLoopback(addr) || a.Keys.Any() {
+	if access.IsLoopback(addr) || a.edge.Load().door.Closed() {
 		return nil
 	}
 	if r := a.Config().Recall; r != nil && len(r.Trust) > 0 {
@@ -207,9 +209,9 @@ func (a *App) console(api *restapi.API) http.Handler {
 	return console.New(console.Parts{
 		Activity: api, Servers: api, ServerChanges: api, Approvals: api, Tools: api, ToolCaller: api, Calls: api, CallFeed: api,
 		CallChanges: api, Results: api, Rules: api, Suggestions: api, Prompts: api, Sessions: api, SessionChanges: api, Runs: api,
-		RunReports: api, Keys: api, Recall: a.recalls.Load, API: api,
+		RunReports: api, Keys: api, KeyChanges: api, People: api, Recall: a.recalls.Load, API: api,
 		Chat: a.runner, Environment: a.Env, CatchUp: a.catchUp,
-		Admit: a.admitPerson, Check: a.check, Keyed: a.Keys.Any, Link: a.links.use, Limit: a.limited,
+		Admit: a.admitPerson, Check: a.check, Keyed: a.Keys.Any, Link: a.links.use, Logins: logins{a}, Limit: a.limited,
 		Address: a.askedFor, BasePath: a.started.BasePath,
 		Version: a.opts.Version, Seal: a.sealKey, Profiles: a.profiles, Models: a.modelsFor, Logger: a.log,
 	})

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,11 +63,23 @@ func openStorage(ctx context.Context, s *settings, changed func(kind string, v s
 func (s *storage) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
+	s.noteUses(ctx)
 	if err := s.Records.Close(ctx); err != nil {
 		s.Store.Close()
 		return fmt.Errorf("close records: %w", err)
 	}
 	return s.Store.Close()
+}
+
+// noteUses stores when keys were used.
+func (s *storage) noteUses(ctx context.Context) {
+	late, err := s.Keys.WriteUses(ctx, s.Store)
+	if len(late) > 0 {
+		s.log.Warn("keys were used after they had expired, and refused", "keys", strings.Join(slices.Sorted(slices.Values(late)), " "))
+	}
+	if err != nil && ctx.Err() == nil {
+		s.log.Error("when keys were used is not stored", "error", err)
+	}
 }
 
 // trim sums calls, and deletes what is older or larger than the configuration allows.
@@ -82,7 +96,8 @@ func (s *storage) trim(ctx context.Context, cfg *config.Config) {
 	_, noReplicas := s.Store.TrimReplicas(ctx, deadReplicas)
 	_, noWaiting := s.Store.TrimWaiting(ctx)
 	_, noRates := s.Store.TrimRates(ctx)
-	err := errors.Join(noSums, noReplicas, noRates, noWaiting, noCalls, noRecords, noResults, noRuns, noSessions)
+	_, noGrants := s.Store.TrimGrants(ctx)
+	err := errors.Join(noSums, noReplicas, noRates, noGrants, noWaiting, noCalls, noRecords, noResults, noRuns, noSessions)
 	if err != nil && ctx.Err() == nil {
 		s.log.Error("calls not summed or old data not deleted", "error", err)
 	}

@@ -170,7 +170,7 @@ func (c *command) root() *cobra.Command {
 	root.AddCommand(
 		c.serve(), c.stdio(), c.demo(), c.add(), c.remove(), c.importFile(), c.install(), c.servers(),
 		c.tools(), c.search(), c.describe(), c.call(), c.prompt(), c.schemaCmd(), c.export(), c.calls(), c.savings(), c.suggest(), c.rules(),
-		c.environment(), c.keys(), c.secret(), c.chat(), c.recall(), c.doctor(), c.test(), c.version(), c.jqWorker(),
+		c.environment(), c.keys(), c.people(), c.auth(), c.secret(), c.chat(), c.recall(), c.doctor(), c.test(), c.version(), c.jqWorker(),
 	)
 	return root
 }

@@ -16,8 +16,8 @@ func (c *command) doctor() *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check configuration, store, servers and address, and say what to do",
-		Long: `Check configuration, store, servers and address, and say what to do.
+		Short: "Check configuration, store, servers, identity providers and address, and say what to do",
+		Long: `Check configuration, store, servers, identity providers and address, and say what to do.
 
 Each server is started or contacted once to list its tools. Nothing is changed. The exit code
 is 1 if there is a problem.`,

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
@@ -19,9 +19,10 @@ import (
 
 func (c *command) keys() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "keys", Short: "Create, list and delete keys", Args: takes(0, 0, "one of create, list and delete"), RunE: help,
+		Use: "keys", Short: "Create, list, rotate and delete keys", RunE: help,
+		Args: takes(0, 0, "one of create, list, rotate, delete and generate"),
 	}
-	cmd.AddCommand(c.createKey(), c.listKeys(), c.deleteKey())
+	cmd.AddCommand(c.createKey(), c.listKeys(), c.rotateKey(), c.deleteKey(), c.generateKey())
 	return cmd
 }
 
@@ -42,7 +43,8 @@ func (c *command) withStore(ctx context.Context, f func(*config.Config, *store.S
 }
 
 func (c *command) createKey() *cobra.Command {
-	var profile, role string
+	var profiles []string
+	var role, expires string
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create a key and print it once", Args: takes(1, 1, "a name for the key"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -50,30 +52,46 @@ func (c *command) createKey() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
+			if len(profiles) == 0 {
+				return usage("--profile names no profile")
+			}
 			return c.withStore(cmd.Context(), func(cfg *config.Config, st *store.Store) error {
-				if err := checkProfile(cfg, profile, r); err != nil {
-					return err
+				for _, p := range profiles {
+					if err := checkProfile(cfg, p, r); err != nil {
+						return err
+					}
 				}
-				text, row, err := access.NewKey(args[0], profile, r, rand.Reader)
+				text, row, err := access.NewKey(args[0], strings.Join(profiles, ","), r, nil)
 				if err != nil {
 					return err
 				}
 				row.CreatedAt = time.Now()
+				row.ExpiresAt, err = access.ParseExpiry(expires, row.CreatedAt)
+				if err != nil {
+					return err
+				}
 				if err := st.CreateKey(cmd.Context(), row); err != nil {
 					return err
 				}
-				if c.json {
-					return c.printJSON(map[string]string{"id": row.ID, "name": row.Name, "profile": row.Profile, "role": row.Role, "key": text})
-				}
-				fmt.Fprintln(c.env.Out, text)
-				fmt.Fprintf(c.env.Err, "This is the only time the key is shown. Send it as: Authorization: Bearer %s…\n", text[:12])
-				return nil
+				return c.printKey(text, row)
 			})
 		},
 	}
-	cmd.Flags().StringVar(&profile, "profile", config.DefaultProfile, "profile that the key may use; '*' for all (admin only)")
+	cmd.Flags().StringSliceVar(&profiles, "profile", []string{config.DefaultProfile},
+		"profile that the key may use, several with commas or repeated: the first is served at /mcp; '*' for all (admin only)")
 	cmd.Flags().StringVar(&role, "role", string(access.Caller), "caller, viewer or admin")
+	cmd.Flags().StringVar(&expires, "expires", "never", "when it ends: 90d or 12h from now, a last day (2027-01-31), a time, or never")
 	return cmd
+}
+
+// printKey prints the text of a key, which nobody will see again.
+func (c *command) printKey(text string, row store.Key) error {
+	if c.json {
+		return c.printJSON(restapi.NewKey{Key: restapi.ShowKey(row), Text: text})
+	}
+	fmt.Fprintln(c.env.Out, text)
+	fmt.Fprintf(c.env.Err, "This is the only time the key is shown. Send it as: Authorization: Bearer %s…\n", text[:12])
+	return nil
 }
 
 func checkProfile(cfg *config.Config, profile string, role access.Role) error {
@@ -94,6 +112,59 @@ func checkProfile(cfg *config.Config, profile string, role access.Role) error {
 		WithHint("available: %s; add others under profiles:", strings.Join(names, ", "))
 }
 
+func (c *command) generateKey() *cobra.Command {
+	return &cobra.Command{
+		Use: "generate", Short: "Print a new text for " + access.AdminKeyVariable + "; nothing is stored", Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			text, err := access.NewText()
+			if err != nil {
+				return err
+			}
+			return c.printf(map[string]string{"key": text}, "%s\n", text)
+		},
+	}
+}
+
+func (c *command) rotateKey() *cobra.Command {
+	var how access.Rotation
+	cmd := &cobra.Command{
+		Use: "rotate ID-OR-NAME", Short: "Make a new secret for a key and print it once", Args: takes(1, 1, "the id or name of a key"),
+		Long: "Make a new secret for a key and print it once. The key's id stays, and with it its sessions, records and results.\n" +
+			"The old secret works until the overlap ends. Rotating again ends the oldest secret.",
+		Example: "  toolfit keys rotate ci\n  toolfit keys rotate ci --overlap 0   # the old one has leaked",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withStore(cmd.Context(), func(_ *config.Config, st *store.Store) error {
+				k, err := st.Key(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				text, row, err := access.Rotate(k, how, time.Now(), nil)
+				if err != nil {
+					return err
+				}
+				if err := st.RotateKey(cmd.Context(), row, k.Hash); err != nil {
+					return err
+				}
+				if err := c.printKey(text, row); err != nil || c.json {
+					return err
+				}
+				until := "ends " + withinASecond
+				if !row.OldUntil.IsZero() {
+					until = "works until " + row.OldUntil.Local().Format(time.DateTime)
+				}
+				fmt.Fprintf(c.env.Err, "The old secret of %s %s.\n", row.Name, until)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&how.Overlap, "overlap", access.DefaultOverlap, "how long the old secret works on; 0 ends it at once")
+	cmd.Flags().StringVar(&how.Expires, "expires", "", "when the key ends: 90d, a last day (2027-01-31) or never (default: as before)")
+	return cmd
+}
+
+// withinASecond is when running gateways know of a change. One that is cut off from the store cannot.
+const withinASecond = "within a second at every gateway that reaches the store"
+
 func (c *command) listKeys() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the keys", Args: noArguments,
@@ -103,12 +174,13 @@ func (c *command) listKeys() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				shown := []shownKey{}
-				t := terminal.Table{Head: []string{"ID", "NAME", "ROLE", "PROFILE", "CREATED"},
+				shown := []restapi.Key{}
+				t := terminal.Table{Head: []string{"ID", "NAME", "ROLE", "PROFILE", "CREATED", "EXPIRES", "LAST USE"},
 					None: "no keys; create one with: toolfit keys create NAME"}
-				for _, k := range keys {
-					shown = append(shown, shownKey{k.ID, k.Name, k.Role, k.Profile, k.CreatedAt})
-					t.Row(k.ID, k.Name, k.Role, k.Profile, k.CreatedAt.Local().Format(time.DateOnly))
+				for _, row := range keys {
+					k := restapi.ShowKey(row)
+					shown = append(shown, k)
+					t.Row(k.ID, k.Name, k.Role, row.Profile, k.Created.Local().Format(time.DateOnly), expiry(k), lastUse(k))
 				}
 				return c.show(map[string]any{"keys": shown}, func() error { return t.Print(c.env.Out) })
 			})
@@ -116,12 +188,24 @@ func (c *command) listKeys() *cobra.Command {
 	}
 }
 
-type shownKey struct {
-	ID      string    `json:"id"`
-	Name    string    `json:"name"`
-	Role    string    `json:"role"`
-	Profile string    `json:"profile"`
-	Created time.Time `json:"created_at"`
+const toTheMinute = "2006-01-02 15:04"
+
+func expiry(k restapi.Key) string {
+	at := k.Expires.Local().Format(toTheMinute)
+	switch {
+	case k.Expires.IsZero():
+		return "never"
+	case k.HasExpired():
+		return "expired " + at
+	}
+	return at
+}
+
+func lastUse(k restapi.Key) string {
+	if k.Used.IsZero() {
+		return "-"
+	}
+	return k.Used.Local().Format(toTheMinute)
 }
 
 func (c *command) deleteKey() *cobra.Command {
@@ -129,10 +213,17 @@ func (c *command) deleteKey() *cobra.Command {
 		Use: "delete ID-OR-NAME", Short: "Delete a key", Args: takes(1, 1, "the id or name of a key"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withStore(cmd.Context(), func(_ *config.Config, st *store.Store) error {
-				if err := st.DeleteKey(cmd.Context(), args[0]); err != nil {
+				k, err := st.Key(cmd.Context(), args[0])
+				if err != nil {
 					return err
 				}
-				return c.printf(map[string]string{"deleted": args[0]}, "deleted %s\n", args[0])
+				if err := st.DeleteKey(cmd.Context(), k.ID); err != nil {
+					return err
+				}
+				if warning := restapi.ComesBack(k); warning != "" {
+					fmt.Fprintln(c.env.Err, warning)
+				}
+				return c.printf(map[string]string{"deleted": args[0]}, "deleted %s; it is refused %s\n", args[0], withinASecond)
 			})
 		},
 	}

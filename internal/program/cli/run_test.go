@@ -50,10 +50,22 @@ func (w *world) run(t *testing.T, args ...string) (code int, stdout, stderr stri
 	return code, out.String(), errs.String()
 }
 
+// runWith is run with text on standard input.
+func (w *world) runWith(t *testing.T, input string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs safeBuffer
+	code = Run(t.Context(), args, w.env(input, &out, &errs))
+	return code, out.String(), errs.String()
+}
+
 func (w *world) runTo(ctx context.Context, out, errs *safeBuffer, args ...string) int {
-	return Run(ctx, args, &Env{
-		In: strings.NewReader(""), Out: out, Err: errs, Lookup: w.lookup, Home: w.home, Program: "/opt/toolfit/toolfit", Version: "test",
-	})
+	return Run(ctx, args, w.env("", out, errs))
+}
+
+func (w *world) env(input string, out, errs *safeBuffer) *Env {
+	return &Env{
+		In: strings.NewReader(input), Out: out, Err: errs, Lookup: w.lookup, Home: w.home, Program: "/opt/toolfit/toolfit", Version: "test",
+	}
 }
 
 // put writes a file, with its folders.

@@ -141,6 +141,9 @@ func listen(address string) (net.Listener, error) {
 // serveOn serves until ctx ends, also on the socket unless it is nil. It calls ready with the
 // URL; nil prints the URL.
 func (c *command) serveOn(ctx context.Context, a *app.App, l, socket net.Listener, ready func(url string)) error {
+	if err := a.TakeAdminKey(ctx); err != nil {
+		return err
+	}
 	if err := a.CheckListen(a.Config().Listen); err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ type DoorOptions struct {
 	Peer      func(*http.Request) inbound.User // nil: inbound.Peer
 	// Passed returns who sent a request that another replica has passed on; false: its pass is not valid. nil: none is.
 	Passed func(*http.Request) (Principal, bool)
+	// Token returns who sends a token of an identity provider; nil: there are none.
+	Token func(r *http.Request, token string) (Principal, error)
 }
 
 // PassHeader holds the pass of a request that another replica has admitted and passed on.
@@ -69,11 +71,19 @@ func (d *Door) Check(r *http.Request) error {
 	if inbound.FromOwner(r) {
 		return checkSocket(r)
 	}
+	if err := d.CheckHost(r); err != nil {
+		return err
+	}
 	scheme, host := d.opts.Proxies.asked(r)
-	if !d.knows(host) {
+	return d.checkPage(r, scheme, host)
+}
+
+// CheckHost refuses requests for another host. It is enough where every page may read what is served.
+func (d *Door) CheckHost(r *http.Request) error {
+	if _, host := d.opts.Proxies.asked(r); !d.knows(host) {
 		return fault.New(fault.Forbidden, "Host %q is not served here", host).WithHint("add it to hosts in the configuration")
 	}
-	return d.checkPage(r, scheme, host)
+	return nil
 }
 
 // passed returns who sent a request that another replica has admitted: it has checked all the rest.
@@ -108,8 +118,8 @@ func (d *Door) Admit(r *http.Request) (Principal, error) {
 	case header != "":
 	case inbound.FromOwner(r):
 		return Owner(), nil // even if there are keys: this user owns the store
-	case d.opts.Keys.Any():
-		return Principal{}, refuse()
+	case d.Closed():
+		return Principal{}, d.refuse()
 	case d.isLocal(r):
 		return Local(), nil
 	default:
@@ -118,7 +128,7 @@ func (d *Door) Admit(r *http.Request) (Principal, error) {
 			WithHint("make a key: toolfit keys create NAME")
 	}
 	if len(header) <= 7 || !strings.EqualFold(header[:7], "bearer ") {
-		return Principal{}, refuse()
+		return Principal{}, d.refuse()
 	}
 	return d.who(r, strings.TrimSpace(header[7:]))
 }
@@ -136,9 +146,24 @@ func (d *Door) AdmitPassword(r *http.Request) (Principal, error) {
 	return d.who(r, password)
 }
 
-// who returns whose key or secret the text is.
+// refuse is the error for a request without a credential.
+func (d *Door) refuse() error {
+	if d.opts.Token == nil {
+		return refuse()
+	}
+	return fault.New(fault.Unauthorized, "a sign-in or a key is needed").
+		WithHint("MCP clients sign in by themselves; others send Authorization: Bearer, with a token of the identity provider or a key")
+}
+
+// Closed reports whether nobody comes in without a key or a token.
+func (d *Door) Closed() bool { return d.opts.Token != nil || d.opts.Keys.Any() }
+
+// who returns whose key, token or secret the text is.
 func (d *Door) who(r *http.Request, text string) (Principal, error) {
 	if !strings.HasPrefix(text, secretPrefix) {
+		if d.opts.Token != nil && !strings.HasPrefix(text, keyPrefix) {
+			return d.opts.Token(r, text)
+		}
 		return d.opts.Keys.Authenticate(r.Context(), text)
 	}
 	switch {

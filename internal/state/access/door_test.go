@@ -182,6 +182,32 @@ func TestWhoIsLocalAndWhoAdministers(t *testing.T) {
 	}
 }
 
+func TestIdentityProvidersCountAsKeys(t *testing.T) {
+	secret := access.NewLocalSecret()
+	bearer := "Bearer " + string(secret)
+	door := keyless(access.DoorOptions{Secret: secret, Peer: same, Token: func(_ *http.Request, token string) (access.Principal, error) {
+		t.Errorf("a provider is asked about %q", token)
+		return access.Principal{}, nil
+	}})
+	if !door.Closed() {
+		t.Error("the door is open")
+	}
+	if who, err := door.Admit(request(loopback)); !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("a local caller without the secret: %+v, %v", who, err)
+	}
+	if who, err := door.Admit(request(loopback, "Authorization", bearer)); err != nil || who != access.Owner() {
+		t.Errorf("with the secret: %+v, %v", who, err)
+	}
+	for name, r := range map[string]*http.Request{
+		"from elsewhere": request("192.0.2.1:5", "Authorization", bearer), "behind a proxy": request(loopback, "Authorization", bearer, "Via", "x"),
+		"a wrong secret": request(loopback, "Authorization", bearer+"x"), "a key": request(loopback, "Authorization", "Bearer tf_aaaaaaaa_bbbb"),
+	} {
+		if who, err := door.Admit(r); !fault.Is(err, fault.Unauthorized) {
+			t.Errorf("%s: %+v, %v", name, who, err)
+		}
+	}
+}
+
 func TestAPasswordBoxOpensThePickPageAlone(t *testing.T) {
 	text, row := newKey(t, "ci")
 	door := access.NewDoor(access.DoorOptions{Keys: access.New(source(func() ([]store.Key, error) { return []store.Key{row}, nil }), nil),

@@ -2,10 +2,10 @@ package access
 
 import (
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base32"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -26,9 +26,9 @@ const (
 // lower has no padding and no upper case, so that a key can be read aloud.
 var lower = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// NewKey makes a key. The text is shown to its user once; the row, whose CreatedAt the caller
-// sets, goes to the store. Profile "" means "default", and any profile for an admin. A nil
-// random means crypto/rand.
+// NewKey makes a key. The text is shown to its user once; the row, whose CreatedAt and ExpiresAt the
+// caller sets, goes to the store. Several profiles are separated by commas; "" means "default", and any
+// profile for an admin. A nil random means crypto/rand.
 func NewKey(name, profile string, role Role, random io.Reader) (text string, row store.Key, err error) {
 	if err := checkName(name); err != nil {
 		return "", store.Key{}, err
@@ -41,22 +41,54 @@ func NewKey(name, profile string, role Role, random io.Reader) (text string, row
 		profile = AnyProfile
 	case profile == "":
 		profile = defaultProfile
-	case profile == AnyProfile && role != Admin:
-		return "", store.Key{}, fault.New(fault.BadRequest, "a key of role %s needs one profile, not %q", role, AnyProfile).
-			WithHint("name a profile, or use role admin")
 	}
+	if err := checkProfiles(profile, role); err != nil {
+		return "", store.Key{}, err
+	}
+	id, err := randomText(random, idBytes)
+	if err != nil {
+		return "", store.Key{}, fmt.Errorf("make key %s: %w", name, err)
+	}
+	secret, err := randomText(random, secretBytes)
+	if err != nil {
+		return "", store.Key{}, fmt.Errorf("make key %s: %w", name, err)
+	}
+	hash := hashOf(secret)
+	row = store.Key{ID: id, Name: name, Profile: profile, Role: string(role), Hash: hash[:]}
+	return keyText(id, secret), row, nil
+}
+
+func keyText(id, secret string) string { return keyPrefix + id + "_" + secret }
+
+// randomText is n random bytes as text; a nil random means crypto/rand.
+func randomText(random io.Reader, n int) (string, error) {
 	if random == nil {
 		random = rand.Reader
 	}
-	var b [idBytes + secretBytes]byte
-	if _, err := io.ReadFull(random, b[:]); err != nil {
-		return "", store.Key{}, fmt.Errorf("make key %s: %w", name, err)
+	b := make([]byte, n)
+	if _, err := io.ReadFull(random, b); err != nil {
+		return "", err
 	}
-	id := lower.EncodeToString(b[:idBytes])
-	secret := lower.EncodeToString(b[idBytes:])
-	hash := sha256.Sum256([]byte(secret))
-	row = store.Key{ID: id, Name: name, Profile: profile, Role: string(role), Hash: hash[:]}
-	return keyPrefix + id + "_" + secret, row, nil
+	return lower.EncodeToString(b), nil
+}
+
+// checkProfiles refuses profiles that make no list.
+func checkProfiles(profiles string, role Role) error {
+	all := strings.Split(profiles, ",")
+	for i, one := range all {
+		switch {
+		case one == AnyProfile && role != Admin:
+			return fault.New(fault.BadRequest, "a key of role %s needs one profile, not %q", role, AnyProfile).
+				WithHint("name a profile, or use role admin")
+		case one == AnyProfile && len(all) > 1:
+			return fault.New(fault.BadRequest, "%q is all profiles, and stands alone", AnyProfile)
+		case one == "":
+			return fault.New(fault.BadRequest, "a profile's name is empty")
+		case slices.Contains(all[:i], one):
+			return fault.New(fault.BadRequest, "profile %q is named twice", one)
+		}
+	}
+	return nil
 }
 
 func checkName(name string) error {

@@ -3,6 +3,7 @@ package access_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,7 +17,8 @@ import (
 // source is a function as the place of the keys.
 type source func() ([]store.Key, error)
 
-func (s source) Keys(context.Context) ([]store.Key, error) { return s() }
+func (s source) Keys(context.Context) ([]store.Key, error)        { return s() }
+func (s source) DisabledPeople(context.Context) ([]string, error) { return nil, nil }
 
 // shelf is a place of keys that counts how often it is read.
 type shelf struct {
@@ -24,6 +26,13 @@ type shelf struct {
 	rows  []store.Key
 	err   error
 	reads int
+	out   []string // who is disabled
+}
+
+func (s *shelf) DisabledPeople(context.Context) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out, s.err
 }
 
 func (s *shelf) Keys(context.Context) ([]store.Key, error) {
@@ -75,7 +84,7 @@ func TestKnownKeyReadsTheStoreOnce(t *testing.T) {
 	keys := access.New(s, nil)
 	for range 100 {
 		who, err := keys.Authenticate(t.Context(), text)
-		if err != nil || who != (access.Principal{ID: row.ID, Name: "a", Role: access.Caller, Profile: "ops"}) {
+		if err != nil || who != (access.Principal{ID: row.ID, Name: "a", Kind: access.KindKey, Role: access.Caller, Profile: "ops"}) {
 			t.Fatalf("got %+v, %v", who, err)
 		}
 	}
@@ -190,6 +199,8 @@ type silent struct {
 	asked bool
 }
 
+func (s *silent) DisabledPeople(context.Context) ([]string, error) { return nil, nil }
+
 func (s *silent) Keys(ctx context.Context) ([]store.Key, error) {
 	if s.asked {
 		<-ctx.Done()
@@ -288,4 +299,32 @@ func BenchmarkAuthenticate(b *testing.B) {
 			}
 		}
 	})
+}
+
+func TestDisabledPeopleAreOutWithinTenSeconds(t *testing.T) {
+	s := &shelf{}
+	now := time.Unix(1e9, 0)
+	keys := access.New(s, &access.Options{Now: func() time.Time { return now }})
+	ctx := t.Context()
+	if err := keys.CheckPerson(ctx, "u_ann", "Ann"); err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	s.out = []string{"u_ann"}
+	s.mu.Unlock()
+	now = now.Add(10 * time.Second)
+	if err := keys.CheckPerson(ctx, "u_ann", "Ann"); !fault.Is(err, fault.Forbidden) || !strings.Contains(err.Error(), "Ann is disabled") {
+		t.Errorf("got %v", err)
+	}
+	if err := keys.CheckPerson(ctx, "u_bob", "Bob"); err != nil {
+		t.Error(err)
+	}
+	s.set(errors.New("away"))
+	now = now.Add(time.Hour)
+	if err := keys.CheckPerson(ctx, "u_ann", "Ann"); !fault.Is(err, fault.Forbidden) {
+		t.Errorf("the store is away, and it says %v", err)
+	}
+	if err := access.New(s, nil).CheckPerson(ctx, "u_bob", "Bob"); err == nil {
+		t.Error("somebody came in before it was known who is disabled")
+	}
 }

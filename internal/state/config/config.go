@@ -54,6 +54,8 @@ type Config struct {
 	Limits        Limits
 	Embeddings    Embeddings
 	Telemetry     Telemetry
+	Identity      []Identity
+	Broker        *Broker  // nil: off
 	Recall        *Recall  // nil: not served
 	Models        []Model  // in file order
 	Agents        []Agent  // in file order

@@ -18,6 +18,7 @@ type draft struct {
 
 	profileRefs []ref // profiles that overrides, rules and agents name
 	agentPlaces []place
+	brokerAt    place
 }
 
 type ref struct {
@@ -41,6 +42,8 @@ func (d *decoder) config(path string, src *doctree.Source) *Config {
 	}
 	c.checkRefs(d)
 	c.checkAgents(d)
+	c.checkPublic(d)
+	c.checkBroker(d)
 	if !slices.ContainsFunc(c.Profiles, func(p Profile) bool { return p.Name == DefaultProfile }) {
 		c.Profiles = append([]Profile{newProfile(DefaultProfile)}, c.Profiles...)
 	}
@@ -61,6 +64,8 @@ func (c *draft) fields() []field {
 		{"basePath", textInto(&c.BasePath, checkBasePath)},
 		{"publicURL", textInto(&c.PublicURL, urlLike("https://example.com"))},
 		{"proxies", networksInto(&c.Proxies)},
+		{"identity", c.readIdentity},
+		{"broker", c.readBroker},
 		{"replica", section([]field{
 			{"url", textInto(&c.Replica.URL, urlLike("http://10.1.2.3:8420"))},
 			{"drain", parsedInto(&c.Replica.Drain, parseDrain)},

@@ -45,3 +45,23 @@ func TestTheGuidesListOfAllKeysLoadsAndLacksNone(t *testing.T) {
 		}
 	}
 }
+
+func TestConfigurationsOfTheIdentityGuideLoad(t *testing.T) {
+	guide, err := os.ReadFile("../../../docs/identity.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(guide), "```yaml\n")[1:]
+	if len(blocks) < 10 {
+		t.Fatalf("only %d configurations", len(blocks))
+	}
+	for _, block := range blocks {
+		text, _, _ := strings.Cut(block, "```")
+		cfg, err := Parse("identity.yaml", []byte(text), func(string) (string, bool) { return "x", true })
+		if err != nil {
+			t.Errorf("%v\n%s", err, text)
+		} else if len(cfg.Identity) == 0 {
+			t.Errorf("no identity provider in\n%s", text)
+		}
+	}
+}

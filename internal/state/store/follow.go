@@ -24,8 +24,9 @@ const (
 	maxKeys    = 1000                  // of one table that are passed on one by one
 	tellAgain  = time.Second           // the pause after changes that could not be followed
 
-	versionEvery = time.Second      // how often SQLite is asked whether others have written
-	pollEvery    = 5 * time.Second  // how often anything may have changed in a PostgreSQL that does not tell
+	versionEvery = time.Second / 2  // how often SQLite is asked whether others have written: a deleted key works for a second at most
+	keysEvery    = time.Second / 2  // how often keys may have changed in a PostgreSQL that does not tell
+	pollEvery    = 5 * time.Second  // how often anything may have
 	checkEvery   = 15 * time.Second // the same in one that does: a message may be lost with its connection
 	wantedTime   = 30 * time.Second // how long others tell what is only told to those who want it
 )
@@ -123,14 +124,19 @@ func lookSQLite(s *Store, ctx context.Context, n *news) {
 	}
 }
 
-// lookPostgres looks at everything now and then.
+// lookPostgres looks at everything now and then, and at the keys often while nobody tells that one was deleted.
 func lookPostgres(s *Store, ctx context.Context, n *news) {
-	for looked := time.Now(); sleep(ctx, pollEvery); {
-		if s.Listening() && time.Since(looked) < checkEvery {
-			continue
+	for looked := time.Now(); sleep(ctx, keysEvery); {
+		every := pollEvery
+		if s.Listening() {
+			every = checkEvery
+		} else {
+			n.add(Change{Table: KeysTable})
 		}
-		looked = time.Now()
-		n.add(Change{})
+		if time.Since(looked) >= every {
+			looked = time.Now()
+			n.add(Change{})
+		}
 	}
 }
 
@@ -273,6 +279,9 @@ func (s *Store) Tell(ctx context.Context, changes ...Change) error {
 	_, err := s.exec(ctx, "SELECT pg_notify("+ourChannel+", told) FROM unnest($1::text[]) AS told", messages)
 	return s.explain("tell other gateways", err)
 }
+
+// KeysTable is what changes when keys are made, rotated or deleted.
+const KeysTable = "keys"
 
 // CallsTable is what changes when calls are recorded, and the topic of those who want to hear of it. The
 // database commits only one transaction at a time that tells something, so that nobody else is told.

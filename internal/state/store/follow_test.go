@@ -85,7 +85,10 @@ func changeAll(t *testing.T, s *store.Store) (changes []store.Change) {
 	}
 	changed("server_configs", "世界", s.SaveServerConfig(ctx, "世界", []byte("{}"), false))
 	changed("keys", "k1", s.CreateKey(ctx, store.Key{ID: "k1", Name: "ann", Hash: []byte{1}}))
-	_, err := s.SaveRule(ctx, store.Document{ID: "r 1", Body: []byte("{}")})
+	check(t, s.SavePerson(ctx, store.Person{ID: "u_1", SeenAt: noon}))
+	_, err := s.DisablePerson(ctx, "u_1", noon)
+	changed("people", "u_1", err)
+	_, err = s.SaveRule(ctx, store.Document{ID: "r 1", Body: []byte("{}")})
 	changed("rules", "r 1", err)
 	_, err = s.SaveAgent(ctx, store.Document{ID: "a\x00\xff", Body: []byte("{}")})
 	changed("agents", "a\x00\xff", err)
@@ -121,11 +124,15 @@ func TestOtherGatewaysHearOfEveryChangeButTheirOwn(t *testing.T) {
 		t.Errorf("one hears %q of itself, and %q of another store", us.heard, stranger.heard)
 	}
 	them.forget()
+	check(t, us.UseKeys(t.Context(), []string{"k1"}, noon))
 	check(t, us.DeleteServerConfig(t.Context(), "世界"))
 	check(t, us.DeleteKey(t.Context(), "ann"))
 	within(t, "what is deleted is heard of", func() bool {
 		return them.has(store.Change{Table: "server_configs", Key: "世界"}) && them.has(store.Change{Table: "keys", Key: "k1"})
 	})
+	if len(them.heard) != 2 {
+		t.Errorf("that a key was used is heard of: %q", them.heard)
+	}
 }
 
 func TestWhatNobodyFollowsIsNotTold(t *testing.T) {

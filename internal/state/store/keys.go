@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -12,29 +14,71 @@ import (
 type Key struct {
 	ID        string
 	Name      string
-	Profile   string
+	Profile   string // several are separated by commas
 	Role      string
 	Hash      []byte // SHA-256 of the secret
 	CreatedAt time.Time
+	ExpiresAt time.Time // zero: never
+	OldHash   []byte    // of the secret before this one; nil: none
+	OldUntil  time.Time // when that one ends
+	Origin    string    // the variable that has the key's text; "": none
+	UsedAt    time.Time // to the minute; zero: never. CreateKey ignores it
 }
 
 // CreateKey stores a new key. An id or name that is taken is a fault.Conflict.
 func (s *Store) CreateKey(ctx context.Context, k Key) error {
-	const insert = `INSERT INTO keys (id, name, profile, role, hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT DO NOTHING`
-	n, err := s.exec(ctx, insert, k.ID, k.Name, k.Profile, k.Role, k.Hash, micros(k.CreatedAt))
+	n, err := s.exec(ctx, insertKey, keyValues(k)...)
 	if err == nil && n == 0 {
 		return fault.New(fault.Conflict, "a key named %q exists already", k.Name).WithHint("choose another name, or delete that key first")
 	}
 	return s.explain("create key "+k.Name, err)
 }
 
+const insertKey = `INSERT INTO keys (id, name, profile, role, hash, created_at, expires_at, old_hash, old_until, origin)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`
+
+func keyValues(k Key) []any {
+	return []any{k.ID, k.Name, k.Profile, k.Role, k.Hash, micros(k.CreatedAt), micros(k.ExpiresAt), k.OldHash, micros(k.OldUntil), k.Origin}
+}
+
 // Keys returns all keys, the oldest first.
 func (s *Store) Keys(ctx context.Context) ([]Key, error) {
-	read := func(scan scanner, k *Key) error {
-		return scan(&k.ID, &k.Name, &k.Profile, &k.Role, &k.Hash, storedTime(&k.CreatedAt))
+	return list(ctx, s, "read keys", readKey, selectKeys+" ORDER BY created_at, id")
+}
+
+const selectKeys = `SELECT id, name, profile, role, hash, created_at, expires_at, old_hash, old_until, origin, COALESCE(used_at, 0)
+	FROM keys LEFT JOIN key_uses ON key = id`
+
+func readKey(scan scanner, k *Key) error {
+	return scan(&k.ID, &k.Name, &k.Profile, &k.Role, &k.Hash, storedTime(&k.CreatedAt), storedTime(&k.ExpiresAt), &k.OldHash,
+		storedTime(&k.OldUntil), &k.Origin, storedTime(&k.UsedAt))
+}
+
+// Key returns the key with that id, or else with that name. An unknown one is a fault.NotFound.
+func (s *Store) Key(ctx context.Context, idOrName string) (Key, error) {
+	keys, err := list(ctx, s, "read key "+idOrName, readKey, selectKeys+" WHERE id = $1 OR name = $2", idOrName, idOrName)
+	if err != nil {
+		return Key{}, err
 	}
-	return list(ctx, s, "read keys", read, "SELECT id, name, profile, role, hash, created_at FROM keys ORDER BY created_at, id")
+	for _, k := range keys {
+		if k.ID == idOrName || len(keys) == 1 {
+			return k, nil
+		}
+	}
+	return Key{}, fault.New(fault.NotFound, "no key has the id or name %q", idOrName)
+}
+
+// RotateKey replaces the secrets of a key, and when it and the old one end. The key must still have the hash that
+// it had when next was made of it, so that of two who rotate it none has a secret that works for nobody; else it is
+// a fault.Conflict.
+func (s *Store) RotateKey(ctx context.Context, next Key, had []byte) error {
+	const update = "UPDATE keys SET hash = $1, old_hash = $2, old_until = $3, expires_at = $4 WHERE id = $5 AND hash = $6"
+	n, err := s.exec(ctx, update, next.Hash, next.OldHash, micros(next.OldUntil), micros(next.ExpiresAt), next.ID, had)
+	if err == nil && n == 0 {
+		return fault.New(fault.Conflict, "key %s was rotated or deleted by somebody else at the same time", next.Name).
+			WithHint("try again")
+	}
+	return s.explain("rotate key "+next.Name, err)
 }
 
 // DeleteKey deletes the key with that id, or else with that name. An unknown one is a fault.NotFound.
@@ -42,11 +86,64 @@ func (s *Store) DeleteKey(ctx context.Context, idOrName string) error {
 	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		for _, query := range []string{"DELETE FROM keys WHERE id = $1", "DELETE FROM keys WHERE name = $1"} {
 			n, err := affected(tx.ExecContext(ctx, query, idOrName))
-			if err != nil || n > 0 {
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				_, err = tx.ExecContext(ctx, "DELETE FROM key_uses WHERE key NOT IN (SELECT id FROM keys)")
 				return err
 			}
 		}
 		return fault.New(fault.NotFound, "no key has the id or name %q", idOrName)
 	})
 	return s.explain("delete key "+idOrName, err)
+}
+
+// UseKeys stores that keys were used. It is no change that others hear of.
+func (s *Store) UseKeys(ctx context.Context, ids []string, at time.Time) error {
+	for some := range slices.Chunk(slices.Sorted(slices.Values(ids)), 500) {
+		var w where
+		when := w.value(micros(at))
+		var places []string
+		for _, id := range some {
+			places = append(places, w.value(id))
+		}
+		upsert := "INSERT INTO key_uses (key, used_at) SELECT id, CAST(" + when + " AS BIGINT) FROM keys WHERE id IN (" +
+			strings.Join(places, ", ") + ") ORDER BY id ON CONFLICT (key) DO UPDATE SET used_at = excluded.used_at" +
+			" WHERE excluded.used_at > key_uses.used_at" // in order, so that gateways do not block each other
+		if _, err := s.exec(ctx, upsert, w.args...); err != nil {
+			return s.explain("store when keys were used", err)
+		}
+	}
+	return nil
+}
+
+// GiveKey stores the key that a variable has, in place of the one of the same name that it had before. Several
+// gateways may do so at once. A key of that id or name that no variable has stays, and is a fault.Conflict.
+func (s *Store) GiveKey(ctx context.Context, k Key) error {
+	var done bool
+	give := func(ctx context.Context, tx *sql.Tx) error {
+		const replaced = "DELETE FROM keys WHERE name = $1 AND origin = $2 AND id <> $3"
+		if _, err := tx.ExecContext(ctx, replaced, k.Name, k.Origin, k.ID); err != nil {
+			return err
+		}
+		n, err := affected(tx.ExecContext(ctx, insertKey, keyValues(k)...))
+		if err != nil || n > 0 {
+			done = err == nil
+			return err
+		}
+		const update = "UPDATE keys SET hash = $1 WHERE id = $2 AND name = $3 AND origin = $4 AND hash <> $5"
+		if _, err := tx.ExecContext(ctx, update, k.Hash, k.ID, k.Name, k.Origin, k.Hash); err != nil {
+			return err
+		}
+		const same = "SELECT count(*) > 0 FROM keys WHERE id = $1 AND name = $2 AND origin = $3"
+		return tx.QueryRowContext(ctx, same, k.ID, k.Name, k.Origin).Scan(&done)
+	}
+	for range 3 { // another gateway may give another one at the same time; the last wins
+		if err := s.inTx(ctx, give); err != nil || done {
+			return s.explain("store key "+k.Name, err)
+		}
+	}
+	return fault.New(fault.Conflict, "there is another key with the name %q or the id of %s", k.Name, k.Origin).
+		WithHint("delete that key: toolfit keys delete %s; or make another text: toolfit keys generate", k.Name)
 }

@@ -51,15 +51,17 @@ const (
 	flatPath = "/api/agent-retrieval/in/v1/mcp/proxy/bench/tools/"
 	// flatLimit is of CPU per call through it, as a multiple of the same call through MCP.
 	flatLimit = 1.2
+	// tokenLimit is of CPU per call with a token that is known, as a multiple of the same call with a key.
+	tokenLimit = 1.1
 )
 
 // results are everything to measure of one scenario, each compared with an earlier one: gateways
-// with the proxy for the same clients, the flat proxy with MCP.
+// with the proxy for the same clients, the flat proxy with MCP, tokens with keys.
 func (l *lab) results(s *scenario) []*result {
 	var all []*result
 	var proxy *result
 	for _, t := range l.targets {
-		r := &result{scenario: s, target: t, base: proxy, limit: s.limit}
+		r := &result{scenario: s, target: t, base: proxy, against: "proxy", limit: s.limit}
 		if t.era == modern || t.upstream == l.servers[modern] {
 			r.limit = s.modernLimit
 		}
@@ -74,7 +76,23 @@ func (l *lab) results(s *scenario) []*result {
 		flat.name += " flat"
 		flat.flat = true
 		mcp := all[1] // legacy → toolfit → legacy
-		all = append(all, &result{scenario: &flat, target: mcp.target, base: mcp, limit: flatLimit})
+		all = append(all, &result{scenario: &flat, target: mcp.target, base: mcp, against: "MCP", limit: flatLimit})
+	}
+	if s.name == echo().name {
+		all = append(all, l.tokenResults(s)...)
+	}
+	return all
+}
+
+// tokenResults compare calls with a token with calls with a key, at the same gateway.
+func (l *lab) tokenResults(s *scenario) []*result {
+	var all []*result
+	withKey, withToken := *s, *s
+	withKey.name += " key"
+	withToken.name += " token"
+	for _, one := range l.signIns {
+		key := &result{scenario: &withKey, target: one.key}
+		all = append(all, key, &result{scenario: &withToken, target: one.token, base: key, against: "key", limit: tokenLimit})
 	}
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 )
@@ -18,7 +19,11 @@ type lab struct {
 	work    sync.WaitGroup
 	servers map[string]*process // the upstream servers, by era
 	targets []*target           // for the clients of each era: the proxy, then the gateways
+	signIns []signIn            // one for each era
 }
+
+// signIn is a gateway with an identity provider, for callers with a key and for callers with a token.
+type signIn struct{ key, token *target }
 
 // open starts a server and a proxy for each era, and a gateway for each pair of client and server.
 func (l *lab) open(ctx context.Context, stream bool) error {
@@ -44,25 +49,51 @@ func (l *lab) open(ctx context.Context, stream bool) error {
 		}
 		l.targets = append(l.targets, &target{name: era + " → proxy", era: era, proc: proxy, upstream: l.servers[era]})
 		for _, server := range []string{legacy, modern} {
-			t, err := l.gateway(ctx, era, server)
+			t, err := l.gateway(ctx, era, server, "")
 			if err != nil {
 				return err
 			}
 			l.targets = append(l.targets, t)
 		}
 	}
+	return l.openSignIns(ctx)
+}
+
+// openSignIns starts a gateway with an identity provider for each era.
+func (l *lab) openSignIns(ctx context.Context) error {
+	p, err := newProvider(ctx)
+	if err != nil {
+		return err
+	}
+	token, err := p.token()
+	if err != nil {
+		return err
+	}
+	public := strings.TrimSuffix(resource, "/mcp")
+	more := fmt.Sprintf("publicURL: %s\nidentity:\n- {issuer: %q, scope: mcp:tools, map: [{groups: [eng]}]}\n", public, p.issuer)
+	for _, era := range []string{legacy, modern} {
+		key, err := l.gateway(ctx, era, era, more)
+		if err != nil {
+			return err
+		}
+		key.name = era + " → toolfit, key or token → " + era
+		with := *key
+		with.key = token
+		l.signIns = append(l.signIns, signIn{key, &with})
+	}
 	return nil
 }
 
-// gateway starts a toolfit with a folder and key of its own, for clients and a server of these eras.
-func (l *lab) gateway(ctx context.Context, client, server string) (*target, error) {
+// gateway starts a toolfit with a folder and key of its own, for clients and a server of these eras, and more in its
+// configuration.
+func (l *lab) gateway(ctx context.Context, client, server, more string) (*target, error) {
 	dir, err := os.MkdirTemp(l.dir, "gateway-")
 	if err != nil {
 		return nil, err
 	}
 	file := filepath.Join(dir, "toolfit.yaml")
 	text := fmt.Sprintf("store: toolfit.db\nmcpServers:\n  bench: {url: \"http://%s/mcp\"}\nrecall: {}\n", l.servers[server].addr)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(text+more), 0o600); err != nil {
 		return nil, err
 	}
 	key, err := exec.CommandContext(ctx, l.program, "keys", "create", "bench", "--config", file).Output()
@@ -95,7 +126,7 @@ const (
 func (l *lab) memory(ctx context.Context) (idle, perSession int64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // closes the connections
-	t, err := l.gateway(ctx, legacy, legacy)
+	t, err := l.gateway(ctx, legacy, legacy, "")
 	if err != nil {
 		return 0, 0, err
 	}

@@ -11,7 +11,8 @@ import (
 type result struct {
 	scenario *scenario
 	target   *target
-	base     *result // what it is compared with; nil for a proxy
+	base     *result // what it is compared with; nil for nothing
+	against  string  // its name
 	limit    float64 // of the ratio to it
 	runs     []*sample
 }
@@ -80,11 +81,7 @@ func printGoals(out io.Writer, results []*result, idle, perSession int64) {
 	}
 	for _, r := range results {
 		if r.base != nil {
-			against := "× proxy"
-			if r.scenario.flat {
-				against = "× MCP"
-			}
-			line(r.scenario.name+", "+r.target.name+": CPU per call", "%.2f "+against, r.limit, r.ratio())
+			line(r.scenario.name+", "+r.target.name+": CPU per call", "%.2f × "+r.against, r.limit, r.ratio())
 		}
 	}
 	line("memory idle", "%.1f MB", 40, float64(idle)/1e6)

@@ -20,6 +20,11 @@ func child(kind string) {
 		countAsChild()
 	case "slow", "dying", "garbling":
 		serveBadly(kind)
+	case "browser":
+		if err := browse(os.Args[len(os.Args)-1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	case "conformance client":
 		if err := conformanceClient(os.Args[len(os.Args)-1]); err != nil {
 			fmt.Fprintln(os.Stderr, err)

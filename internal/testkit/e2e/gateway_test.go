@@ -64,15 +64,26 @@ type gateway struct {
 // serve runs a gateway in this process until the test ends or stop is called.
 func serve(t *testing.T, path string) *gateway {
 	t.Helper()
+	return serveOn(t, listen(t), path)
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// serveOn is serve with a listener.
+func serveOn(t *testing.T, l net.Listener, path string) *gateway {
+	t.Helper()
 	cfg, err := config.Load(path, os.LookupEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a, err := app.New(t.Context(), cfg, &app.Options{Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 // Package doctor checks everything that a gateway needs: configuration, store, address, access,
-// proxies, servers, agents and the clock. It starts servers to list their tools, with a store of
+// identity providers, proxies, servers, agents and the clock. It starts servers to list their tools, with a store of
 // its own, and changes nothing.
 //
 //	for _, f := range doctor.Check(ctx, doctor.Options{Load: load, Timeout: 30 * time.Second, …}) { … }
@@ -88,8 +88,9 @@ func (d *doctor) check(ctx context.Context) {
 		return
 	}
 	stored := d.store(ctx, cfg)
-	d.address(ctx, cfg)
+	running := d.address(ctx, cfg)
 	d.access(cfg, stored.keys)
+	d.identity(ctx, cfg, running)
 	d.proxies(cfg)
 	d.servers(ctx, cfg, stored)
 	d.recall(ctx, cfg, stored.servers)
@@ -242,6 +243,8 @@ func (d *doctor) access(cfg *config.Config, keys int) {
 	switch {
 	case keys < 0:
 		return // reported with the store
+	case keys == 0 && len(cfg.Identity) > 0:
+		d.say(good, subject, "people and services sign in; there are no keys for when an identity provider is away", makeOne)
 	case keys == 0 && open:
 		d.say(Problem, subject, cfg.Listen+" can be reached from other machines, and there are no keys", makeOne+"; or listen on 127.0.0.1")
 	case keys == 0 && behind:
@@ -250,7 +253,7 @@ func (d *doctor) access(cfg *config.Config, keys int) {
 	case keys == 0:
 		d.say(good, subject, "no keys: programs of this user can list and call tools; everything else needs the local secret", "")
 		d.local()
-	case open && len(cfg.Hosts) == 0:
+	case open && len(cfg.Hosts) == 0 && cfg.PublicURL == "":
 		d.say(warning, subject, cfg.Listen+" can be reached from other machines, but only loopback Host names are accepted",
 			"add its host names to hosts")
 	default:

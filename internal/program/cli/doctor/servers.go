@@ -177,24 +177,25 @@ func saidBy(a *app.App, s config.Server) string {
 	return ""
 }
 
-// address checks that a gateway can listen, or does already.
-func (d *doctor) address(ctx context.Context, cfg *config.Config) {
+// address checks that a gateway can listen, or does already, which it returns.
+func (d *doctor) address(ctx context.Context, cfg *config.Config) (running bool) {
 	const subject = "address"
 	l, err := net.Listen("tcp", cfg.Listen)
 	if err == nil {
 		l.Close()
 		d.say(good, subject, cfg.Listen+" is free", "")
-		return
+		return false
 	}
 	if !errors.Is(err, syscall.EADDRINUSE) && !strings.Contains(err.Error(), "Only one usage") { // on Windows
 		d.say(Problem, subject, "cannot listen on "+cfg.Listen+": "+err.Error(), "choose another address: listen, or --listen")
-		return
+		return false
 	}
 	if isGateway(ctx, "http://"+Reachable(cfg.Listen)+cfg.BasePath) {
 		d.say(good, subject, "a gateway answers on "+cfg.Listen, "")
-		return
+		return true
 	}
 	d.say(Problem, subject, cfg.Listen+" is taken by another program", "stop that program, or choose another address: listen, or --listen")
+	return false
 }
 
 // isGateway tells whether a toolfit gateway answers at the address.
