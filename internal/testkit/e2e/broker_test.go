@@ -193,7 +193,10 @@ func TestAnyReplicaFinishesASignIn(t *testing.T) {
 		}
 		token := tokenOf(t, handler)
 		status := func(url string) int {
-			r, _ := http.NewRequest("GET", url+"/api/v1/tools", nil)
+			r, _ := http.NewRequest("POST", url+"/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{`+
+				`"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`))
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Accept", "application/json, text/event-stream")
 			r.Header.Set("Authorization", "Bearer "+token)
 			resp, err := plainHTTP.Do(r)
 			if err != nil {
@@ -215,6 +218,10 @@ func TestAnyReplicaFinishesASignIn(t *testing.T) {
 			}
 		}
 		within(200, time.Second)
+		g := &gateway{url: urls[0]}
+		if status, said := g.as(t, token, "GET", "/api/v1/tools"); status != 403 || !strings.Contains(said, "use tools, and nothing else") {
+			t.Errorf("the REST API answers %d %s", status, said)
+		}
 		st, err := store.Open(t.Context(), at, nil)
 		if err != nil {
 			t.Fatal(err)
