@@ -12,6 +12,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -57,6 +58,8 @@ type Server struct {
 	Grace    time.Duration // in which an old refresh token is taken once more; 0: it ends the family
 	Scopes   []string      // that the MCP server demands
 	Subject  string        // who signs in next
+	Asks     bool          // it shows a page first, on which the person agrees by a link
+	Pending  int           // how often a sign-in on another device is not done yet
 	Log      []string      // requests, by path
 	Next     http.Handler  // what the MCP server answers to those who get in; nil: {}
 
@@ -135,6 +138,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.register(w, r)
 	case "/authorize":
 		s.authorize(w, r)
+	case "/device":
+		s.device(w, r)
 	case "/token":
 		s.token(w, r)
 	case "/revoke":
@@ -205,6 +210,7 @@ func (s *Server) metadata(w http.ResponseWriter) {
 	about := map[string]any{
 		"issuer": s.URL, "authorization_endpoint": s.URL + "/authorize", "token_endpoint": s.URL + "/token",
 		"registration_endpoint": s.URL + "/register", "revocation_endpoint": s.URL + "/revoke",
+		"device_authorization_endpoint":                  s.URL + "/device",
 		"code_challenge_methods_supported":               []string{"S256"},
 		"token_endpoint_auth_methods_supported":          []string{"none", "client_secret_basic"},
 		"authorization_response_iss_parameter_supported": true,
@@ -234,6 +240,11 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	back, err := url.Parse(q.Get("redirect_uri"))
 	if _, known := s.clients[q.Get("client_id")]; !known || err != nil || q.Get("code_challenge_method") != "S256" {
 		http.Error(w, "unknown client, or no PKCE", 400)
+		return
+	}
+	if s.Asks && !q.Has("agreed") {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<!doctype html><title>Agree</title><a href="/authorize?%s&amp;agreed=1">Agree</a>`, html.EscapeString(q.Encode()))
 		return
 	}
 	out := url.Values{"state": {q.Get("state")}, "iss": {s.URL}}
@@ -278,6 +289,8 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		answer(w, 400, map[string]any{"error": "invalid_target"})
 	case r.FormValue("grant_type") == "authorization_code":
 		s.redeem(w, r, client)
+	case r.FormValue("grant_type") == "urn:ietf:params:oauth:grant-type:device_code":
+		s.redeemDevice(w, r, client)
 	case r.FormValue("grant_type") == "refresh_token":
 		s.refresh(w, r, client)
 	case r.FormValue("grant_type") == "client_credentials" && secret != "":
