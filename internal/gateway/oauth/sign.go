@@ -172,7 +172,7 @@ func withForget(err, forgotten error) error {
 
 // Keep stores what an owner has been granted.
 func (c *Connections) Keep(ctx context.Context, client *Client, owner string, f *Found, r *Registration, t *Token) error {
-	raw, err := json.Marshal(grant{Found: *f, Client: *r, Token: *t})
+	raw, err := json.Marshal(grant{For: client.url.String(), Found: *f, Client: *r, Token: *t})
 	if err != nil {
 		return err
 	}

@@ -120,6 +120,22 @@ func (s *Server) EndAll() {
 	})
 }
 
+// End ends what somebody has granted, without telling.
+func (s *Server) End(subject string) {
+	s.Set(func() {
+		for _, f := range s.families {
+			f.ended = f.ended || f.subject == subject
+		}
+	})
+}
+
+// Token returns a token of somebody who got it elsewhere.
+func (s *Server) Token(subject string) string {
+	f := &family{subject: subject, access: "secret-access-" + rand.Text(), expires: time.Now().Add(time.Hour)}
+	s.Set(func() { s.families[f.access] = f })
+	return f.access
+}
+
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
