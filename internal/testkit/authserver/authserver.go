@@ -12,7 +12,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"html"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -58,7 +57,7 @@ type Server struct {
 	Grace    time.Duration // in which an old refresh token is taken once more; 0: it ends the family
 	Scopes   []string      // that the MCP server demands
 	Subject  string        // who signs in next
-	Asks     bool          // it shows a page first, on which the person agrees by a link
+	Asks     bool          // it shows a page first, on which the person agrees
 	Pending  int           // how often a sign-in on another device is not done yet
 	Log      []string      // requests, by path
 	Next     http.Handler  // what the MCP server answers to those who get in; nil: {}
@@ -258,9 +257,9 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "unknown client, or no PKCE", 400)
 		return
 	}
-	if s.Asks && !q.Has("agreed") {
+	if s.Asks && r.Method == http.MethodGet {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, `<!doctype html><title>Agree</title><a href="/authorize?%s&amp;agreed=1">Agree</a>`, html.EscapeString(q.Encode()))
+		fmt.Fprint(w, `<!doctype html><title>Agree</title><form method="post"><button>Agree</button></form>`)
 		return
 	}
 	out := url.Values{"state": {q.Get("state")}, "iss": {s.URL}}
