@@ -15,6 +15,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/testkit/authserver"
@@ -296,4 +297,51 @@ func TestSignInToAServerInARealBrowser(t *testing.T) {
 	b.Accessible(axe)
 	b.Screenshot("connections.dark")
 	b.CheckConsole()
+}
+
+// TestWhoMaySignInByREST: each for themselves, and nobody whom any program on this machine could be.
+func TestWhoMaySignInByREST(t *testing.T) {
+	w, _ := withTracker(t, "127.0.0.1")
+	ask := func(key, method, path, body string) string {
+		req, err := http.NewRequestWithContext(t.Context(), method, w.URL+"/api/v1/connections"+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Authorization", "Bearer "+key)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body) // what is missing is told below
+		return resp.Status + " " + string(text)
+	}
+	ann := w.key("ann", "default", access.Caller)
+	bob := w.key("bob", "default", access.Caller)
+	eve := w.key("eve", "default", access.Viewer)
+	var begun restapi.DeviceLogin
+	answer := ask(ann, "POST", "/tracker/device", "")
+	if err := json.Unmarshal([]byte(answer[len("200 OK "):]), &begun); err != nil || begun.State == "" {
+		t.Fatal(answer)
+	}
+	state := `{"state":"` + begun.State + `"}`
+	for _, c := range []struct{ key, method, path, body, want string }{
+		{eve, "POST", "/tracker", "", "403"},
+		{ann, "POST", "/shared", "", "403"},
+		{ann, "POST", "/shared/device", "", "403"},
+		{ann, "GET", "?all=true", "", "403"},
+		{bob, "POST", "/tracker/device/finish", state, "404"},
+		{ann, "POST", "/tracker/device/finish", `{}`, "400"},
+		{ann, "POST", "/tracker/device/finish", `[]`, "400"},
+		{ann, "POST", "/shared/device/finish", state, "403"},
+		{ann, "POST", "/nothing/device", "", "404"},
+		{ann, "POST", "/tracker/device/finish", state, `200 OK {"connected":"tracker"}`},
+		{ann, "POST", "/tracker/device/finish", state, "404"},
+		{bob, "DELETE", "/tracker", "", "404"},
+		{ann, "DELETE", "/tracker", "", "200"},
+	} {
+		if got := ask(c.key, c.method, c.path, c.body); !strings.HasPrefix(got, c.want) || strings.Contains(got, "secret-") {
+			t.Errorf("%s %s %s: %s", c.method, c.path, c.body, got)
+		}
+	}
 }
