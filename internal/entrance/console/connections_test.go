@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -342,6 +343,14 @@ func TestWhoMaySignInByREST(t *testing.T) {
 	} {
 		if got := ask(c.key, c.method, c.path, c.body); !strings.HasPrefix(got, c.want) || strings.Contains(got, "secret-") {
 			t.Errorf("%s %s %s: %s", c.method, c.path, c.body, got)
+		}
+	}
+	local := w.app.API(func(*http.Request) (access.Principal, error) { return access.Local(), nil })
+	for _, path := range []string{"/tracker", "/tracker/device", "/shared"} {
+		got := httptest.NewRecorder()
+		local.ServeHTTP(got, httptest.NewRequest("POST", "/api/v1/connections"+path, nil))
+		if got.Code != 403 {
+			t.Errorf("%s as anybody on this machine: %d %s", path, got.Code, got.Body)
 		}
 	}
 }
