@@ -84,6 +84,8 @@ func (a *API) routes() []route {
 		{"DELETE /connections/{id}", 0, a.endConnection},
 		{"POST /connections/{id}/finish", body, a.finishConnection},
 		{"POST /connections/{id}/token", body, a.keepToken},
+		{"POST /connections/{id}/device", 0, byID(a.BeginDevice)},
+		{"POST /connections/{id}/device/finish", body, a.finishDevice},
 		{"GET /values", 0, a.listValues},
 		{"PUT /values/{id}", body, a.setValue},
 		{"DELETE /values/{id}", 0, removes(quietly(a.RemoveValue))},

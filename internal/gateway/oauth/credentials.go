@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/gateway/httpapi"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -31,6 +32,7 @@ func (c *Connections) shared(cfg config.Server) (httpapi.Credentials, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Changed(cfg.ID) // its settings may be others
 	switch cfg.OAuth.As {
 	case config.AsClient:
 		return &own{connections: c, client: client}, nil
@@ -51,15 +53,44 @@ type signed struct {
 }
 
 func (s *signed) Header(ctx context.Context, caller string) (*http.Header, error) {
-	return s.connections.header(ctx, s.client, s.owned(caller))
+	o, err := s.owned(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
+	header, err := s.connections.header(ctx, s.client, o)
+	if fault.Is(err, fault.LoginRequired) && caller == "" {
+		if next, failed := s.owned(ctx, caller); failed == nil && next != o { // somebody else may still be signed in
+			return s.connections.header(ctx, s.client, next)
+		}
+	}
+	return header, err
 }
 
 func (s *signed) Refused(ctx context.Context, caller string, sent *http.Header, challenge http.Header) bool {
-	return s.connections.refused(ctx, s.client, s.owned(caller), sent)
+	o, err := s.owned(ctx, caller)
+	if err != nil {
+		return false
+	}
+	if s.connections.refused(ctx, s.client, o, sent) {
+		return true
+	}
+	next, err := s.owned(ctx, caller)
+	return err == nil && next != o && next.owner != ""
 }
 
-func (s *signed) owned(caller string) owned {
-	return owned{s.client.id, ownerOf(&s.client.cfg, caller)}
+// owned is the connection of a caller. Where people have their own, the gateway itself has none, and lists with one of
+// theirs.
+func (s *signed) owned(ctx context.Context, caller string) (owned, error) {
+	o := owned{s.client.id, ownerOf(&s.client.cfg, caller)}
+	if caller != "" || s.client.cfg.As != config.AsUser {
+		return o, nil
+	}
+	owner, err := s.connections.opts.Store.Listed(ctx, s.client.id)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return o, err
+	}
+	o.owner = owner
+	return o, nil
 }
 
 // own is a token of the gateway itself, by client credentials. Nothing of it is stored: each gateway asks for its own.

@@ -10,15 +10,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func (c *command) connections() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "connections", Short: "Give servers what they need from you",
-		Args: takes(0, 0, "one of set and unset"), RunE: help,
-	}
-	cmd.AddCommand(c.setValue(), c.unsetValue())
-	return cmd
-}
-
 // maxValueInput limits what is read of a value.
 const maxValueInput = 64 << 10
 

@@ -86,7 +86,8 @@ func (d *decoder) userValue(reference string) (string, error) {
 	case !d.users:
 		return "", fmt.Errorf("%s is each person's own value, which only headers of servers and APIs can have", reference)
 	case UserValues(reference) == nil:
-		return "", fmt.Errorf("%s does not name a value; write letters, digits, dots, hyphens and underscores, such as ${user:jira_token}", reference)
+		return "", fmt.Errorf("%s does not name a value; write letters, digits, dots, hyphens and underscores, such as ${user:jira_token}",
+			reference)
 	}
 	return reference, nil
 }

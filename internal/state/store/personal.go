@@ -25,7 +25,7 @@ const maxPersonal = 200
 // SavePersonal stores a value in place of an older one. Without a secret key it is a fault.BadConfig.
 func (s *Store) SavePersonal(ctx context.Context, p Personal) error {
 	if s.opts.SecretKey.IsZero() {
-		return errNoKey
+		return ErrNoKey
 	}
 	now := micros(s.opts.Now())
 	if _, err := s.exec(ctx, "DELETE FROM personal WHERE expires_at > 0 AND expires_at <= $1", now); err != nil {

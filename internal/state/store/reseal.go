@@ -21,7 +21,8 @@ type sealedRow struct {
 // sealedBefore are the rows of a table that another key than the first has sealed.
 func (s *Store) sealedBefore(ctx context.Context, table, column, row string) ([]sealedRow, error) {
 	read := func(scan scanner, r *sealedRow) error { return scan(&r.row, &r.data) }
-	query := "SELECT " + row + ", " + column + " FROM " + table + " WHERE substr(" + column + ", 1, 1) = $1 AND substr(" + column + ", 2, 4) <> $2"
+	query := "SELECT " + row + ", " + column + " FROM " + table +
+		" WHERE substr(" + column + ", 1, 1) = $1 AND substr(" + column + ", 2, 4) <> $2"
 	return list(ctx, s, "read what older keys have sealed", read, query, []byte{sealedAESGCM}, s.opts.SecretKey.id[:])
 }
 
