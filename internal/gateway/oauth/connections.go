@@ -23,6 +23,7 @@ type Store interface {
 	LeaseConnection(ctx context.Context, c *store.Connection, replica string, lease time.Duration) (bool, error)
 	RenewConnection(ctx context.Context, c *store.Connection, replica string) (bool, error)
 	FreeConnection(ctx context.Context, c *store.Connection, replica string) error
+	FirstConnected(ctx context.Context, server tool.ServerID) (owner string, err error)
 	DeleteConnection(ctx context.Context, server tool.ServerID, owner string) error
 	AddConnectionLogin(ctx context.Context, state string, l store.ConnectionLogin, lifetime time.Duration) error
 	TakeConnectionLogin(ctx context.Context, state, owner string) (store.ConnectionLogin, error)
@@ -142,7 +143,7 @@ func (c *Connections) Changed(server tool.ServerID) {
 
 // read reads the row, unless it is known. The caller holds h.mu.
 func (c *Connections) read(ctx context.Context, client *Client, o owned, h *held) error {
-	if h.row.Version != 0 {
+	if h.row.Version != 0 && h.row.State != store.NeedsLogin { // somebody may have signed in, at another gateway
 		return nil
 	}
 	row, err := c.opts.Store.Connection(ctx, o.server, o.owner)

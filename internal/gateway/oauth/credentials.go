@@ -33,15 +33,36 @@ type signed struct {
 }
 
 func (s *signed) Header(ctx context.Context, caller string) (*http.Header, error) {
-	return s.connections.header(ctx, s.client, s.owned(caller))
+	o, err := s.owned(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
+	return s.connections.header(ctx, s.client, o)
 }
 
-func (s *signed) Refused(ctx context.Context, caller string, sent *http.Header, challenge http.Header) bool {
-	return s.connections.refused(ctx, s.client, s.owned(caller), sent)
+func (s *signed) Refused(ctx context.Context, caller string, sent *http.Header, _ http.Header) bool {
+	o, err := s.owned(ctx, caller)
+	return err == nil && s.connections.refused(ctx, s.client, o, sent)
 }
 
-func (s *signed) owned(caller string) owned {
-	return owned{s.client.id, ownerOf(&s.client.cfg, caller)}
+func (s *signed) Rejected(ctx context.Context, caller string, _ *http.Header, status int, challenge http.Header) error {
+	o, err := s.owned(ctx, caller)
+	switch {
+	case err != nil:
+		return err
+	case status == http.StatusForbidden:
+		return s.connections.widen(ctx, s.client, o, challenge)
+	}
+	return s.connections.rejected(ctx, s.client, o)
+}
+
+// owned is whose connection a caller uses. What each person signs in to is listed by the first who has.
+func (s *signed) owned(ctx context.Context, caller string) (o owned, err error) {
+	o = owned{s.client.id, ownerOf(&s.client.cfg, caller)}
+	if caller == "" && s.client.cfg.As == config.AsUser {
+		o.owner, err = s.connections.opts.Store.FirstConnected(ctx, o.server)
+	}
+	return o, err
 }
 
 // own is a token of the gateway itself, by client credentials. Nothing of it is stored: each gateway asks for its own.

@@ -16,6 +16,7 @@ const (
 	pollEvery = 100 * time.Millisecond // while another gateway renews
 	firstWait = 2 * time.Second        // after a renewal that failed and may pass; each further wait is twice as long
 	maxWait   = time.Minute
+	freshTime = time.Minute // a token that is refused so soon would be refused later, too
 )
 
 // renew renews a connection, or waits for whoever does: of all gateways one at a time asks for a new token, because
@@ -160,12 +161,69 @@ func (c *Connections) save(ctx context.Context, client *Client, h *held, row sto
 	return c.take(client, h, row)
 }
 
+// rejected is called when the server has refused a token that was to be good. One that was made just now ends the
+// connection: it has to be got anew, maybe elsewhere.
+func (c *Connections) rejected(ctx context.Context, client *Client, o owned) error {
+	const why = "it refuses the token (HTTP 401)"
+	h := c.hold(o)
+	h.mu.Lock()
+	err := c.read(ctx, client, o, h)
+	row := h.row
+	failure := h.failure
+	fresh := c.opts.Now().Sub(h.grant.Token.Issued) < freshTime
+	h.mu.Unlock()
+	switch {
+	case err != nil:
+		return err
+	case row.State == store.NeedsLogin:
+		return c.needsLogin(o.server, row.Reason)
+	case failure != nil:
+		return failure
+	case !fresh:
+		return c.needsLogin(o.server, why)
+	}
+	mine, err := c.opts.Store.LeaseConnection(ctx, &row, c.opts.Replica, leaseTime)
+	if err != nil || !mine {
+		return c.needsLogin(o.server, why)
+	}
+	return c.end(ctx, client, h, row, why)
+}
+
+// widen is called when the server wants scopes that the token does not have. The next sign-in asks for them, too.
+// It returns nil if they were asked for already: another sign-in would change nothing.
+func (c *Connections) widen(ctx context.Context, client *Client, o owned, refusal http.Header) error {
+	wanted := missing(refusal)
+	h := c.hold(o)
+	h.mu.Lock()
+	err := c.read(ctx, client, o, h)
+	row := h.row
+	g := h.grant
+	h.mu.Unlock()
+	if err != nil || len(wanted) == 0 || subset(wanted, g.Found.Scopes) {
+		return err
+	}
+	needs := c.needsLogin(o.server, "this call needs more rights than were granted")
+	if subset(wanted, g.Wider) {
+		return needs
+	}
+	mine, err := c.opts.Store.LeaseConnection(ctx, &row, c.opts.Replica, leaseTime)
+	if err != nil || !mine {
+		return needs // the next call notes it
+	}
+	g.Wider = union(union(g.Found.Scopes, g.Wider), wanted)
+	if err := c.write(ctx, client, h, row, &g); err != nil {
+		return err
+	}
+	return needs
+}
+
 // refused is called when the server has refused a token: a newer one is used if there is one by now, else one is
 // asked for, once. True: try again.
 func (c *Connections) refused(ctx context.Context, client *Client, o owned, sent *http.Header) bool {
 	h := c.hold(o)
 	h.mu.Lock()
 	err := c.read(ctx, client, o, h)
+	tooSoon := c.opts.Now().Before(h.retryAt)
 	newer := h.header != nil && h.header.Get("Authorization") != sent.Get("Authorization") && h.row.State == store.Ready
 	h.mu.Unlock()
 	switch {
@@ -173,6 +231,8 @@ func (c *Connections) refused(ctx context.Context, client *Client, o owned, sent
 		return false
 	case newer:
 		return true
+	case tooSoon:
+		return false
 	}
 	return c.renew(ctx, client, o, h) == nil
 }

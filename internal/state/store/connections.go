@@ -75,6 +75,15 @@ func (s *Store) Connection(ctx context.Context, server tool.ServerID, owner stri
 	return c, err
 }
 
+// FirstConnected is the owner whose connection to a server is the oldest that can be used, the gateway's own before
+// all others; "" also if there is none.
+func (s *Store) FirstConnected(ctx context.Context, server tool.ServerID) (owner string, err error) {
+	const query = `SELECT owner FROM connections WHERE server = $1 AND state = $2
+		ORDER BY CASE owner WHEN '' THEN 0 ELSE 1 END, created_at, owner LIMIT 1`
+	err = s.readOne(ctx, "read connections", nil, query, []any{server, Ready}, []any{&owner})
+	return owner, err
+}
+
 // errNoKey refuses to store tokens that everybody could read who has the file.
 var errNoKey = fault.New(fault.BadConfig, "the store has no key to encrypt tokens").WithHint("set TOOLFIT_SECRET_KEY and restart")
 
