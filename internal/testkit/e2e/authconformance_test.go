@@ -14,8 +14,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/program/app"
+	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/testkit/testparts"
 )
@@ -151,7 +153,8 @@ func signInClient(address string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	a, err := app.New(ctx, cfg, &app.Options{Version: "test", Env: lookup})
+	secret := access.NewLocalSecret()
+	a, err := app.New(ctx, cfg, &app.Options{Version: "test", Env: lookup, LocalSecret: secret})
 	if err != nil {
 		return err
 	}
@@ -166,7 +169,7 @@ func signInClient(address string) error {
 	defer func() { stop(); <-ended }()
 	url := "http://" + l.Addr().String()
 	if cfg.Servers[0].OAuth.As != config.AsClient {
-		if err := signInUntilServed(ctx, a, url); err != nil {
+		if err := signInUntilServed(ctx, url, string(secret)); err != nil {
 			return err
 		}
 	}
@@ -178,23 +181,35 @@ func signInClient(address string) error {
 }
 
 // signInUntilServed signs in as long as the gateway says that somebody should.
-func signInUntilServed(ctx context.Context, a *app.App, url string) error {
+func signInUntilServed(ctx context.Context, url, secret string) error {
 	for range 5 {
-		if err := standIn(ctx, url, "up", ""); err != nil {
+		if err := standIn(ctx, url, "up", secret); err != nil {
 			return err
 		}
-		a.Catalog.Ready(ctx, "default")
-		said, err := restCall(ctx, "POST", url+"/api/v1/tools/test-tool/call", "", "{}")
-		if err == nil {
-			return nil
-		}
-		connections, _ := restCall(ctx, "GET", url+"/api/v1/connections", "", "")
-		fmt.Fprintln(os.Stderr, "after the sign-in:", err, said, connections)
-		if !strings.Contains(said, "login_required") && !strings.Contains(connections, "needs_login") {
+		again, err := servedOrWanted(ctx, url, secret)
+		if !again || err != nil {
 			return err
 		}
 	}
 	return fmt.Errorf("the gateway wants one sign-in after the other")
+}
+
+// servedOrWanted waits until the tool is served, and tells whether somebody has to sign in for that.
+func servedOrWanted(ctx context.Context, url, secret string) (again bool, err error) {
+	said := ""
+	for began := time.Now(); time.Since(began) < 5*time.Second; time.Sleep(20 * time.Millisecond) { // until the tools are listed
+		if said, err = restCall(ctx, "POST", url+"/api/v1/tools/test-tool/call", secret, "{}"); err == nil {
+			return false, nil
+		}
+		connections, _ := restCall(ctx, "GET", url+"/api/v1/connections", secret, "")
+		if strings.Contains(said, "login_required") || strings.Contains(connections, "needs_login") {
+			return true, nil
+		}
+		if !strings.Contains(said, "unknown_tool") {
+			break
+		}
+	}
+	return false, fmt.Errorf("%w: %s", err, said)
 }
 
 // standIn signs in to a server behind a gateway as a person does: it begins, goes where the browser is sent, and
