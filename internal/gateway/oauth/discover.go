@@ -189,7 +189,11 @@ func (c *Client) server(ctx context.Context, about *resourceMetadata) (*serverMe
 	if fault.Is(why, fault.LoginRequired) {
 		return nil, why
 	}
-	return nil, c.unusable("no metadata was found of %s: %v", strings.Join(issuers, ", "), fault.Plain(why))
+	err := c.unusable("no metadata was found of %s: %v", strings.Join(issuers, ", "), fault.Plain(why))
+	if fault.Is(why, fault.Forbidden) {
+		err = err.WithHint("if it is in your own network, add to %s: oauth: {issuer: %q}", c.id, issuers[0])
+	}
+	return nil, err
 }
 
 // metadata reads what the authorization server says about itself, from the first of the usual places that answers.

@@ -28,7 +28,7 @@ func (c *Client) probe(ctx context.Context) (http.Header, error) {
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	req.Header.Set("User-Agent", "toolfit")
-	resp, err := c.http.Do(req)
+	resp, err := c.own.Do(req)
 	if err != nil {
 		return nil, fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", c.id, fault.Plain(err))
 	}
