@@ -193,6 +193,7 @@ func (c *Connections) header(ctx context.Context, client *Client, o owned) (*htt
 	needs := h.row.State == store.NeedsLogin
 	reason := h.row.Reason
 	due := h.due(now)
+	version := h.row.Version
 	holds := h.grant.Token.Expires.IsZero() || now.Before(h.grant.Token.Expires)
 	h.mu.Unlock()
 	switch {
@@ -201,7 +202,7 @@ func (c *Connections) header(ctx context.Context, client *Client, o owned) (*htt
 	case !due:
 		return header, nil
 	}
-	err := c.renew(ctx, client, o, h)
+	err := c.renew(ctx, client, o, h, version)
 	if err != nil && holds && !fault.Is(err, fault.LoginRequired) && ctx.Err() == nil {
 		return header, nil // it serves to its end
 	}

@@ -121,6 +121,14 @@ func (o *own) get(ctx context.Context) error {
 	return nil
 }
 
+func (o *own) Rejected(_ context.Context, _ string, _ *http.Header, status int, challenge http.Header) error {
+	if status == http.StatusForbidden && len(missing(challenge)) == 0 {
+		return nil
+	}
+	return o.client.unusable("it refuses the token of its client (HTTP %d)", status).
+		WithHint("check clientId and scopes of oauth of %s", o.client.id)
+}
+
 func (o *own) Refused(_ context.Context, _ string, sent *http.Header, _ http.Header) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

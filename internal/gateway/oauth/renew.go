@@ -19,15 +19,14 @@ const (
 	freshTime = time.Minute // a token that is refused so soon would be refused later, too
 )
 
-// renew renews a connection, or waits for whoever does: of all gateways one at a time asks for a new token, because
+// renew gets a newer version of a connection, or waits for whoever does: of all gateways one at a time asks for a new token, because
 // many authorization servers end everything when an old refresh token comes twice.
-func (c *Connections) renew(ctx context.Context, client *Client, o owned, h *held) error {
+func (c *Connections) renew(ctx context.Context, client *Client, o owned, h *held, version int64) error {
 	h.mu.Lock()
 	done := h.renewing
 	if done == nil {
 		done = make(chan struct{})
 		h.renewing = done
-		version := h.row.Version
 		go func() { // the caller may leave; a token that was given out must be kept
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTime+5*time.Second)
 			defer cancel()
@@ -223,16 +222,24 @@ func (c *Connections) refused(ctx context.Context, client *Client, o owned, sent
 	h := c.hold(o)
 	h.mu.Lock()
 	err := c.read(ctx, client, o, h)
+	newer := h.isNewer(sent)
+	version := h.row.Version
 	tooSoon := c.opts.Now().Before(h.retryAt)
-	newer := h.header != nil && h.header.Get("Authorization") != sent.Get("Authorization") && h.row.State == store.Ready
 	h.mu.Unlock()
-	switch {
-	case err != nil:
-		return false
-	case newer:
-		return true
-	case tooSoon:
-		return false
+	for range 2 { // a renewal that had begun before may have found what was sent
+		if err != nil || newer || tooSoon {
+			break
+		}
+		err = c.renew(ctx, client, o, h, version)
+		h.mu.Lock()
+		newer = h.isNewer(sent)
+		version = h.row.Version
+		h.mu.Unlock()
 	}
-	return c.renew(ctx, client, o, h) == nil
+	return err == nil && newer
+}
+
+// isNewer tells whether there is another token than the one that was sent. The caller holds h.mu.
+func (h *held) isNewer(sent *http.Header) bool {
+	return h.header != nil && h.header.Get("Authorization") != sent.Get("Authorization") && h.row.State == store.Ready
 }

@@ -50,15 +50,15 @@ func testConnections(t *testing.T, dsn string, _ rawFunc) {
 			equal(t, f.Grant, nil)
 		}
 	}
-	owners := func(server string, want string) {
+	listedBy := func(want string) {
 		t.Helper()
 		got, err := one.FirstConnected(ctx, "notes")
 		check(t, err)
 		equal(t, got, want)
 	}
-	owners("notes", "")
+	listedBy("")
 	check(t, one.DeleteConnection(ctx, "notes", ""))
-	owners("notes", "u_1")
+	listedBy("u_1")
 	got.State = store.NeedsLogin
 	got.Reason = "gone"
 	mine, err := one.LeaseConnection(ctx, &got, "one", time.Minute)
@@ -67,7 +67,7 @@ func testConnections(t *testing.T, dsn string, _ rawFunc) {
 	mine, err = one.RenewConnection(ctx, &got, "one")
 	check(t, err)
 	equal(t, mine, true)
-	owners("notes", "u_2")
+	listedBy("u_2")
 	got, err = two.Connection(ctx, "notes", "u_1")
 	check(t, err)
 	equal(t, []string{got.State, got.Reason, string(got.Grant)}, []string{store.NeedsLogin, "gone", "令牌 1"})
