@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,11 +20,11 @@ import (
 // Store keeps connections, sign-ins that have begun, and clients.
 type Store interface {
 	Connection(ctx context.Context, server tool.ServerID, owner string) (store.Connection, error)
+	Listed(ctx context.Context, server tool.ServerID) (owner string, err error)
 	SaveConnection(ctx context.Context, c store.Connection) error
 	LeaseConnection(ctx context.Context, c *store.Connection, replica string, lease time.Duration) (bool, error)
 	RenewConnection(ctx context.Context, c *store.Connection, replica string) (bool, error)
 	FreeConnection(ctx context.Context, c *store.Connection, replica string) error
-	FirstConnected(ctx context.Context, server tool.ServerID) (owner string, err error)
 	DeleteConnection(ctx context.Context, server tool.ServerID, owner string) error
 	AddConnectionLogin(ctx context.Context, state string, l store.ConnectionLogin, lifetime time.Duration) error
 	TakeConnectionLogin(ctx context.Context, state, owner string) (store.ConnectionLogin, error)
@@ -64,6 +65,7 @@ type held struct {
 	row      store.Connection // its version is 0 until it was read
 	grant    grant
 	header   *http.Header
+	client   *Client       // that the header was made by
 	renewing chan struct{} // closed when a renewal has ended; nil: there is none
 	failure  error         // of the last renewal, which may pass
 	retryAt  time.Time     // no renewal is tried before
@@ -72,6 +74,7 @@ type held struct {
 
 // grant is what is kept of a connection, sealed.
 type grant struct {
+	For    string       `json:"for,omitempty"` // the url of the server
 	Found  Found        `json:"found"`
 	Client Registration `json:"client"`
 	Token  Token        `json:"token"`
@@ -143,7 +146,7 @@ func (c *Connections) Changed(server tool.ServerID) {
 
 // read reads the row, unless it is known. The caller holds h.mu.
 func (c *Connections) read(ctx context.Context, client *Client, o owned, h *held) error {
-	if h.row.Version != 0 && h.row.State != store.NeedsLogin { // somebody may have signed in, at another gateway
+	if h.row.Version != 0 && h.client == client && h.row.State != store.NeedsLogin { // somebody may have signed in elsewhere
 		return nil
 	}
 	row, err := c.opts.Store.Connection(ctx, o.server, o.owner)
@@ -162,13 +165,32 @@ func (c *Connections) adopt(client *Client, h *held, row store.Connection) error
 	if err := json.Unmarshal(row.Grant, &g); err != nil {
 		return fault.New(fault.BadConfig, "the connection to %s is stored damaged", row.Server).WithHint("sign in again")
 	}
-	if h.header == nil || g.Token.Access != h.grant.Token.Access {
+	if why := client.outdates(&g); why != "" {
+		return c.needsLogin(row.Server, why)
+	}
+	if h.header == nil || h.client != client || g.Token.Access != h.grant.Token.Access {
 		c.opts.Tokens(g.Token.Access, g.Token.Refresh, g.Client.Secret)
 		h.header = client.header(&g.Token)
+		h.client = client
 	}
 	h.row = row
 	h.grant = g
 	return nil
+}
+
+// outdates says why a grant no longer serves: it was for what the configuration does not say any more. A token is never
+// sent to another server than the one it was granted for.
+func (c *Client) outdates(g *grant) string {
+	switch moved := g.For != "" && g.For != c.url.String(); {
+	case moved && (g.Found.Resource == "" || !c.covers(g.Found.Resource)):
+		return "its url is another since the last sign-in"
+	case g.Found.Issuer == "": // a token from elsewhere
+	case c.cfg.Issuer != "" && strings.TrimSuffix(c.cfg.Issuer, "/") != strings.TrimSuffix(g.Found.Issuer, "/"):
+		return "its oauth.issuer is another since the last sign-in"
+	case c.cfg.ClientID != "" && c.cfg.ClientID != g.Client.ClientID:
+		return "its oauth.clientId is another since the last sign-in"
+	}
+	return ""
 }
 
 // needsLogin is the error of a call for which somebody has to sign in first.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/gateway/httpapi"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -20,6 +21,7 @@ func (c *Connections) Credentials(cfg config.Server) (httpapi.Credentials, error
 	if err != nil {
 		return nil, err
 	}
+	c.Changed(cfg.ID) // its settings may be others
 	if cfg.OAuth.As == config.AsClient {
 		return &own{connections: c, client: client}, nil
 	}
@@ -37,12 +39,25 @@ func (s *signed) Header(ctx context.Context, caller string) (*http.Header, error
 	if err != nil {
 		return nil, err
 	}
-	return s.connections.header(ctx, s.client, o)
+	header, err := s.connections.header(ctx, s.client, o)
+	if fault.Is(err, fault.LoginRequired) && caller == "" {
+		if next, failed := s.owned(ctx, caller); failed == nil && next != o { // somebody else may still be signed in
+			return s.connections.header(ctx, s.client, next)
+		}
+	}
+	return header, err
 }
 
-func (s *signed) Refused(ctx context.Context, caller string, sent *http.Header, _ http.Header) bool {
+func (s *signed) Refused(ctx context.Context, caller string, sent *http.Header, challenge http.Header) bool {
 	o, err := s.owned(ctx, caller)
-	return err == nil && s.connections.refused(ctx, s.client, o, sent)
+	if err != nil {
+		return false
+	}
+	if s.connections.refused(ctx, s.client, o, sent) {
+		return true
+	}
+	next, err := s.owned(ctx, caller)
+	return err == nil && next != o && next.owner != ""
 }
 
 func (s *signed) Rejected(ctx context.Context, caller string, _ *http.Header, status int, challenge http.Header) error {
@@ -56,13 +71,19 @@ func (s *signed) Rejected(ctx context.Context, caller string, _ *http.Header, st
 	return s.connections.rejected(ctx, s.client, o)
 }
 
-// owned is whose connection a caller uses. What each person signs in to is listed by the first who has.
-func (s *signed) owned(ctx context.Context, caller string) (o owned, err error) {
-	o = owned{s.client.id, ownerOf(&s.client.cfg, caller)}
-	if caller == "" && s.client.cfg.As == config.AsUser {
-		o.owner, err = s.connections.opts.Store.FirstConnected(ctx, o.server)
+// owned is the connection of a caller. Where people have their own, the gateway itself has none, and lists with one of
+// theirs.
+func (s *signed) owned(ctx context.Context, caller string) (owned, error) {
+	o := owned{s.client.id, ownerOf(&s.client.cfg, caller)}
+	if caller != "" || s.client.cfg.As != config.AsUser {
+		return o, nil
 	}
-	return o, err
+	owner, err := s.connections.opts.Store.Listed(ctx, s.client.id)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return o, err
+	}
+	o.owner = owner
+	return o, nil
 }
 
 // own is a token of the gateway itself, by client credentials. Nothing of it is stored: each gateway asks for its own.

@@ -100,6 +100,9 @@ func (c *Connections) renewAs(ctx context.Context, client *Client, h *held, row 
 	if g.Token.Refresh == "" {
 		return c.end(ctx, client, h, row, "the token is refused or has expired, and there is none to renew it with")
 	}
+	if pinned := client.Pinned(&g.Found); pinned != nil { // its secret may be new
+		g.Client = *pinned
+	}
 	token, err := client.Refresh(ctx, &g.Found, &g.Client, &g.Token)
 	var refused *RefusedError
 	switch {

@@ -68,29 +68,35 @@ func (s *Store) Connection(ctx context.Context, server tool.ServerID, owner stri
 	case err != nil:
 		return Connection{}, err
 	case len(found) == 0:
-		return Connection{}, fault.New(fault.NotFound, "there is no connection to %s", server)
+		return Connection{}, noConnection(server)
 	}
 	c := found[0]
 	c.Grant, err = s.opts.SecretKey.open("the connection to "+string(server), c.row(), c.Grant)
 	return c, err
 }
 
-// FirstConnected is the owner whose connection to a server is the oldest that can be used, the gateway's own before
-// all others; "" also if there is none.
-func (s *Store) FirstConnected(ctx context.Context, server tool.ServerID) (owner string, err error) {
+// Listed returns whose connection the lists of a server are read with: the gateway's own, else that of the first who has
+// signed in and is not disabled. None is a fault.NotFound.
+func (s *Store) Listed(ctx context.Context, server tool.ServerID) (owner string, err error) {
 	const query = `SELECT owner FROM connections WHERE server = $1 AND state = $2
+		AND owner NOT IN (SELECT id FROM people WHERE disabled_at <> 0)
 		ORDER BY CASE owner WHEN '' THEN 0 ELSE 1 END, created_at, owner LIMIT 1`
-	err = s.readOne(ctx, "read connections", nil, query, []any{server, Ready}, []any{&owner})
+	err = s.readOne(ctx, "read connections", noConnection(server), query, []any{server, Ready}, []any{&owner})
 	return owner, err
 }
 
-// errNoKey refuses to store tokens that everybody could read who has the file.
-var errNoKey = fault.New(fault.BadConfig, "the store has no key to encrypt tokens").WithHint("set TOOLFIT_SECRET_KEY and restart")
+func noConnection(server tool.ServerID) error {
+	return fault.New(fault.NotFound, "there is no connection to %s", server)
+}
+
+// ErrNoKey refuses to store tokens that everybody could read who has the file.
+var ErrNoKey = fault.New(fault.BadConfig, "nobody can sign in to servers: there is no key to encrypt the tokens with").
+	WithHint("set TOOLFIT_SECRET_KEY and restart; make one: openssl rand -hex 32")
 
 // SaveConnection stores a new grant in place of an older one. Without a secret key it is a fault.BadConfig.
 func (s *Store) SaveConnection(ctx context.Context, c Connection) error {
 	if s.opts.SecretKey.IsZero() {
-		return errNoKey
+		return ErrNoKey
 	}
 	const upsert = `INSERT INTO connections (server, owner, issuer, state, reason, grant_data, expires_at, created_at, updated_at, version)
 		VALUES ($1, $2, $3, $4, '', $5, $6, $7, $7, 1)
@@ -133,9 +139,32 @@ func (s *Store) FreeConnection(ctx context.Context, c *Connection, replica strin
 func (s *Store) DeleteConnection(ctx context.Context, server tool.ServerID, owner string) error {
 	n, err := s.exec(ctx, "DELETE FROM connections WHERE server = $1 AND owner = $2", server, owner)
 	if err == nil && n == 0 {
-		return fault.New(fault.NotFound, "there is no connection to %s", server)
+		return noConnection(server)
 	}
 	return s.explain("delete connection", err)
+}
+
+// keepOrphans is how long a connection is kept after its last change when its server or its owner is not there. A
+// server may only be out of the configuration for a while; a person may have come in a moment ago.
+const keepOrphans = 30 * 24 * time.Hour
+
+// TrimConnections deletes sign-ins that were not finished, and connections that nobody can use: those to servers that are
+// not among the given ones, and those of owners that are no more.
+func (s *Store) TrimConnections(ctx context.Context, servers []tool.ServerID) (deleted int64, err error) {
+	now := s.opts.Now()
+	deleted, err = s.exec(ctx, "DELETE FROM connection_logins WHERE expires <= $1", micros(now))
+	if err != nil {
+		return deleted, s.explain("trim connections", err)
+	}
+	args := []any{micros(now.Add(-keepOrphans))}
+	known := "''"
+	for _, id := range servers {
+		args = append(args, id)
+		known += ", " + s.dialect.place(len(args))
+	}
+	n, err := s.exec(ctx, `DELETE FROM connections WHERE updated_at < $1 AND (server NOT IN (`+known+`) OR owner NOT IN ('', 'local')
+		AND owner NOT IN (SELECT id FROM keys) AND owner NOT IN (SELECT id FROM people))`, args...)
+	return deleted + n, s.explain("trim connections", err)
 }
 
 // ConnectionLogin is a sign-in that has begun.
@@ -151,7 +180,7 @@ const maxConnecting = 100
 // AddConnectionLogin stores a sign-in under the hash of its state. Expired ones are deleted on the way.
 func (s *Store) AddConnectionLogin(ctx context.Context, state string, l ConnectionLogin, lifetime time.Duration) error {
 	if s.opts.SecretKey.IsZero() {
-		return errNoKey
+		return ErrNoKey
 	}
 	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		now := s.opts.Now()
