@@ -26,6 +26,16 @@ func bearer(header http.Header) (found []challenge) {
 // WantsToken tells whether a refused request would have been served with an OAuth token.
 func WantsToken(header http.Header) bool { return len(bearer(header)) > 0 }
 
+// missing returns the scopes without which a server has refused a request.
+func missing(header http.Header) []string {
+	for _, c := range bearer(header) {
+		if c.params["error"] == "insufficient_scope" {
+			return strings.Fields(c.params["scope"])
+		}
+	}
+	return nil
+}
+
 // parseChallenges reads one header (RFC 9110, section 11.6.1). What cannot be understood is skipped.
 func parseChallenges(text string) (found []challenge) {
 	for s := (scan{text}); s.skip(" \t,"); {

@@ -35,6 +35,7 @@ type Client struct {
 	url  *url.URL
 	cfg  config.OAuth
 	http *http.Client
+	own  *http.Client      // for the server itself, which may be in a private network
 	more map[string]string // headers of the configuration
 	api  bool              // it is an HTTP API, no MCP server
 }
@@ -51,14 +52,35 @@ func NewClient(cfg *config.Server) (*Client, error) {
 	if err != nil {
 		return nil, fault.New(fault.BadConfig, "server %s: %w", cfg.ID, err)
 	}
-	trusted := guard.New(allow, address, cfg.OAuth.Issuer).Trusting(cfg.OAuth.Issuer)
-	transport := trusted.Environment()
-	if cfg.Proxy != "" {
-		if transport, err = trusted.Through(cfg.Proxy); err != nil {
+	guarded := guard.New(allow, address, cfg.OAuth.Issuer).Trusting(cfg.OAuth.Issuer)
+	others, err := dialing(guarded, cfg.Proxy)
+	if err != nil {
+		return nil, err
+	}
+	own, err := dialing(guarded.Trusting(address), cfg.Proxy)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{cfg.ID, u, *cfg.OAuth, others, own, cfg.Headers, cfg.API != nil}, nil
+}
+
+func dialing(g guard.Guard, proxy string) (*http.Client, error) {
+	transport := g.Environment()
+	if proxy != "" {
+		var err error
+		if transport, err = g.Through(proxy); err != nil {
 			return nil, err
 		}
 	}
-	return &Client{cfg.ID, u, *cfg.OAuth, &http.Client{Transport: transport, CheckRedirect: origin.Stay}, cfg.Headers, cfg.API != nil}, nil
+	return &http.Client{Transport: transport, CheckRedirect: origin.Stay}, nil
+}
+
+// dials is what sends a request to an address.
+func (c *Client) dials(to *url.URL) *http.Client {
+	if origin.Same(to, c.url) {
+		return c.own
+	}
+	return c.http
 }
 
 // header is what a request with the token has.
@@ -124,7 +146,7 @@ func (c *Client) postForm(ctx context.Context, address string, form url.Values, 
 
 func (c *Client) do(req *http.Request) (status int, body []byte, err error) {
 	req.Header.Set("User-Agent", "toolfit")
-	resp, err := c.http.Do(req)
+	resp, err := c.dials(req.URL).Do(req)
 	if err != nil {
 		return 0, nil, err
 	}

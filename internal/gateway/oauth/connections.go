@@ -155,7 +155,7 @@ func (c *Connections) Changed(server tool.ServerID) {
 
 // read reads the row, unless it is known. The caller holds h.mu.
 func (c *Connections) read(ctx context.Context, client *Client, o owned, h *held) error {
-	if h.row.Version != 0 && h.client == client {
+	if h.row.Version != 0 && h.client == client && h.row.State != store.NeedsLogin { // somebody may have signed in elsewhere
 		return nil
 	}
 	row, err := c.opts.Store.Connection(ctx, o.server, o.owner)
@@ -224,6 +224,7 @@ func (c *Connections) header(ctx context.Context, client *Client, o owned) (*htt
 	needs := h.row.State == store.NeedsLogin
 	reason := h.row.Reason
 	due := h.due(now)
+	version := h.row.Version
 	holds := h.grant.Token.Expires.IsZero() || now.Before(h.grant.Token.Expires)
 	h.mu.Unlock()
 	switch {
@@ -232,7 +233,7 @@ func (c *Connections) header(ctx context.Context, client *Client, o owned) (*htt
 	case !due:
 		return header, nil
 	}
-	err := c.renew(ctx, client, o, h)
+	err := c.renew(ctx, client, o, h, version)
 	if err != nil && holds && !fault.Is(err, fault.LoginRequired) && ctx.Err() == nil {
 		return header, nil // it serves to its end
 	}

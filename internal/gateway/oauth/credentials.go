@@ -78,6 +78,17 @@ func (s *signed) Refused(ctx context.Context, caller string, sent *http.Header, 
 	return err == nil && next != o && next.owner != ""
 }
 
+func (s *signed) Rejected(ctx context.Context, caller string, _ *http.Header, status int, challenge http.Header) error {
+	o, err := s.owned(ctx, caller)
+	switch {
+	case err != nil:
+		return err
+	case status == http.StatusForbidden:
+		return s.connections.widen(ctx, s.client, o, challenge)
+	}
+	return s.connections.rejected(ctx, s.client, o)
+}
+
 // owned is the connection of a caller. Where people have their own, the gateway itself has none, and lists with one of
 // theirs.
 func (s *signed) owned(ctx context.Context, caller string) (owned, error) {
@@ -147,6 +158,14 @@ func (o *own) get(ctx context.Context) error {
 	o.connections.opts.Tokens(token.Access)
 	o.header = o.client.header(token)
 	return nil
+}
+
+func (o *own) Rejected(_ context.Context, _ string, _ *http.Header, status int, challenge http.Header) error {
+	if status == http.StatusForbidden && len(missing(challenge)) == 0 {
+		return nil
+	}
+	return o.client.unusable("it refuses the token of its client (HTTP %d)", status).
+		WithHint("check clientId and scopes of oauth of %s", o.client.id)
 }
 
 func (o *own) Refused(_ context.Context, _ string, sent *http.Header, _ http.Header) bool {

@@ -172,7 +172,7 @@ func (c *Client) server(ctx context.Context, about *resourceMetadata) (*serverMe
 	}
 	var why error
 	for _, issuer := range issuers {
-		meta, err := c.metadata(ctx, issuer)
+		meta, err := c.metadata(ctx, issuer, legacy)
 		if err == nil {
 			return meta, nil
 		}
@@ -189,13 +189,17 @@ func (c *Client) server(ctx context.Context, about *resourceMetadata) (*serverMe
 	if fault.Is(why, fault.LoginRequired) {
 		return nil, why
 	}
-	return nil, c.unusable("no metadata was found of %s: %v", strings.Join(issuers, ", "), fault.Plain(why))
+	err := c.unusable("no metadata was found of %s: %v", strings.Join(issuers, ", "), fault.Plain(why))
+	if fault.Is(why, fault.Forbidden) {
+		err = err.WithHint("if it is in your own network, add to %s: oauth: {issuer: %q}", c.id, issuers[0])
+	}
+	return nil, err
 }
 
 // metadata reads what the authorization server says about itself, from the first of the usual places that answers.
 // A server that calls itself otherwise is refused: it could be handed the codes of another. The configuration can
-// name it.
-func (c *Client) metadata(ctx context.Context, issuer string) (*serverMetadata, error) {
+// name it. A server that is its own authorization server may call itself anything on its origin.
+func (c *Client) metadata(ctx context.Context, issuer string, legacy bool) (*serverMetadata, error) {
 	if !c.acceptable(issuer) {
 		return nil, c.unusable("its authorization server %.200q is not https", issuer)
 	}
@@ -209,7 +213,9 @@ func (c *Client) metadata(ctx context.Context, issuer string) (*serverMetadata, 
 		if pin := c.cfg.Issuer; pin != "" {
 			issuer = pin
 		}
-		if strings.TrimSuffix(meta.Issuer, "/") != strings.TrimSuffix(issuer, "/") {
+		itself, err := url.Parse(meta.Issuer)
+		ownPath := legacy && err == nil && itself.User == nil && origin.Same(itself, c.url)
+		if strings.TrimSuffix(meta.Issuer, "/") != strings.TrimSuffix(issuer, "/") && !ownPath {
 			return nil, c.unusable("the authorization server %s calls itself %.200q", issuer, meta.Issuer).
 				WithHint("if you trust that one, add to %s: oauth: {issuer: %q}", c.id, meta.Issuer)
 		}

@@ -288,3 +288,140 @@ func TestClientCredentials(t *testing.T) {
 		t.Errorf("a wrong secret: %v", err)
 	}
 }
+
+// rejected is what the gateway says after the server has refused a call for good.
+func (g *gateway) rejected(t *testing.T, owner string, status int, challenge string) error {
+	t.Helper()
+	header, err := g.credentials.Header(t.Context(), owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g.credentials.(httpapi.SignIns).Rejected(t.Context(), owner, header, status, http.Header{"Www-Authenticate": {challenge}})
+}
+
+func TestWiderSignIn(t *testing.T) {
+	as := authserver.New(t)
+	as.Set(func() { as.Scopes = []string{"read"} })
+	st := openStore(t)
+	one := newGateway(t, st, as, "one", asUser)
+	two := newGateway(t, st, as, "two", asUser)
+	if err := one.signIn(t, "u_alice"); err != nil {
+		t.Fatal(err)
+	}
+	for _, challenge := range []string{``, `Bearer scope="write"`, `Bearer error="insufficient_scope"`, `Bearer error="insufficient_scope", scope="read"`} {
+		if err := one.rejected(t, "u_alice", 403, challenge); err != nil {
+			t.Errorf("%s: no sign-in helps, and %v", challenge, err)
+		}
+	}
+	for _, g := range []*gateway{one, two, one} {
+		err := g.rejected(t, "u_alice", 403, `Bearer error="insufficient_scope", scope="write read"`)
+		if !fault.Is(err, fault.LoginRequired) || !strings.Contains(err.Error(), "more rights") {
+			t.Errorf("it wants more: %v", err)
+		}
+		if err := g.call(t.Context(), "u_alice"); err != nil {
+			t.Errorf("what was granted still holds: %v", err)
+		}
+	}
+	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if two.Await(short, two.client, "u_alice") {
+		t.Error("nobody has signed in for more")
+	}
+	address, err := two.Begin(t.Context(), two.client, "u_alice")
+	if err != nil || !strings.Contains(address, "scope=read+write&") {
+		t.Fatalf("%s %v", address, err)
+	}
+	if err := one.Finish(t.Context(), one.client, "u_alice", browse(t, address)); err != nil {
+		t.Fatal(err)
+	}
+	if !two.Await(t.Context(), two.client, "u_alice") {
+		t.Error("somebody has signed in for more")
+	}
+	if err := one.rejected(t, "u_alice", 403, `Bearer error="insufficient_scope", scope="write"`); err != nil {
+		t.Errorf("asked for again and again: %v", err)
+	}
+}
+
+// TestNewTokenThatIsRefused: it has to be got anew, and a call by another gateway sees at once that it was.
+func TestNewTokenThatIsRefused(t *testing.T) {
+	as := authserver.New(t)
+	st := openStore(t)
+	one := newGateway(t, st, as, "one", asUser)
+	two := newGateway(t, st, as, "two", asUser)
+	if err := one.signIn(t, "u_alice"); err != nil {
+		t.Fatal(err)
+	}
+	if err := two.call(t.Context(), "u_alice"); err != nil {
+		t.Fatal(err)
+	}
+	if err := two.rejected(t, "u_alice", 401, "Bearer"); !fault.Is(err, fault.LoginRequired) || !strings.Contains(err.Error(), "it refuses the token") {
+		t.Errorf("refused: %v", err)
+	}
+	if err := two.call(t.Context(), "u_alice"); !fault.Is(err, fault.LoginRequired) {
+		t.Errorf("it was to be got anew: %v", err)
+	}
+	if err := one.signIn(t, "u_alice"); err != nil {
+		t.Fatal(err)
+	}
+	if err := two.call(t.Context(), "u_alice"); err != nil {
+		t.Errorf("signed in at another gateway: %v", err)
+	}
+}
+
+// TestListsOfPersonalServers: the gateway itself uses the connection of the first who has signed in, or its own.
+func TestListsOfPersonalServers(t *testing.T) {
+	as := authserver.New(t)
+	g := newGateway(t, openStore(t), as, "one", asUser)
+	if err := g.call(t.Context(), ""); !fault.Is(err, fault.LoginRequired) {
+		t.Errorf("nobody has signed in: %v", err)
+	}
+	for _, owner := range []string{"u_alice", "u_bob"} {
+		if err := g.signIn(t, owner); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, owner := range []string{"u_alice", "u_bob"} {
+		own, err := g.credentials.Header(t.Context(), owner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first, err := g.credentials.Header(t.Context(), ""); err != nil || first.Get("Authorization") != own.Get("Authorization") {
+			t.Errorf("not the token of %s: %v", owner, err)
+		}
+		if err := g.SignOut(t.Context(), g.client, owner); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := g.call(t.Context(), ""); !fault.Is(err, fault.LoginRequired) {
+		t.Errorf("all have signed out: %v", err)
+	}
+}
+
+// TestChangesDuringARenewal: what others write meanwhile does not make a renewal end without a new token.
+func TestChangesDuringARenewal(t *testing.T) {
+	as := authserver.New(t)
+	g := newGateway(t, openStore(t), as, "one", asUser)
+	if err := g.signIn(t, "u_alice"); err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	var noise sync.WaitGroup
+	noise.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				g.Changed("notes")
+			}
+		}
+	})
+	for range 30 {
+		as.EndAll()
+		if err := g.call(t.Context(), "u_alice"); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	noise.Wait()
+}

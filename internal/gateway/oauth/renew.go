@@ -16,17 +16,17 @@ const (
 	pollEvery = 100 * time.Millisecond // while another gateway renews
 	firstWait = 2 * time.Second        // after a renewal that failed and may pass; each further wait is twice as long
 	maxWait   = time.Minute
+	freshTime = time.Minute // a token that is refused so soon would be refused later, too
 )
 
-// renew renews a connection, or waits for whoever does: of all gateways one at a time asks for a new token, because
+// renew gets a newer version of a connection, or waits for whoever does: of all gateways one at a time asks for a new token, because
 // many authorization servers end everything when an old refresh token comes twice.
-func (c *Connections) renew(ctx context.Context, client *Client, o owned, h *held) error {
+func (c *Connections) renew(ctx context.Context, client *Client, o owned, h *held, version int64) error {
 	h.mu.Lock()
 	done := h.renewing
 	if done == nil {
 		done = make(chan struct{})
 		h.renewing = done
-		version := h.row.Version
 		go func() { // the caller may leave; a token that was given out must be kept
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTime+5*time.Second)
 			defer cancel()
@@ -163,19 +163,86 @@ func (c *Connections) save(ctx context.Context, client *Client, h *held, row sto
 	return c.take(client, h, row)
 }
 
+// rejected is called when the server has refused a token that was to be good. One that was made just now ends the
+// connection: it has to be got anew, maybe elsewhere.
+func (c *Connections) rejected(ctx context.Context, client *Client, o owned) error {
+	const why = "it refuses the token (HTTP 401)"
+	h := c.hold(o)
+	h.mu.Lock()
+	err := c.read(ctx, client, o, h)
+	row := h.row
+	failure := h.failure
+	fresh := c.opts.Now().Sub(h.grant.Token.Issued) < freshTime
+	h.mu.Unlock()
+	switch {
+	case err != nil:
+		return err
+	case row.State == store.NeedsLogin:
+		return c.needsLogin(o.server, row.Reason)
+	case failure != nil:
+		return failure
+	case !fresh:
+		return c.needsLogin(o.server, why)
+	}
+	mine, err := c.opts.Store.LeaseConnection(ctx, &row, c.opts.Replica, leaseTime)
+	if err != nil || !mine {
+		return c.needsLogin(o.server, why)
+	}
+	return c.end(ctx, client, h, row, why)
+}
+
+// widen is called when the server wants scopes that the token does not have. The next sign-in asks for them, too.
+// It returns nil if they were asked for already: another sign-in would change nothing.
+func (c *Connections) widen(ctx context.Context, client *Client, o owned, refusal http.Header) error {
+	wanted := missing(refusal)
+	h := c.hold(o)
+	h.mu.Lock()
+	err := c.read(ctx, client, o, h)
+	row := h.row
+	g := h.grant
+	h.mu.Unlock()
+	if err != nil || len(wanted) == 0 || subset(wanted, g.Found.Scopes) {
+		return err
+	}
+	needs := c.needsLogin(o.server, "this call needs more rights than were granted")
+	if subset(wanted, g.Wider) {
+		return needs
+	}
+	mine, err := c.opts.Store.LeaseConnection(ctx, &row, c.opts.Replica, leaseTime)
+	if err != nil || !mine {
+		return needs // the next call notes it
+	}
+	g.Wider = union(union(g.Found.Scopes, g.Wider), wanted)
+	if err := c.write(ctx, client, h, row, &g); err != nil {
+		return err
+	}
+	return needs
+}
+
 // refused is called when the server has refused a token: a newer one is used if there is one by now, else one is
 // asked for, once. True: try again.
 func (c *Connections) refused(ctx context.Context, client *Client, o owned, sent *http.Header) bool {
 	h := c.hold(o)
 	h.mu.Lock()
 	err := c.read(ctx, client, o, h)
-	newer := h.header != nil && h.header.Get("Authorization") != sent.Get("Authorization") && h.row.State == store.Ready
+	newer := h.isNewer(sent)
+	version := h.row.Version
+	tooSoon := c.opts.Now().Before(h.retryAt)
 	h.mu.Unlock()
-	switch {
-	case err != nil:
-		return false
-	case newer:
-		return true
+	for range 2 { // a renewal that had begun before may have found what was sent
+		if err != nil || newer || tooSoon {
+			break
+		}
+		err = c.renew(ctx, client, o, h, version)
+		h.mu.Lock()
+		newer = h.isNewer(sent)
+		version = h.row.Version
+		h.mu.Unlock()
 	}
-	return c.renew(ctx, client, o, h) == nil
+	return err == nil && newer
+}
+
+// isNewer tells whether there is another token than the one that was sent. The caller holds h.mu.
+func (h *held) isNewer(sent *http.Header) bool {
+	return h.header != nil && h.header.Get("Authorization") != sent.Get("Authorization") && h.row.State == store.Ready
 }

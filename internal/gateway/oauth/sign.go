@@ -33,7 +33,7 @@ func (c *Client) probe(ctx context.Context) (http.Header, error) {
 		}
 	}
 	req.Header.Set("User-Agent", "toolfit")
-	resp, err := c.http.Do(req)
+	resp, err := c.own.Do(req)
 	if err != nil {
 		return nil, fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", c.id, fault.Plain(err))
 	}
@@ -83,6 +83,11 @@ func union(a, b []string) []string {
 		}
 	}
 	return all
+}
+
+// subset tells whether all of some are among others.
+func subset(some, others []string) bool {
+	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(others, s) })
 }
 
 // registration returns how the authorization server knows us: as the configuration says, by our metadata document,
@@ -211,12 +216,12 @@ func (c *Connections) SignOut(ctx context.Context, client *Client, owner string)
 // awaitEvery is how often it is looked whether somebody has signed in.
 const awaitEvery = time.Second
 
-// Await waits until an owner has signed in to a server; false: ctx has ended before.
+// Await waits until an owner has signed in to a server, for all that it wants; false: ctx has ended before.
 func (c *Connections) Await(ctx context.Context, client *Client, owner string) bool {
-	began := c.opts.Now()
 	for {
 		row, err := c.opts.Store.Connection(ctx, client.id, owner)
-		if err == nil && row.State == store.Ready && !row.UpdatedAt.Before(began.Truncate(time.Microsecond)) {
+		var g grant
+		if err == nil && row.State == store.Ready && json.Unmarshal(row.Grant, &g) == nil && len(g.Wider) == 0 {
 			c.Changed(client.id)
 			return true
 		}

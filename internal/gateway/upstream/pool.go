@@ -204,6 +204,9 @@ func (p *Pool) Ask(ctx context.Context, id tool.ServerID, method string, params 
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout())
 	defer cancel()
 	if method == "resources/subscribe" || method == "resources/unsubscribe" {
+		if s.personal() { // it would be told of what somebody else sees
+			return nil, mcp.Errorf(mcp.CodeInvalidParams, "server %s tells nobody of changes: each person signs in to it", id)
+		}
 		if done, err := s.listenTo(ctx, method, params); done || err != nil {
 			return nothing, err
 		}

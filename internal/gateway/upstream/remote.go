@@ -113,21 +113,30 @@ func (r *remote) exchange(ctx context.Context, out outgoing, req *http.Request) 
 			maps.Copy(req.Header, own)
 		}
 		resp, err := r.http.RoundTrip(req.WithContext(ctx))
-		if err != nil || resp.StatusCode != http.StatusUnauthorized || !again {
+		if err != nil || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
 			return resp, err
 		}
-		if !r.credentials.Refused(ctx, caller, c.credentials, resp.Header) {
-			if _, err := r.carry(ctx, caller); err != nil { // somebody has to sign in again
-				resp.Body.Close()
-				return nil, err
-			}
-			return resp, nil
+		if resp.StatusCode == http.StatusForbidden || !again || !r.credentials.Refused(ctx, caller, c.credentials, resp.Header) {
+			return r.rejected(ctx, caller, c.credentials, resp)
 		}
 		resp.Body.Close()
 		if req.GetBody != nil {
 			req.Body, _ = req.GetBody() // bytes in memory
 		}
 	}
+}
+
+// rejected returns a refusal as it is, or the error if somebody has to sign in.
+func (r *remote) rejected(ctx context.Context, caller string, sent *http.Header, resp *http.Response) (*http.Response, error) {
+	s, ok := r.credentials.(httpapi.SignIns)
+	if !ok {
+		return resp, nil
+	}
+	if err := s.Rejected(ctx, caller, sent, resp.StatusCode, resp.Header); err != nil {
+		resp.Body.Close()
+		return nil, err
+	}
+	return resp, nil
 }
 
 // errSessionLost means that the server no longer knows our session. The request was not acted on.

@@ -15,6 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/httpapi"
 	"github.com/toolfit/toolfit/internal/gateway/oauth"
+	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -96,7 +97,7 @@ const signInTime = 10 * time.Minute
 // that cannot show pages gets the link with the error.
 func (a *App) askToSignIn(ctx context.Context, req *call.Request, server tool.ServerID) bool {
 	client, err := a.connections.Client(server)
-	if err != nil || req.Client == nil || client.Owner(req.Principal.ID) == "" {
+	if err != nil || req.Client == nil || client.Owner(req.Principal.ID) == "" || req.Principal == access.Local() {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, signInTime)

@@ -53,6 +53,7 @@ func (a *App) followed(ctx context.Context, changes []store.Change) error {
 		switch c.Table {
 		case "connections", "":
 			a.connections.Changed(tool.ServerID(c.Key))
+			a.Pool.Retry(tool.ServerID(c.Key))
 		}
 		if c.Table == "personal" || c.Table == "" {
 			a.connections.PersonChanged()

@@ -122,6 +122,10 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"grants end with all their tokens, which are exchanged as often as they may be", testGrants},
 		{"of many that exchange a code at once one gets tokens", testGrantsAtOnce},
 		{"sign-ins are taken once, registered clients expire", testLogins},
+		{"connections are kept, listed and ended", testConnections},
+		{"of many gateways one at a time renews a connection", testConnectionLeases},
+		{"a sign-in to a server is finished once, by whoever began it", testConnectionLogins},
+		{"tokens are sealed for their server and owner", testConnectionsSealed},
 		{"without a key, secrets are refused and the rest is plain", testNoKey},
 		{"another key leaves the other configurations readable", testOtherKey},
 	}
