@@ -60,7 +60,10 @@ type Options struct {
 	// Updated is called when a subscribed resource has changed; it must not block.
 	Updated func(id tool.ServerID, params json.RawMessage)
 	// Credentials returns those for a server; nil: the headers of its configuration.
-	Credentials  func(config.Server) httpapi.Credentials
+	Credentials func(config.Server) httpapi.Credentials
+	// Advise says what to do about a server that has refused a request because it wants a token, and for which no tokens
+	// are got; nil: only that it does.
+	Advise       func(ctx context.Context, cfg config.Server, refusal http.Header) error
 	Seats        Seats                // where the sessions for one caller alone are; nil: here
 	MaxMessage   int64                // limit of a server's message in bytes; 0: 16 MiB
 	MaxProcesses int                  // limit of concurrent processes, shared fairly between callers; 0: 64
@@ -119,6 +122,11 @@ func (o *Options) fill() {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Credentials == nil {
 		o.Credentials = func(cfg config.Server) httpapi.Credentials { return httpapi.Static(cfg.Headers) }
+	}
+	if o.Advise == nil {
+		o.Advise = func(_ context.Context, cfg config.Server, _ http.Header) error {
+			return fault.New(fault.LoginRequired, "server %s needs sign-in: it takes OAuth tokens and has none (HTTP 401)", cfg.ID)
+		}
 	}
 	if o.Changed == nil {
 		o.Changed = func(tool.ServerID) {}

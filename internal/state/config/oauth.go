@@ -2,9 +2,9 @@ package config
 
 // OAuth is how tokens for a server are got.
 type OAuth struct {
-	As           string   // whose token is sent: gateway, user, client, exchange or assertion
-	Issuer       string   // of its authorization server; "": as the server says
-	ClientID     string   // "": a metadata document, or registered there
+	As           string // whose token is sent: gateway, user, client, exchange or assertion
+	Issuer       string // of its authorization server; "": as the server says
+	ClientID     string // "": a metadata document, or registered there
 	ClientSecret string
 	PrivateKey   string   // as PEM, in place of a secret
 	Scopes       []string // none: as the server says
