@@ -46,7 +46,7 @@ func (c *command) add() *cobra.Command {
 			if s.API != nil {
 				return c.addAPI(cmd.Context(), path, s)
 			}
-			signIn := c.signInTo(cmd.Context(), path, &s)
+			signIn := c.proposeSignIn(cmd.Context(), path, &s)
 			if err := config.AddServer(path, s); err != nil {
 				return err
 			}
@@ -76,9 +76,9 @@ type added struct {
 // probeTime is how long a new server may take to say whether it wants a token.
 const probeTime = 5 * time.Second
 
-// signInTo makes a server that wants tokens get them, each person with their own: with one of the gateway, everybody who
+// proposeSignIn makes a server that wants tokens get them, each person with their own: with one of the gateway, everybody who
 // can call it would use the account of whoever signs in. The notes say what is left to do.
-func (c *command) signInTo(ctx context.Context, path string, s *config.Server) (notes []string) {
+func (c *command) proposeSignIn(ctx context.Context, path string, s *config.Server) (notes []string) {
 	if _, given := s.Headers["Authorization"]; s.URL == "" || given || strings.Contains(s.URL, "${") {
 		return nil
 	}

@@ -72,7 +72,7 @@ func encode(s Server) *node {
 	f.duration("refresh", s.Refresh, defaultRefresh)
 	f.text("proxy", s.Proxy)
 	if s.OAuth != nil {
-		f.put("oauth", encodeOAuth(s.OAuth))
+		f.put("oauth", s.OAuth.encode())
 	}
 	if s.Concurrency > 0 {
 		f.put("concurrency", doctree.NewNumber(s.Concurrency))
@@ -86,19 +86,6 @@ func encode(s Server) *node {
 		breaker.text("pause", formatDuration(s.Breaker.Pause))
 		f.put("breaker", breaker.node)
 	}
-	return f.node
-}
-
-func encodeOAuth(o *OAuth) *node {
-	f := newEntry()
-	f.text("as", o.As)
-	f.text("issuer", o.Issuer)
-	f.text("clientId", o.ClientID)
-	f.text("clientSecret", o.ClientSecret)
-	f.text("privateKey", o.PrivateKey)
-	f.texts("scopes", o.Scopes)
-	f.text("resource", o.Resource)
-	f.text("pkce", o.PKCE)
 	return f.node
 }
 

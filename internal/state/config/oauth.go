@@ -52,3 +52,17 @@ func (s *Server) readOAuth(d *decoder, at place, n *node) {
 		d.fail(at, "needs clientId")
 	}
 }
+
+// encode returns it as the file has it.
+func (o *OAuth) encode() *node {
+	f := newEntry()
+	f.text("as", o.As)
+	f.text("issuer", o.Issuer)
+	f.text("clientId", o.ClientID)
+	f.text("clientSecret", o.ClientSecret)
+	f.text("privateKey", o.PrivateKey)
+	f.texts("scopes", o.Scopes)
+	f.text("resource", o.Resource)
+	f.text("pkce", o.PKCE)
+	return f.node
+}
