@@ -194,13 +194,34 @@ func (p *Pool) all() []*server {
 // clean removes secrets from what a caller will read: some servers print the token they could not start with.
 func (p *Pool) clean(err error) error {
 	var f *fault.Error
-	if !errors.As(err, &f) {
-		return err
+	var rpc *mcp.Error
+	switch {
+	case errors.As(err, &f):
+		c := *f
+		c.Message = p.opts.Redact(f.Message)
+		c.Hint = p.opts.Redact(f.Hint)
+		return &c
+	case errors.As(err, &rpc):
+		c := *rpc
+		c.Message = p.opts.Redact(rpc.Message)
+		c.Data = p.cleanJSON(rpc.Data)
+		c.Raw = p.cleanJSON(rpc.Raw)
+		return &c
 	}
-	c := *f
-	c.Message = p.opts.Redact(f.Message)
-	c.Hint = p.opts.Redact(f.Hint)
-	return &c
+	return err
+}
+
+// cleanJSON removes secrets from a value; nil if one spanned more than a string.
+func (p *Pool) cleanJSON(raw json.RawMessage) json.RawMessage {
+	text := string(raw)
+	clean := p.opts.Redact(text)
+	switch {
+	case clean == text:
+		return raw
+	case !json.Valid([]byte(clean)):
+		return nil
+	}
+	return json.RawMessage(clean)
 }
 
 // Ask sends a request of our own to the server, over our own session with it.

@@ -120,6 +120,8 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"grants end with all their tokens, which are exchanged as often as they may be", testGrants},
 		{"of many that exchange a code at once one gets tokens", testGrantsAtOnce},
 		{"sign-ins are taken once, registered clients expire", testLogins},
+		{"connections open for their server and owner alone, and go with their key", testConnections},
+		{"connections that nobody can use are trimmed", testTrimConnections},
 		{"without a key, secrets are refused and the rest is plain", testNoKey},
 		{"another key leaves the other configurations readable", testOtherKey},
 	}

@@ -58,6 +58,7 @@ type Server struct {
 	Scopes   []string      // that the MCP server demands
 	Subject  string        // who signs in next
 	Log      []string      // requests, by path
+	Proofs   []string      // what clients have proved with that they began what they finish
 	Next     http.Handler  // what the MCP server answers to those who get in; nil: {}
 
 	clients  map[string]string // secrets, by id
@@ -263,7 +264,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 		out.Set("error", "access_denied")
 		out.Set("error_description", "<b>call +1 555 to win</b>")
 	} else {
-		id := rand.Text()
+		id := "secret-code-" + rand.Text()
 		s.codes[id] = code{q.Get("code_challenge"), q.Get("client_id"), back.String(), q.Get("resource"), s.Subject}
 		out.Set("code", id)
 	}
@@ -304,6 +305,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) redeem(w http.ResponseWriter, r *http.Request, client string) {
+	s.Proofs = append(s.Proofs, r.FormValue("code_verifier"))
 	c, ok := s.codes[r.FormValue("code")]
 	delete(s.codes, r.FormValue("code"))
 	sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
