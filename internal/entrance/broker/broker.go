@@ -51,7 +51,7 @@ type People interface {
 	LoginName(issuer string) string
 	LoginURL(ctx context.Context, l identity.Login) (string, error)
 	FinishLogin(ctx context.Context, l identity.Login, answer url.Values) (*identity.Identity, error)
-	SignedIn(ctx context.Context, id *identity.Identity) (store.Person, error)
+	SignedIn(ctx context.Context, id *identity.Identity, client string, scopes []string) (store.Person, error)
 	Principal(ctx context.Context, personID, client string, scopes []string) (access.Principal, error)
 }
 

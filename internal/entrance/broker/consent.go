@@ -166,7 +166,7 @@ func (b *Broker) grant(r *http.Request, p *pending) (code string, err error) {
 	if err != nil {
 		return "", err
 	}
-	who, err := b.People.SignedIn(r.Context(), id)
+	who, err := b.People.SignedIn(r.Context(), id, p.Request.Client, b.Scopes)
 	if err != nil {
 		return "", err
 	}

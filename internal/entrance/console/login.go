@@ -21,7 +21,7 @@ const (
 
 const (
 	loginFor = 10 * time.Minute // that people may take at the provider
-	maxBack  = 1000             // bytes of a path: a cookie holds no more than 4096
+	maxBack  = 2000             // bytes of a path: a cookie holds no more than 4096
 )
 
 // Logins lets people sign in at identity providers.

@@ -3,6 +3,7 @@ package restapi
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -69,6 +70,10 @@ func isSignedInTo(s *config.Server) bool {
 	return s.OAuth != nil && (s.OAuth.As == config.AsUser || s.OAuth.As == config.AsGateway)
 }
 
+func (a *API) peopleSignIn(id tool.ServerID) bool {
+	return slices.ContainsFunc(a.Config().Servers, func(s config.Server) bool { return s.ID == id && isSignedInTo(&s) })
+}
+
 func ownerFor(s *config.Server, who access.Principal) string {
 	if s.OAuth.As == config.AsUser {
 		return who.ID
@@ -95,6 +100,9 @@ func (a *API) signsIn(who access.Principal, id tool.ServerID) (client *oauth.Cli
 	if client, err = a.Connections.Client(id); err != nil {
 		return nil, "", err
 	}
+	if !a.peopleSignIn(id) {
+		return nil, "", fault.New(fault.NotFound, "nobody signs in to %s: the gateway gets its tokens by itself", id)
+	}
 	owner = client.Owner(who.ID)
 	switch {
 	case owner == "":
@@ -105,6 +113,31 @@ func (a *API) signsIn(who access.Principal, id tool.ServerID) (client *oauth.Cli
 		err = who.Forbidden("%s may not call tools")
 	}
 	return client, owner, err
+}
+
+// ReadConnection returns the connection that the caller has, or would have, to a server.
+func (a *API) ReadConnection(ctx context.Context, who access.Principal, id tool.ServerID) (Connection, error) {
+	if _, _, err := a.signsIn(who, id); err != nil {
+		return Connection{}, err
+	}
+	own, err := a.ListConnections(ctx, who, false)
+	if err != nil {
+		return Connection{}, err
+	}
+	at := slices.IndexFunc(own, func(c Connection) bool { return c.Server == id })
+	if at < 0 {
+		return Connection{}, fault.New(fault.NotFound, "there is no server %q", id)
+	}
+	return own[at], nil
+}
+
+// SignInAt asks a server for the authorization server at which people sign in to it.
+func (a *API) SignInAt(ctx context.Context, who access.Principal, id tool.ServerID) (issuer string, err error) {
+	client, _, err := a.signsIn(who, id)
+	if err != nil {
+		return "", err
+	}
+	return a.Connections.Issuer(ctx, client)
 }
 
 // BeginConnection begins a sign-in, and returns where the browser goes.

@@ -68,7 +68,8 @@ func (a *API) switchPerson(ctx context.Context, who access.Principal, id string,
 	case p.ID == who.ID:
 		return Person{}, fault.New(fault.Conflict, "this is your own account").WithHint("ask another administrator")
 	case !who.HasAll(p.Profile):
-		return Person{}, fault.New(fault.Forbidden, "%s has profile %q and may not disable or enable people of profile %q", who.Name, who.Profile, p.Profile)
+		return Person{}, fault.New(fault.Forbidden, "%s has profile %q and may not disable or enable people of profile %q",
+			who.Name, who.Profile, p.Profile)
 	}
 	if p, err = a.Store.DisablePerson(ctx, id, disabled); err != nil {
 		return Person{}, err

@@ -84,6 +84,8 @@ func (a *API) routes() []route {
 		{"DELETE /connections/{id}", 0, a.endConnection},
 		{"POST /connections/{id}/finish", body, a.finishConnection},
 		{"POST /connections/{id}/token", body, a.keepToken},
+		{"POST /connections/{id}/device", 0, byID(a.BeginDevice)},
+		{"POST /connections/{id}/device/finish", body, a.finishDevice},
 		{"GET /people", 0, a.listPeople},
 		{"POST /people/{id}/disable", 0, byID(a.DisablePerson)},
 		{"POST /people/{id}/enable", 0, byID(a.EnablePerson)},

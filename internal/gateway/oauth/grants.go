@@ -165,26 +165,19 @@ func (c *Client) BeginDevice(ctx context.Context, f *Found, r *Registration) (*D
 	return d, nil
 }
 
-// AwaitDevice waits until the person has signed in on the other device.
-func (c *Client) AwaitDevice(ctx context.Context, f *Found, r *Registration, d *Device) (*Token, error) {
-	for wait := d.Interval; ; {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(wait):
-		}
-		t, err := c.ask(ctx, f, r, url.Values{"grant_type": {deviceGrant}, "device_code": {d.Code}})
-		switch {
-		case err == nil:
-			return t, nil
-		case isRefused(err, "slow_down"):
-			wait += 5 * time.Second
-		case isRefused(err, "authorization_pending"):
-		default:
-			return nil, fault.New(fault.LoginRequired, "the sign-in to %s at %s did not succeed: %w", c.id, f.Issuer, err).WithHint("sign in again")
-		}
-		if time.Now().After(d.Expires) {
-			return nil, fault.New(fault.LoginRequired, "nobody has signed in to %s in time", c.id).WithHint("sign in again")
-		}
+// PollDevice asks once whether the person has signed in on the other device; nil: not yet. The next time is not
+// before the interval, which grows if the authorization server wants that.
+func (c *Client) PollDevice(ctx context.Context, f *Found, r *Registration, d *Device) (*Token, error) {
+	t, err := c.ask(ctx, f, r, url.Values{"grant_type": {deviceGrant}, "device_code": {d.Code}})
+	var refused *RefusedError
+	switch {
+	case err == nil:
+		return t, nil
+	case isRefused(err, "slow_down"):
+		d.Interval += 5 * time.Second
+		return nil, nil
+	case isRefused(err, "authorization_pending") || errors.As(err, &refused) && refused.Passes():
+		return nil, nil
 	}
+	return nil, fault.New(fault.LoginRequired, "the sign-in to %s at %s did not succeed: %w", c.id, f.Issuer, err).WithHint("sign in again")
 }

@@ -18,6 +18,7 @@ type Login struct {
 	Client   Registration `json:"client"`
 	Redirect string       `json:"redirect"`
 	Verifier string       `json:"verifier"`
+	Device   *Device      `json:"device,omitempty"` // it goes on another device; nil: in a browser
 	State    string       `json:"-"`
 }
 

@@ -37,6 +37,19 @@ func (c *Client) probe(ctx context.Context) (http.Header, error) {
 	return resp.Header, nil
 }
 
+// Issuer is the authorization server at which people sign in to a server. Nothing is registered there.
+func (c *Connections) Issuer(ctx context.Context, client *Client) (string, error) {
+	header, err := client.probe(ctx)
+	if err != nil {
+		return "", err
+	}
+	found, err := client.Discover(ctx, header)
+	if err != nil {
+		return "", err
+	}
+	return found.Issuer, nil
+}
+
 // Prepare finds out how an owner can sign in to a server, and registers us there if need be.
 func (c *Connections) Prepare(ctx context.Context, client *Client, owner string) (*Found, *Registration, error) {
 	header, err := client.probe(ctx)
@@ -104,11 +117,29 @@ func (c *Connections) Begin(ctx context.Context, client *Client, owner string) (
 	if address, err = l.URL(); err != nil {
 		return "", err
 	}
+	return address, c.keepLogin(ctx, client, owner, l, loginTime)
+}
+
+// keepLogin keeps a sign-in that has begun, so that any gateway can go on with it.
+func (c *Connections) keepLogin(ctx context.Context, client *Client, owner string, l *Login, lifetime time.Duration) error {
 	data, err := json.Marshal(l)
 	if err != nil {
-		return "", err
+		return err
 	}
-	return address, c.opts.Store.AddConnectionLogin(ctx, hashed(l.State), store.ConnectionLogin{Server: client.id, Owner: owner, Data: data}, loginTime)
+	return c.opts.Store.AddConnectionLogin(ctx, hashed(l.State), store.ConnectionLogin{Server: client.id, Owner: owner, Data: data}, lifetime)
+}
+
+// takeLogin returns a sign-in that has begun, once, and to its owner alone.
+func (c *Connections) takeLogin(ctx context.Context, client *Client, owner, state string) (*Login, error) {
+	kept, err := c.opts.Store.TakeConnectionLogin(ctx, hashed(state), owner)
+	if err != nil {
+		return nil, err
+	}
+	if kept.Server != client.id {
+		return nil, fault.New(fault.BadRequest, "this is the answer to a sign-in to another server").WithHint("sign in again")
+	}
+	l := &Login{State: state}
+	return l, json.Unmarshal(kept.Data, l)
 }
 
 // Finish finishes a sign-in with what the browser brings back. It must be the owner's who began it, at the same
@@ -117,18 +148,11 @@ func (c *Connections) Finish(ctx context.Context, client *Client, owner string, 
 	if len(answer["state"]) != 1 {
 		return fault.New(fault.BadRequest, "this is not the answer to a sign-in").WithHint("sign in again")
 	}
-	kept, err := c.opts.Store.TakeConnectionLogin(ctx, hashed(answer.Get("state")), owner)
+	l, err := c.takeLogin(ctx, client, owner, answer.Get("state"))
 	if err != nil {
 		return err
 	}
-	if kept.Server != client.id {
-		return fault.New(fault.BadRequest, "this is the answer to a sign-in to another server").WithHint("sign in again")
-	}
-	var l Login
-	if err := json.Unmarshal(kept.Data, &l); err != nil {
-		return err
-	}
-	token, err := client.FinishLogin(ctx, &l, answer)
+	token, err := client.FinishLogin(ctx, l, answer)
 	if isRefused(err, "invalid_client") && client.cfg.ClientID == "" {
 		err = withForget(err, c.opts.Store.SaveOwnClient(ctx, l.Found.Issuer, l.Redirect, nil))
 	}

@@ -77,17 +77,27 @@ func (a *App) notePeople(ctx context.Context) {
 
 // admit returns who sends a token, which must be for what is asked for.
 func (s *signIn) admit(r *http.Request, token string) (access.Principal, error) {
-	if s.broker != nil && broker.IsToken(token) {
-		return s.broker.Admit(r.Context(), token, s.public+resourcePath(r))
+	if s.broker == nil || !broker.IsToken(token) {
+		return s.verifier.Admit(r.Context(), token, s.public+resourcePath(r))
 	}
-	return s.verifier.Admit(r.Context(), token, s.public+resourcePath(r))
+	if !isMCP(r) {
+		return access.Principal{}, fault.New(fault.Forbidden, "a person has let this application use tools, and nothing else").
+			WithHint("use MCP, or a key")
+	}
+	return s.broker.Admit(r.Context(), token, s.public+resourcePath(r))
+}
+
+// isMCP tells whether a request is for one of the MCP paths.
+func isMCP(r *http.Request) bool {
+	path := r.URL.EscapedPath()
+	return path == "/mcp" || strings.HasPrefix(path, "/mcp/")
 }
 
 // resourcePath is the path of the resource that a request is for: MCP paths are one each; for all else
 // the first counts.
 func resourcePath(r *http.Request) string {
-	if path := r.URL.EscapedPath(); path == "/mcp" || strings.HasPrefix(path, "/mcp/") {
-		return strings.TrimSuffix(path, "/")
+	if isMCP(r) {
+		return strings.TrimSuffix(r.URL.EscapedPath(), "/")
 	}
 	return "/mcp"
 }

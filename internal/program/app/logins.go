@@ -51,7 +51,7 @@ func (l logins) Finish(ctx context.Context, login identity.Login, answer url.Val
 	if err != nil {
 		return "", err
 	}
-	person, err := s.verifier.SignedIn(ctx, id)
+	person, err := s.verifier.SignedIn(ctx, id, "", nil)
 	return person.ID, err
 }
 

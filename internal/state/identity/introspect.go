@@ -43,7 +43,16 @@ func (v *Verifier) introspect(ctx context.Context, token string, r *Report) (*Id
 	return nil, err
 }
 
+// maxAsks is how many tokens a provider is asked about at once: strangers can make up as many as they like.
+const maxAsks = 16
+
 func (i *issuer) ask(ctx context.Context, token string) (claims, error) {
+	select {
+	case i.asks <- struct{}{}:
+		defer func() { <-i.asks }()
+	case <-ctx.Done():
+		return nil, i.away("asked about too many tokens at once: %w", ctx.Err())
+	}
 	at := i.cfg.Introspect
 	form := url.Values{"token": {token}, "token_type_hint": {"access_token"}}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at.URL, strings.NewReader(form.Encode()))

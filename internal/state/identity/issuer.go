@@ -35,6 +35,7 @@ type issuer struct {
 	groups     string
 	keys       keySet
 	http       *http.Client
+	asks       chan struct{} // holds one for each token that it is asked about now
 
 	mu       sync.Mutex
 	metadata *Metadata // nil: to be fetched
@@ -43,7 +44,7 @@ type issuer struct {
 }
 
 func newIssuer(cfg *config.Identity, v *Verifier) *issuer {
-	i := &issuer{v: v, cfg: *cfg, subject: "sub", groups: "groups"}
+	i := &issuer{v: v, cfg: *cfg, subject: "sub", groups: "groups", asks: make(chan struct{}, maxAsks)}
 	if cfg.Subject != "" {
 		i.subject = cfg.Subject
 	}

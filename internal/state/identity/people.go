@@ -18,15 +18,22 @@ func person(who *access.Principal, now time.Time) store.Person {
 }
 
 // SignedIn notes who has signed in on a page, with the groups that the provider has told. Whoever is disabled or
-// has no rights is refused.
-func (v *Verifier) SignedIn(ctx context.Context, id *Identity) (store.Person, error) {
-	if id.denied != nil {
+// would have no rights with this client and these scopes is refused.
+func (v *Verifier) SignedIn(ctx context.Context, id *Identity, client string, scopes []string) (store.Person, error) {
+	if id.ungrouped {
 		return store.Person{}, id.denied
 	}
-	if err := v.people.CheckPerson(ctx, id.principal.ID, id.principal.Name); err != nil {
+	as := *id
+	as.Client = client
+	as.Scopes = scopes
+	who, err := id.issuer.principal(&as, nil)
+	if err != nil {
 		return store.Person{}, err
 	}
-	p := person(&id.principal, v.now())
+	if err := v.people.CheckPerson(ctx, who.ID, who.Name); err != nil {
+		return store.Person{}, err
+	}
+	p := person(&who, v.now())
 	p.Groups = append([]string{}, id.Groups...)
 	return p, v.people.SavePerson(ctx, p)
 }

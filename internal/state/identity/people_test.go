@@ -50,13 +50,22 @@ func TestWhoSignedInHasTheRightsOfTodaysMappings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row, err := v.SignedIn(ctx, id)
+	row, err := v.SignedIn(ctx, id, "", nil)
 	if err != nil || row.ID != id.ID() || !slices.Equal(row.Groups, []string{"platform", "eng"}) || row.Name != "Alice" {
 		t.Fatalf("%+v, %v", row, err)
 	}
 	who, err := v.Principal(ctx, row.ID, "https://editor.example.com/client.json", []string{"mcp:tools"})
 	if err != nil || who.ID != row.ID || who.Role != "admin" || who.Token.Client != "https://editor.example.com/client.json" {
 		t.Errorf("%+v, %v", who, err)
+	}
+	strict := p.config()
+	strict.Map = []config.Mapping{{Scope: "mcp:tools", Client: "https://editor.example.com/client.json", Profile: "ops"}}
+	if _, err := with(strict).SignedIn(ctx, &Identity{Identity: id.Identity, issuer: with(strict).issuers[0]}, "", nil); !fault.Is(err, fault.Forbidden) {
+		t.Errorf("without the client of the mapping: %v", err)
+	}
+	if _, err := with(strict).SignedIn(ctx, &Identity{Identity: id.Identity, issuer: with(strict).issuers[0]},
+		"https://editor.example.com/client.json", []string{"mcp:tools"}); err != nil {
+		t.Errorf("with it: %v", err)
 	}
 	less := p.config()
 	less.Map = less.Map[1:]
@@ -81,7 +90,7 @@ func TestWhoSignedInHasTheRightsOfTodaysMappings(t *testing.T) {
 	if _, err := v.Principal(ctx, row.ID, "", nil); !fault.Is(err, fault.Forbidden) {
 		t.Errorf("disabled: %v", err)
 	}
-	if _, err := v.SignedIn(ctx, id); !fault.Is(err, fault.Forbidden) {
+	if _, err := v.SignedIn(ctx, id, "", nil); !fault.Is(err, fault.Forbidden) {
 		t.Errorf("disabled: %v", err)
 	}
 }

@@ -23,6 +23,7 @@ type Identity struct {
 	opaque    bool
 	principal access.Principal
 	denied    error // why it has no rights; nil: it has
+	ungrouped bool  // because its groups are not known
 }
 
 // IDPrefix begins the id of everybody who comes with a token.

@@ -236,6 +236,7 @@ func (i *issuer) identify(c claims, now time.Time, r *Report) (*Identity, error)
 func (id *Identity) readRights(c claims, r *Report) {
 	id.Groups, id.denied = c.groups(id.issuer.groups)
 	if id.denied != nil {
+		id.ungrouped = true
 		return
 	}
 	switch {

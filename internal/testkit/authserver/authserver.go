@@ -57,6 +57,8 @@ type Server struct {
 	Grace    time.Duration // in which an old refresh token is taken once more; 0: it ends the family
 	Scopes   []string      // that the MCP server demands
 	Subject  string        // who signs in next
+	Asks     bool          // it shows a page first, on which the person agrees
+	Pending  int           // how often a sign-in on another device is not done yet
 	Log      []string      // requests, by path
 	Proofs   []string      // what clients have proved with that they began what they finish
 	Next     http.Handler  // what the MCP server answers to those who get in; nil: {}
@@ -152,6 +154,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.register(w, r)
 	case "/authorize":
 		s.authorize(w, r)
+	case "/device":
+		s.device(w, r)
 	case "/token":
 		s.token(w, r)
 	case "/revoke":
@@ -222,6 +226,7 @@ func (s *Server) metadata(w http.ResponseWriter) {
 	about := map[string]any{
 		"issuer": s.URL, "authorization_endpoint": s.URL + "/authorize", "token_endpoint": s.URL + "/token",
 		"registration_endpoint": s.URL + "/register", "revocation_endpoint": s.URL + "/revoke",
+		"device_authorization_endpoint":                  s.URL + "/device",
 		"code_challenge_methods_supported":               []string{"S256"},
 		"token_endpoint_auth_methods_supported":          []string{"none", "client_secret_basic"},
 		"authorization_response_iss_parameter_supported": true,
@@ -251,6 +256,11 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	back, err := url.Parse(q.Get("redirect_uri"))
 	if _, known := s.clients[q.Get("client_id")]; !known || err != nil || q.Get("code_challenge_method") != "S256" {
 		http.Error(w, "unknown client, or no PKCE", 400)
+		return
+	}
+	if s.Asks && r.Method == http.MethodGet {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, `<!doctype html><title>Agree</title><form method="post"><button>Agree</button></form>`)
 		return
 	}
 	out := url.Values{"state": {q.Get("state")}, "iss": {s.URL}}
@@ -295,6 +305,8 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 		answer(w, 400, map[string]any{"error": "invalid_target"})
 	case r.FormValue("grant_type") == "authorization_code":
 		s.redeem(w, r, client)
+	case r.FormValue("grant_type") == "urn:ietf:params:oauth:grant-type:device_code":
+		s.redeemDevice(w, r, client)
 	case r.FormValue("grant_type") == "refresh_token":
 		s.refresh(w, r, client)
 	case r.FormValue("grant_type") == "client_credentials" && secret != "":

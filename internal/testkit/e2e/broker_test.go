@@ -31,10 +31,10 @@ var (
 )
 
 // agreed is what a browser sends next when somebody agrees on the page of the broker; nil if there is nothing to do.
-func agreed(from *http.Request, page string) *http.Request {
+func agreed(ctx context.Context, from *http.Request, page string) *http.Request {
 	if button := consentButton.FindStringSubmatch(page); button != nil {
 		form := url.Values{"issuer": {html.UnescapeString(button[1])}}
-		r, err := http.NewRequestWithContext(from.Context(), http.MethodPost, from.URL.String(), strings.NewReader(form.Encode()))
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, from.URL.String(), strings.NewReader(form.Encode()))
 		if err != nil {
 			return nil
 		}
@@ -46,7 +46,7 @@ func agreed(from *http.Request, page string) *http.Request {
 	if next == nil {
 		return nil
 	}
-	r, err := http.NewRequestWithContext(from.Context(), http.MethodGet, html.UnescapeString(next[1]), nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, html.UnescapeString(next[1]), nil)
 	if err != nil {
 		return nil
 	}
@@ -64,6 +64,13 @@ func brokerConfig(t *testing.T, public, clients string) string {
 	return lines("publicURL: "+public, "identity:", "- issuer: "+issuer, "  scope: mcp:tools",
 		"  login: {clientId: toolfit, clientSecret: toolfit-secret, scopes: [openid]}",
 		"  map: [{groups: [eng], profile: default}]", "broker: {"+clients+"}")
+}
+
+// withBroker serves clients that register themselves.
+func withBroker(t *testing.T) *gateway {
+	t.Helper()
+	l := listen(t)
+	return serveOn(t, l, write(t, brokerConfig(t, "http://"+l.Addr().String(), "registration: true")+bare(everythingServer(t, true))))
 }
 
 // throughBroker signs in as a client that registers itself.
@@ -90,8 +97,7 @@ func throughBroker(t *testing.T) auth.OAuthHandler {
 }
 
 func TestClientsSignInThroughTheBroker(t *testing.T) {
-	l := listen(t)
-	g := serveOn(t, l, write(t, brokerConfig(t, "http://"+l.Addr().String(), "registration: true")+bare(everythingServer(t, true))))
+	g := withBroker(t)
 	for era, revision := range eras {
 		t.Run("Go SDK, "+era, func(t *testing.T) {
 			s := connectAs(t, &mcp.StreamableClientTransport{Endpoint: g.url + "/mcp", OAuthHandler: throughBroker(t)}, revision, nil)
@@ -187,7 +193,10 @@ func TestAnyReplicaFinishesASignIn(t *testing.T) {
 		}
 		token := tokenOf(t, handler)
 		status := func(url string) int {
-			r, _ := http.NewRequest("GET", url+"/api/v1/tools", nil)
+			r, _ := http.NewRequest("POST", url+"/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{`+
+				`"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`))
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Accept", "application/json, text/event-stream")
 			r.Header.Set("Authorization", "Bearer "+token)
 			resp, err := plainHTTP.Do(r)
 			if err != nil {
@@ -209,6 +218,10 @@ func TestAnyReplicaFinishesASignIn(t *testing.T) {
 			}
 		}
 		within(200, time.Second)
+		g := &gateway{url: urls[0]}
+		if status, said := g.as(t, token, "GET", "/api/v1/tools"); status != 403 || !strings.Contains(said, "use tools, and nothing else") {
+			t.Errorf("the REST API answers %d %s", status, said)
+		}
 		st, err := store.Open(t.Context(), at, nil)
 		if err != nil {
 			t.Fatal(err)

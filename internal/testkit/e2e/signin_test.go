@@ -79,7 +79,7 @@ func person(ctx context.Context, start, back string) (url.Values, error) {
 		}
 		page, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if req = agreed(resp.Request, string(page)); req == nil && found == nil {
+		if req = agreed(ctx, resp.Request, string(page)); req == nil && found == nil {
 			return nil, fmt.Errorf("the sign-in ended at %s with %s: %s", resp.Request.URL, resp.Status, page)
 		}
 	}
@@ -195,51 +195,67 @@ func browse(address string) error {
 	if err != nil {
 		return err
 	}
-	resp, err := (&http.Client{Jar: jar, Timeout: patience}).Get(address)
+	client := &http.Client{Jar: jar, Timeout: patience}
+	next, err := http.NewRequest(http.MethodGet, address, nil)
 	if err != nil {
 		return err
 	}
-	resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the sign-in ended at %s with %s", resp.Request.URL, resp.Status)
+	for next != nil {
+		resp, err := client.Do(next)
+		if err != nil {
+			return err
+		}
+		page, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return fmt.Errorf("the sign-in ended at %s with %s", resp.Request.URL, resp.Status)
+		}
+		next = agreed(context.Background(), resp.Request, string(page))
 	}
 	return nil
 }
 
-func TestTheInspectorSignsInByItself(t *testing.T) {
-	g := signedIn(t, identityProvider(t))
-	for era := range eras {
-		t.Run(era, func(t *testing.T) {
-			l := listen(t)
-			back := "http://" + l.Addr().String() + "/oauth/callback"
-			l.Close()
-			command := testparts.Need(t).Command("mcp-inspector", "--cli", g.url+"/mcp", "--transport", "http", "--protocol-era", era,
-				"--callback-url", back, "--method", "tools/call", "--tool-name", "test_simple_text")
-			ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-			cmd.Env = append(browser(t), "MCP_AUTO_OPEN_ENABLED=true", "DBUS_SESSION_BUS_ADDRESS=")
-			out, err := cmd.Output()
-			if err != nil || !strings.Contains(string(out), "simple text response") {
-				t.Errorf("%v\n%s\n%s", err, out, errorOutput(err))
-			}
-		})
+// eachWay runs a test with a gateway whose clients sign in at the provider, and one where they do so through the broker,
+// in each era.
+func eachWay(t *testing.T, test func(t *testing.T, g *gateway, era string)) {
+	for way, g := range map[string]*gateway{"at the provider": signedIn(t, identityProvider(t)), "through the broker": withBroker(t)} {
+		for era := range eras {
+			t.Run(way+", "+era, func(t *testing.T) { test(t, g, era) })
+		}
 	}
 }
 
+func TestTheInspectorSignsInByItself(t *testing.T) {
+	eachWay(t, func(t *testing.T, g *gateway, era string) {
+		l := listen(t)
+		back := "http://" + l.Addr().String() + "/oauth/callback"
+		l.Close()
+		command := testparts.Need(t).Command("mcp-inspector", "--cli", g.url+"/mcp", "--transport", "http", "--protocol-era", era,
+			"--callback-url", back, "--method", "tools/call", "--tool-name", "test_simple_text")
+		ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+		cmd.Env = append(browser(t), "MCP_AUTO_OPEN_ENABLED=true", "DBUS_SESSION_BUS_ADDRESS=")
+		out, err := cmd.Output()
+		if err != nil || !strings.Contains(string(out), "simple text response") {
+			t.Errorf("%v\n%s\n%s", err, out, errorOutput(err))
+		}
+	})
+}
+
 func TestMCPRemoteSignsInByItself(t *testing.T) {
-	g := signedIn(t, identityProvider(t))
-	for _, protocol := range []string{"legacy", "auto"} { // auto is the modern era where a server has it
-		t.Run(protocol, func(t *testing.T) {
-			command := testparts.Need(t).Command("mcp-remote", g.url+"/mcp", "--allow-http", "--protocol", protocol)
-			cmd := exec.Command(command[0], command[1:]...)
-			cmd.Env = append(browser(t), "MCP_REMOTE_CONFIG_DIR="+t.TempDir())
-			var said safeBuffer
-			cmd.Stderr = &said
-			s := connect(t, &mcp.CommandTransport{Command: cmd}, nil)
-			if text := callText(t, s, "test_simple_text", map[string]any{}); text == "" || !strings.Contains(said.String(), "authoriz") {
-				t.Errorf("%q\n%s", text, &said)
-			}
-		})
-	}
+	eachWay(t, func(t *testing.T, g *gateway, protocol string) {
+		if protocol == "modern" {
+			protocol = "auto" // the modern era where a server has it
+		}
+		command := testparts.Need(t).Command("mcp-remote", g.url+"/mcp", "--allow-http", "--protocol", protocol)
+		cmd := exec.Command(command[0], command[1:]...)
+		cmd.Env = append(browser(t), "MCP_REMOTE_CONFIG_DIR="+t.TempDir())
+		var said safeBuffer
+		cmd.Stderr = &said
+		s := connect(t, &mcp.CommandTransport{Command: cmd}, nil)
+		if text := callText(t, s, "test_simple_text", map[string]any{}); text == "" || !strings.Contains(said.String(), "authoriz") {
+			t.Errorf("%q\n%s", text, &said)
+		}
+	})
 }
