@@ -21,8 +21,8 @@ func TestAdviceSaysWhatIsMissing(t *testing.T) {
 	t.Cleanup(open.Close)
 	for fails, hint := range map[authserver.Fault]string{
 		authserver.None: "add to notes: oauth: {as: user}; then run: toolfit login notes",
-		authserver.NoRegister: "register toolfit there by hand with the redirect URI " + redirect + ", and add to notes: " +
-			"oauth: {as: user, clientId: …, clientSecret: …}; then run: toolfit login notes",
+		authserver.NoRegister: "register toolfit there with the redirect URI " + redirect + ", and add to notes: " +
+			"oauth: {as: user, clientId: …, clientSecret: …}",
 		authserver.WrongIssuer: `if you trust that one, add to notes: oauth: {as: user, issuer: "https://other.example.com"}`,
 		authserver.NoPKCE:      "if it has, add to notes: oauth: {as: user, pkce: assume}",
 	} {

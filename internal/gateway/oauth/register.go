@@ -102,8 +102,8 @@ func (c *Client) RegisterAt(ctx context.Context, f *Found, redirect string) (*Re
 
 // byHand says what a person has to register.
 func (c *Client) byHand(err *fault.Error, redirect string) *fault.Error {
-	return err.WithHint("register toolfit there by hand with the redirect URI %s, and add to %s: oauth: {as: %s, clientId: …, clientSecret: …}; "+
-		"then run: toolfit login %s", redirect, c.id, c.cfg.As, c.id)
+	return err.WithHint("register toolfit there with the redirect URI %s, and add to %s: oauth: {as: %s, clientId: …, clientSecret: …}",
+		redirect, c.id, c.cfg.As)
 }
 
 func (c *Client) registered(f *Found, status int, body []byte, redirect string) (*Registration, error) {
