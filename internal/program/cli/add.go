@@ -99,7 +99,8 @@ func (c *command) proposeSignIn(ctx context.Context, path string, s *config.Serv
 		return []string{needs.Error()}
 	}
 	*s = oauth.Proposed(*s)
-	notes = append(notes, fmt.Sprintf("it needs sign-in, each person with their own account (oauth: {as: %s}); run: toolfit login %s", s.OAuth.As, s.ID))
+	notes = append(notes, fmt.Sprintf("it needs sign-in, each person with their own account (oauth: {as: %s}); run: toolfit login %s",
+		s.OAuth.As, s.ID))
 	if _, has := c.env.Lookup("TOOLFIT_SECRET_KEY"); !has {
 		notes = append(notes, store.ErrNoKey.Error())
 	}
