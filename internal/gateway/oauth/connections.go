@@ -22,7 +22,7 @@ import (
 // Store keeps connections, sign-ins that have begun, and clients.
 type Store interface {
 	Connection(ctx context.Context, server tool.ServerID, owner string) (store.Connection, error)
-	Listed(ctx context.Context, server tool.ServerID) (owner string, err error)
+	FirstConnected(ctx context.Context, server tool.ServerID) (owner string, err error)
 	SaveConnection(ctx context.Context, c store.Connection) error
 	LeaseConnection(ctx context.Context, c *store.Connection, replica string, lease time.Duration) (bool, error)
 	RenewConnection(ctx context.Context, c *store.Connection, replica string) (bool, error)
@@ -56,6 +56,7 @@ type Connections struct {
 
 	mu    sync.Mutex
 	held  map[owned]*held
+	lists map[tool.ServerID]string // whose connection a server was last listed with
 	asked map[tool.ServerID]*asked // whose tokens are in memory alone
 
 	exchanges, asserts atomic.Bool  // there are servers of these kinds
@@ -101,7 +102,7 @@ func New(opts Options) *Connections {
 	if opts.Tokens == nil {
 		opts.Tokens = func(...string) {}
 	}
-	return &Connections{opts: opts, held: map[owned]*held{}, asked: map[tool.ServerID]*asked{}}
+	return &Connections{opts: opts, held: map[owned]*held{}, lists: map[tool.ServerID]string{}, asked: map[tool.ServerID]*asked{}}
 }
 
 // Client gets tokens for a server. One without OAuth is a fault.NotFound.
@@ -114,6 +115,13 @@ func (c *Connections) Client(id tool.ServerID) (*Client, error) {
 		return nil, fault.New(fault.NotFound, "nobody signs in to %s", id).WithHint("if it takes OAuth tokens, add to it: oauth: {as: user}")
 	}
 	return NewClient(&cfg)
+}
+
+// ListsAs is whose connection the tools of a server were last listed with by this gateway; "": its own, or none.
+func (c *Connections) ListsAs(id tool.ServerID) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lists[id]
 }
 
 // Page is where people sign in to a server.
@@ -204,11 +212,7 @@ func (c *Client) outdates(g *grant) string {
 
 // needsLogin is the error of a call for which somebody has to sign in first.
 func (c *Connections) needsLogin(server tool.ServerID, why string) error {
-	err := fault.New(fault.LoginRequired, "server %s needs sign-in", server)
-	if why != "" {
-		err = fault.New(fault.LoginRequired, "server %s needs sign-in: %s", server, why)
-	}
-	return err.WithHint("open %s, or run: toolfit login %s", c.opts.Page(server), server)
+	return NeedsLogin(server, why).WithHint("open %s, or run: toolfit login %s", c.opts.Page(server), server)
 }
 
 // header returns the header of a connection, renewed if need be.

@@ -96,11 +96,14 @@ func (s *signed) owned(ctx context.Context, caller string) (owned, error) {
 	if caller != "" || s.client.cfg.As != config.AsUser {
 		return o, nil
 	}
-	owner, err := s.connections.opts.Store.Listed(ctx, s.client.id)
-	if err != nil && !fault.Is(err, fault.NotFound) {
+	owner, err := s.connections.opts.Store.FirstConnected(ctx, s.client.id)
+	if err != nil {
 		return o, err
 	}
 	o.owner = owner
+	s.connections.mu.Lock()
+	defer s.connections.mu.Unlock()
+	s.connections.lists[s.client.id] = owner
 	return o, nil
 }
 

@@ -27,6 +27,8 @@ type Found struct {
 	Offline   bool     `json:"offline,omitempty"`  // offline_access can be asked for
 	Document  bool     `json:"document,omitempty"` // it takes a metadata document as a client's id
 	SaysWho   bool     `json:"says_who,omitempty"` // its answers name it (RFC 9207)
+
+	guessed bool // nothing was found: it is where older servers have it
 }
 
 // resourceMetadata is what a server says about itself (RFC 9728).
@@ -49,6 +51,8 @@ type serverMetadata struct {
 	Scopes    []string `json:"scopes_supported"`
 	Document  bool     `json:"client_id_metadata_document_supported"`
 	SaysWho   bool     `json:"authorization_response_iss_parameter_supported"`
+
+	guessed bool
 }
 
 // Discover finds out where and how to sign in to a server, from the challenge with which it has refused a request.
@@ -69,6 +73,7 @@ func (c *Client) Discover(ctx context.Context, header http.Header) (*Found, erro
 		Resource: about.Resource, Issuer: meta.Issuer, Authorize: meta.Authorize, Token: meta.Token, Register: meta.Register,
 		Revoke: meta.Revoke, Device: meta.Device, Methods: meta.Methods, Document: meta.Document, SaysWho: meta.SaysWho,
 		Offline: slices.Contains(meta.Scopes, "offline_access"), Scopes: c.scopes(challenges, about),
+		guessed: meta.guessed,
 	}
 	switch c.cfg.Resource {
 	case "":
@@ -95,7 +100,7 @@ func (c *Client) check(f *Found, meta *serverMetadata) error {
 		return c.unusable("%s names no token_endpoint", f.Issuer)
 	case f.Authorize != "" && !slices.Contains(meta.PKCE, "S256") && c.cfg.PKCE != config.AssumePKCE:
 		return c.unusable("%s does not say that it has PKCE with S256", f.Issuer).
-			WithHint("if it has, add to %s: oauth: {pkce: assume}", c.id)
+			WithHint("if it has, add to %s: oauth: {as: %s, pkce: assume}", c.id, c.cfg.As)
 	}
 	return nil
 }
@@ -184,6 +189,7 @@ func (c *Client) server(ctx context.Context, about *resourceMetadata) (*serverMe
 		root := issuers[0]
 		return &serverMetadata{
 			Issuer: root, Authorize: root + "/authorize", Token: root + "/token", Register: root + "/register", PKCE: []string{"S256"},
+			guessed: true,
 		}, nil
 	}
 	if fault.Is(why, fault.LoginRequired) {
@@ -217,7 +223,7 @@ func (c *Client) metadata(ctx context.Context, issuer string, legacy bool) (*ser
 		ownPath := legacy && err == nil && itself.User == nil && origin.Same(itself, c.url)
 		if strings.TrimSuffix(meta.Issuer, "/") != strings.TrimSuffix(issuer, "/") && !ownPath {
 			return nil, c.unusable("the authorization server %s calls itself %.200q", issuer, meta.Issuer).
-				WithHint("if you trust that one, add to %s: oauth: {issuer: %q}", c.id, meta.Issuer)
+				WithHint("if you trust that one, add to %s: oauth: {as: %s, issuer: %q}", c.id, c.cfg.As, meta.Issuer)
 		}
 		return &meta, nil
 	}

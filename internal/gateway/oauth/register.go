@@ -69,8 +69,7 @@ var grants = []string{"authorization_code", "refresh_token"}
 // RegisterAt registers us as a client (RFC 7591).
 func (c *Client) RegisterAt(ctx context.Context, f *Found, redirect string) (*Registration, error) {
 	if f.Register == "" {
-		return nil, c.unusable("%s does not register clients by itself", f.Issuer).
-			WithHint("register toolfit there by hand with the redirect URI %s, and add to %s: oauth: {clientId: …}", redirect, c.id)
+		return nil, c.byHand(c.unusable("%s does not register clients by itself", f.Issuer), redirect)
 	}
 	want := map[string]any{
 		"client_name": clientName, "redirect_uris": []string{redirect}, "grant_types": grants, "response_types": []string{"code"},
@@ -101,6 +100,12 @@ func (c *Client) RegisterAt(ctx context.Context, f *Found, redirect string) (*Re
 	return c.registered(f, status, body, redirect)
 }
 
+// byHand says what a person has to register.
+func (c *Client) byHand(err *fault.Error, redirect string) *fault.Error {
+	return err.WithHint("register toolfit there with the redirect URI %s, and add to %s: oauth: {as: %s, clientId: …, clientSecret: …}",
+		redirect, c.id, c.cfg.As)
+}
+
 func (c *Client) registered(f *Found, status int, body []byte, redirect string) (*Registration, error) {
 	var answer struct {
 		ClientID string `json:"client_id"`
@@ -111,8 +116,7 @@ func (c *Client) registered(f *Found, status int, body []byte, redirect string) 
 	}
 	err := json.Unmarshal(body, &answer)
 	if status/100 != 2 || err != nil || answer.ClientID == "" {
-		return nil, c.unusable("%s refused to register a client (HTTP %d %s)", f.Issuer, status, shownCode(answer.Error)).
-			WithHint("register toolfit there by hand with the redirect URI %s, and add to %s: oauth: {clientId: …}", redirect, c.id)
+		return nil, c.byHand(c.unusable("%s refused to register a client (HTTP %d %s)", f.Issuer, status, shownCode(answer.Error)), redirect)
 	}
 	r := &Registration{ClientID: answer.ClientID, Secret: answer.Secret, Method: answer.Method}
 	if answer.Expires > 0 {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -182,6 +183,7 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 		if err != nil {
 			return nil, err
 		}
+		r.advise = func(ctx context.Context, refusal http.Header) error { return s.pool.opts.Advise(ctx, s.cfg, refusal) }
 		if s.personal {
 			r.owner = &seat.owner
 		}

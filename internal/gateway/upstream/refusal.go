@@ -35,7 +35,7 @@ func (r *remote) statusError(resp *http.Response, id int64, era mcp.Era) error {
 			return r.otherScheme("https")
 		}
 	case http.StatusUnauthorized:
-		return r.unauthorized(resp.Header)
+		return r.unauthorized(resp)
 	case http.StatusProxyAuthRequired:
 		return fault.New(fault.UpstreamDown, "the proxy for server %s requires credentials (HTTP 407)", r.server).
 			WithHint("add them to its address: http://USER:PASSWORD@HOST")

@@ -31,9 +31,11 @@ type remote struct {
 	hooks  hooks
 
 	credentials httpapi.Credentials
-	owner       *string                     // whose credentials every request has; nil: its caller's
-	protocol    atomic.Pointer[http.Header] // the protocol's headers of every request; replaced, never modified
-	last        atomic.Pointer[carried]     // the headers of the last request
+	oauth       bool                                     // the credentials are tokens that were got for it
+	advise      func(context.Context, http.Header) error // says what a server needs that wants a token
+	owner       *string                                  // whose credentials every request has; nil: its caller's
+	protocol    atomic.Pointer[http.Header]              // the protocol's headers of every request; replaced, never modified
+	last        atomic.Pointer[carried]                  // the headers of the last request
 
 	ids  *atomic.Int64   // the newest id
 	ctx  context.Context // ends with the session
@@ -59,7 +61,7 @@ func newRemote(cfg config.Server, credentials httpapi.Credentials, rt http.Round
 		return nil, fault.New(fault.BadConfig, "server %s: %w", cfg.ID, err)
 	}
 	r := &remote{
-		server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, credentials: credentials,
+		server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, credentials: credentials, oauth: cfg.OAuth != nil,
 		ids: new(atomic.Int64),
 	}
 	r.protocol.Store(&http.Header{

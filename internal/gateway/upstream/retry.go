@@ -19,7 +19,8 @@ func (p *Pool) Retry(id tool.ServerID) {
 	s.reason = nil
 }
 
-// EndOwner closes the sessions with a server that were opened for an owner; "" closes our own and the shared ones.
+// EndOwner closes the sessions with a server that were opened for an owner; "" closes our own and the shared ones. Where
+// callers have their own, ours may have been opened with the owner's token, and is closed, too.
 func (p *Pool) EndOwner(id tool.ServerID, owner string) {
 	s, err := p.server(id)
 	if err != nil {
@@ -28,7 +29,7 @@ func (p *Pool) EndOwner(id tool.ServerID, owner string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, sess := range s.sessions {
-		if sess.seat.owner == owner {
+		if sess.seat.owner == owner || sess.seat.owner == "" && s.personal {
 			s.remove(sess)
 		}
 	}

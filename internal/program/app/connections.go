@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/inbound"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -74,6 +75,23 @@ func (a *App) credentials(cfg config.Server) httpapi.Credentials {
 		return refusing{err}
 	}
 	return c
+}
+
+// advise says what a server needs that wants a token.
+func (a *App) advise(ctx context.Context, cfg config.Server, refusal http.Header) error {
+	needs, _ := oauth.Advise(ctx, cfg, refusal, a.reachedAt()+documentPath, a.callback(cfg.ID))
+	return needs
+}
+
+// WantsSignIn asks a server that is about to be added whether it wants a token; nil: it does not, or cannot be asked. It
+// is ready if people can sign in with what oauth.Proposed adds.
+func WantsSignIn(ctx context.Context, cfg *config.Config, s config.Server) (needs *fault.Error, ready bool) {
+	at := cfg.PublicURL
+	if at == "" {
+		at = "http://" + cfg.Listen + cfg.BasePath
+	}
+	at = strings.TrimRight(at, "/")
+	return oauth.WantsSignIn(ctx, s, at+documentPath, at+connectPath+url.PathEscape(string(s.ID))+callbackName)
 }
 
 // refusing are the credentials of a server that cannot be used.

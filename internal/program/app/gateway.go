@@ -63,6 +63,7 @@ func (a *App) startServers(ctx context.Context) (err error) {
 	a.Pool = upstream.New(&upstream.Options{
 		Seats:        a.seats,
 		Credentials:  a.credentials,
+		Advise:       a.advise,
 		Version:      a.opts.Version,
 		Builtins:     a.builtins(),
 		Changed:      func(id tool.ServerID) { a.Catalog.Changed(id) },

@@ -75,13 +75,13 @@ func (s *Store) Connection(ctx context.Context, server tool.ServerID, owner stri
 	return c, err
 }
 
-// Listed returns whose connection the lists of a server are read with: the gateway's own, else that of the first who has
-// signed in and is not disabled. None is a fault.NotFound.
-func (s *Store) Listed(ctx context.Context, server tool.ServerID) (owner string, err error) {
+// FirstConnected is the owner whose connection to a server is the oldest that can be used, the gateway's own before all
+// others, and none of people who are disabled; "" also if there is none.
+func (s *Store) FirstConnected(ctx context.Context, server tool.ServerID) (owner string, err error) {
 	const query = `SELECT owner FROM connections WHERE server = $1 AND state = $2
 		AND owner NOT IN (SELECT id FROM people WHERE disabled_at <> 0)
 		ORDER BY CASE owner WHEN '' THEN 0 ELSE 1 END, created_at, owner LIMIT 1`
-	err = s.readOne(ctx, "read connections", noConnection(server), query, []any{server, Ready}, []any{&owner})
+	err = s.readOne(ctx, "read connections", nil, query, []any{server, Ready}, []any{&owner})
 	return owner, err
 }
 

@@ -52,7 +52,7 @@ func testConnections(t *testing.T, dsn string, _ rawFunc) {
 	}
 	listedBy := func(want string) {
 		t.Helper()
-		got, err := one.Listed(ctx, "notes")
+		got, err := one.FirstConnected(ctx, "notes")
 		check(t, err)
 		equal(t, got, want)
 	}

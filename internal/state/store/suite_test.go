@@ -126,6 +126,8 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"of many gateways one at a time renews a connection", testConnectionLeases},
 		{"a sign-in to a server is finished once, by whoever began it", testConnectionLogins},
 		{"tokens are sealed for their server and owner", testConnectionsSealed},
+		{"connections open for their server and owner alone, and go with their key", testOwnConnections},
+		{"connections that nobody can use are trimmed", testTrimConnections},
 		{"without a key, secrets are refused and the rest is plain", testNoKey},
 		{"another key leaves the other configurations readable", testOtherKey},
 	}

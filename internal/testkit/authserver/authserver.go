@@ -60,6 +60,7 @@ type Server struct {
 	Asks     bool          // it shows a page first, on which the person agrees
 	Pending  int           // how often a sign-in on another device is not done yet
 	Log      []string      // requests, by path
+	Proofs   []string      // what clients have proved with that they began what they finish
 	Next     http.Handler  // what the MCP server answers to those who get in; nil: {}
 
 	clients  map[string]string // secrets, by id
@@ -273,7 +274,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 		out.Set("error", "access_denied")
 		out.Set("error_description", "<b>call +1 555 to win</b>")
 	} else {
-		id := rand.Text()
+		id := "secret-code-" + rand.Text()
 		s.codes[id] = code{q.Get("code_challenge"), q.Get("client_id"), back.String(), q.Get("resource"), s.Subject}
 		out.Set("code", id)
 	}
@@ -316,6 +317,7 @@ func (s *Server) token(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) redeem(w http.ResponseWriter, r *http.Request, client string) {
+	s.Proofs = append(s.Proofs, r.FormValue("code_verifier"))
 	c, ok := s.codes[r.FormValue("code")]
 	delete(s.codes, r.FormValue("code"))
 	sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))

@@ -20,6 +20,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/inbound"
+	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/program/app"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 	"github.com/toolfit/toolfit/internal/state/access"
@@ -122,10 +123,11 @@ func (d *doctor) configuration() *config.Config {
 }
 
 type stored struct {
-	keys    int            // -1: unknown
-	newest  time.Time      // time of the newest call
-	servers []config.Added // added at run time
-	agents  []config.Agent // added at run time
+	keys    int                    // -1: unknown
+	newest  time.Time              // time of the newest call
+	servers []config.Added         // added at run time
+	agents  []config.Agent         // added at run time
+	tokens  map[tool.ServerID]lent // for servers that people sign in to
 }
 
 // store checks that the store opens and can be written to.
@@ -218,6 +220,7 @@ func (d *doctor) openStore(ctx context.Context, cfg *config.Config) (found store
 		}
 		found.servers = append(found.servers, added)
 	}
+	found.tokens = d.tokens(ctx, cfg, found.servers, st)
 	found.agents, err = d.storedAgents(ctx, cfg, st)
 	return found, err
 }
