@@ -111,9 +111,19 @@ func (p *pipe) post(ctx context.Context, message []byte) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-p.gone:
-		return errEnded
+		return p.over()
 	case <-p.closed:
 		return errClosed
+	}
+}
+
+// over is why a server that is gone answers nothing: a client that was closed ends it.
+func (p *pipe) over() error {
+	select {
+	case <-p.closed:
+		return errClosed
+	default:
+		return errEnded
 	}
 }
 
@@ -152,7 +162,7 @@ func (p *pipe) send(ctx context.Context, method string, params json.RawMessage) 
 		case m := <-answer: // its last words
 			return resultIn(m)
 		default:
-			return nil, errEnded
+			return nil, p.over()
 		}
 	case <-p.closed:
 		return nil, errClosed

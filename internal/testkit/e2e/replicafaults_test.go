@@ -47,13 +47,15 @@ func TestThreeGatewaysOutliveFaultsOfTheirStore(t *testing.T) {
 			f := newCluster(t, "store: "+pg.Address("postgres"), fmt.Sprint("records: {durable: ", durable, "}"))
 			l := startLoad(t, balancer(t, f.urls...).url, f.key)
 			var killed between
+			var before time.Time                // when the last fault began: what was answered meanwhile may have been written just now
 			time.Sleep(1100 * time.Millisecond) // until each has looked for the others again
 			for _, fault := range storeFaults {
 				began := time.Now()
 				end := fault.begin(t, pg)
 				if fault.name == "killed" {
-					killed = between{began.Add(-2 * time.Second).UnixMilli(), time.Now().UnixMilli()}
+					killed = between{before.Add(-2 * time.Second).UnixMilli(), time.Now().UnixMilli()}
 				}
+				before = began
 				if durable {
 					f.ready(t, fault.name, "503 not ready: ")
 				} else {
