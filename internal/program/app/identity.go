@@ -20,7 +20,8 @@ import (
 // signIn is how people and services with tokens of identity providers come in.
 type signIn struct {
 	cfg      []config.Identity
-	public   string // our address, without a final slash
+	public   string   // our address, without a final slash
+	servers  []string // where clients get tokens
 	verifier *identity.Verifier
 	brokered *config.Broker
 	broker   *broker.Broker // nil: off
@@ -36,8 +37,10 @@ func (a *App) newSignIn(cfg *config.Config, before *signIn) *signIn {
 		reflect.DeepEqual(before.brokered, cfg.Broker):
 		return before
 	}
-	v := identity.New(cfg.Identity, &identity.Options{Base: public + "/mcp", Logger: a.log, People: people{a.Keys, a.Store, a.seen}, Keep: a.keepIDToken})
-	s := &signIn{cfg: cfg.Identity, public: public, verifier: v, brokered: cfg.Broker}
+	v := identity.New(cfg.Identity, &identity.Options{
+		Base: public + "/mcp", Logger: a.log, People: people{a.Keys, a.Store, a.seen}, Keep: a.keepIDToken,
+	})
+	s := &signIn{cfg: cfg.Identity, public: public, servers: cfg.AuthorizationServers(), verifier: v, brokered: cfg.Broker}
 	if cfg.Broker != nil {
 		s.broker = broker.New(broker.Parts{
 			Config: cfg.Broker, Issuer: public, Scopes: s.scopes(), IsResource: s.isResource, People: v, CheckPerson: a.Keys.CheckPerson,
@@ -149,7 +152,7 @@ func (s *signIn) serveMetadata(w http.ResponseWriter, r *http.Request, path stri
 		return
 	}
 	about := map[string]any{"resource": s.public + path, "bearer_methods_supported": []string{"header"}, "resource_name": "toolfit"}
-	about["authorization_servers"] = s.servers()
+	about["authorization_servers"] = s.servers
 	if scopes := s.scopes(); scopes != nil {
 		about["scopes_supported"] = scopes
 	}
@@ -171,20 +174,6 @@ func (s *signIn) challenge(w http.ResponseWriter, r *http.Request, err error) {
 		params += `scope="` + want + `", `
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer `+params+`resource_metadata="`+s.public+metadataPath+resourcePath(r)+`"`)
-}
-
-// servers are where clients get tokens. With the broker, those providers are left out that it signs people in at: they
-// know no clients.
-func (s *signIn) servers() (all []string) {
-	if s.broker != nil {
-		all = append(all, s.public)
-	}
-	for i := range s.cfg {
-		if s.broker == nil || s.cfg[i].Login == nil {
-			all = append(all, s.cfg[i].Issuer)
-		}
-	}
-	return all
 }
 
 // scopes are what tokens may need, each once.

@@ -13,6 +13,20 @@ type Broker struct {
 	Registration bool     // clients may register themselves as well
 }
 
+// AuthorizationServers are where clients get tokens for us. With the broker, those providers are left out that it signs
+// people in at: they know no clients.
+func (c *Config) AuthorizationServers() (all []string) {
+	if c.Broker != nil {
+		all = append(all, strings.TrimRight(c.PublicURL, "/"))
+	}
+	for i := range c.Identity {
+		if c.Broker == nil || c.Identity[i].Login == nil {
+			all = append(all, c.Identity[i].Issuer)
+		}
+	}
+	return all
+}
+
 func (c *draft) readBroker(d *decoder, at place, n *node) {
 	c.Broker = &Broker{}
 	c.brokerAt = at

@@ -240,6 +240,10 @@ func Parse(path string, data []byte, env func(string) (string, bool)) (*Config, 
 // ReadFile reads a configuration file, but never more than a configuration can be.
 func ReadFile(path string) ([]byte, error) {
 	data, err := regular.Read(path, maxFile)
+	var why *fs.PathError
+	if errors.As(err, &why) {
+		err = why.Err // which does not repeat the path
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.New(fault.NotFound, "read %s: %w", path, err).WithHint("name the file with --config, or make one with: toolfit add")

@@ -19,7 +19,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
 	"github.com/toolfit/toolfit/internal/state/store"
 	"github.com/toolfit/toolfit/internal/testkit/testparts"
@@ -73,34 +72,11 @@ func withBroker(t *testing.T) *gateway {
 	return serveOn(t, l, write(t, brokerConfig(t, "http://"+l.Addr().String(), "registration: true")+bare(everythingServer(t, true))))
 }
 
-// throughBroker signs in as a client that registers itself.
-func throughBroker(t *testing.T) auth.OAuthHandler {
-	t.Helper()
-	const back = "http://127.0.0.1:7/callback"
-	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
-		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{
-			Metadata: &oauthex.ClientRegistrationMetadata{RedirectURIs: []string{back}, TokenEndpointAuthMethod: "none", ClientName: "test"},
-		},
-		RedirectURL: back, Client: plainHTTP,
-		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-			q, err := person(ctx, args.URL, back)
-			if err != nil {
-				return nil, err
-			}
-			return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return handler
-}
-
 func TestClientsSignInThroughTheBroker(t *testing.T) {
 	g := withBroker(t)
 	for era, revision := range eras {
 		t.Run("Go SDK, "+era, func(t *testing.T) {
-			s := connectAs(t, &mcp.StreamableClientTransport{Endpoint: g.url + "/mcp", OAuthHandler: throughBroker(t)}, revision, nil)
+			s := connectAs(t, &mcp.StreamableClientTransport{Endpoint: g.url + "/mcp", OAuthHandler: signingIn(t, plainHTTP, false)}, revision, nil)
 			if text := callText(t, s, "test_simple_text", map[string]any{}); text == "" {
 				t.Errorf("%q", text)
 			}
@@ -184,7 +160,7 @@ func TestAnyReplicaFinishesASignIn(t *testing.T) {
 		for i := range urls {
 			urls[i] = replica(t, yaml, 0).url
 		}
-		handler := throughBroker(t)
+		handler := signingIn(t, plainHTTP, false)
 		s := connectAs(t, &mcp.StreamableClientTransport{Endpoint: front.url + "/mcp", OAuthHandler: handler}, eras["modern"], nil)
 		for range 6 {
 			if text := callText(t, s, "plain", map[string]any{}); text != "plain" {
@@ -239,7 +215,7 @@ func TestAnyReplicaFinishesASignIn(t *testing.T) {
 		resp.Body.Close()
 		within(401, 10*time.Second)
 
-		handler = throughBroker(t)
+		handler = signingIn(t, plainHTTP, false)
 		connectAs(t, &mcp.StreamableClientTransport{Endpoint: front.url + "/mcp", OAuthHandler: handler}, eras["modern"], nil)
 		token = tokenOf(t, handler)
 		within(200, time.Second)

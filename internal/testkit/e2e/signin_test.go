@@ -94,8 +94,9 @@ func signedIn(t *testing.T, issuer string) *gateway {
 		"  map: [{groups: [eng], profile: default}]")+bare(everythingServer(t, true))))
 }
 
-// signingIn lets a client of the Go SDK sign in by itself.
-func signingIn(t *testing.T, client *http.Client) auth.OAuthHandler {
+// signingIn lets a client of the Go SDK register and sign in by itself, also where answers name a server that did not
+// promise it.
+func signingIn(t *testing.T, client *http.Client, unadvertised bool) auth.OAuthHandler {
 	t.Helper()
 	const back = "http://127.0.0.1:7/callback"
 	handler, err := auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
@@ -103,7 +104,7 @@ func signingIn(t *testing.T, client *http.Client) auth.OAuthHandler {
 			Metadata: &oauthex.ClientRegistrationMetadata{RedirectURIs: []string{back}, TokenEndpointAuthMethod: "none", ClientName: "test",
 				GrantTypes: []string{"authorization_code", "refresh_token"}},
 		},
-		RedirectURL: back, AcceptUnadvertisedIss: true, Client: client,
+		RedirectURL: back, AcceptUnadvertisedIss: unadvertised, Client: client,
 		AuthorizationCodeFetcher: func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 			q, err := person(ctx, args.URL, back)
 			if err != nil {
@@ -135,7 +136,7 @@ func TestASessionOutlivesItsTokens(t *testing.T) {
 				return plainHTTP.Transport.RoundTrip(r)
 			})}
 			heard := make(chan string, 10)
-			transport := &mcp.StreamableClientTransport{Endpoint: g.url + "/mcp", OAuthHandler: signingIn(t, counting)}
+			transport := &mcp.StreamableClientTransport{Endpoint: g.url + "/mcp", OAuthHandler: signingIn(t, counting, true)}
 			s := connectAs(t, transport, revision, hearing(heard))
 			id := s.ID()
 			for range 3 {
@@ -157,7 +158,7 @@ func TestClientsSignInByThemselves(t *testing.T) {
 	g := signedIn(t, issuer)
 	for era, revision := range eras {
 		t.Run("Go SDK, "+era, func(t *testing.T) {
-			handler := signingIn(t, plainHTTP)
+			handler := signingIn(t, plainHTTP, true)
 			s := connectAs(t, &mcp.StreamableClientTransport{Endpoint: g.url + "/mcp", OAuthHandler: handler}, revision, nil)
 			if text := callText(t, s, "test_simple_text", map[string]any{}); text == "" {
 				t.Errorf("%q", text)

@@ -91,7 +91,7 @@ func seenMetadata(ctx context.Context, cfg *config.Config, address string) Findi
 			"correct publicURL of one of them, or what the proxy passes on; a gateway that runs may need a restart")
 	case said.Resource != want:
 		return wrong(fmt.Sprintf("%s speaks for %.200q, not for %s", address, said.Resource, want), pass)
-	case !slices.Equal(said.Servers, signInAt(cfg, base)):
+	case !slices.Equal(said.Servers, cfg.AuthorizationServers()):
 		return wrong(fmt.Sprintf("%s sends clients to other identity providers: %.300s", address, strings.Join(said.Servers, ", ")),
 			"the gateway there runs with another configuration")
 	case resp.Header.Get("Access-Control-Allow-Origin") != "*":
@@ -99,19 +99,6 @@ func seenMetadata(ctx context.Context, cfg *config.Config, address string) Findi
 			Hint: "let the proxy keep that header"}
 	}
 	return Finding{Status: good}
-}
-
-// signInAt is where clients sign in: at the broker, if there is one, and at providers whose people it does not sign in.
-func signInAt(cfg *config.Config, base string) (all []string) {
-	if cfg.Broker != nil {
-		all = append(all, base)
-	}
-	for i := range cfg.Identity {
-		if cfg.Broker == nil || cfg.Identity[i].Login == nil {
-			all = append(all, cfg.Identity[i].Issuer)
-		}
-	}
-	return all
 }
 
 // seenBroker reads the metadata of the broker, where clients look for it.
