@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -9,8 +10,6 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/origin"
 	"github.com/toolfit/toolfit/internal/state/config"
-
-	"net/http"
 )
 
 // Found is what a sign-in at a server's authorization server needs to know.
@@ -168,7 +167,11 @@ func (c *Client) covers(resource string) bool {
 // server finds the first authorization server that can be used.
 func (c *Client) server(ctx context.Context, about *resourceMetadata) (*serverMetadata, error) {
 	issuers := slices.Clone(about.Servers)
-	if c.cfg.Issuer != "" {
+	switch {
+	case c.cfg.Issuer == "":
+	case c.cfg.ClientID != "": // what it says itself comes first: the client's secret must not go where the server wants it
+		issuers = slices.Insert(issuers, 0, c.cfg.Issuer)
+	default:
 		issuers = append(issuers, c.cfg.Issuer)
 	}
 	legacy := len(issuers) == 0 // before 2025-06-18 a server was its own authorization server

@@ -225,3 +225,23 @@ func TestOnlyTheServerItselfMayBeInside(t *testing.T) {
 		}
 	}
 }
+
+// A client of the configuration is known to the issuer that it names. A server that shows metadata of its own in that
+// one's name must not get the client's secret.
+func TestTheIssuerOfTheConfigurationSpeaksForItself(t *testing.T) {
+	pages := map[string]string{
+		wellResource:           resource("$/", `"$/lying"`),
+		wellServer + "/lying":  strings.Replace(about("$/issuer", ""), "$/token", "$/steal", 1),
+		wellServer + "/issuer": about("$/issuer", ""),
+	}
+	s := newSite(t, pages)
+	cfg := config.OAuth{As: config.AsUser, Issuer: s.URL + "/issuer", ClientID: "known", ClientSecret: "secret"}
+	c, err := NewClient(&config.Server{ID: "one", URL: s.URL + "/mcp", OAuth: &cfg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := c.Discover(t.Context(), http.Header{})
+	if err != nil || found.Token != s.URL+"/token" {
+		t.Errorf("%+v %v", found, err)
+	}
+}
