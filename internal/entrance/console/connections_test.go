@@ -250,15 +250,19 @@ func TestAnAdministratorSignsInForTheGateway(t *testing.T) {
 }
 
 func TestATokenFromElsewhere(t *testing.T) {
-	w, _ := withTracker(t, "127.0.0.1")
+	w, as := withTracker(t, "127.0.0.1")
 	ann, _ := w.signedIn("ann", access.Caller)
+	if _, body := ann.ask("POST", "/connect/tracker/token", url.Values{"token": {"expired"}}); !strings.Contains(body, "refuses this token") {
+		t.Errorf("%.3000s", mainOf(body))
+	}
 	for _, wrong := range []string{"", "two words", "令牌"} {
 		if _, body := ann.ask("POST", "/connect/tracker/token", url.Values{"token": {wrong}}); !strings.Contains(body, "this is not a token") {
 			t.Errorf("%q: %.3000s", wrong, mainOf(body))
 		}
 	}
-	_, body := ann.ask("POST", "/connect/tracker/token", url.Values{"token": {" Bearer personal-1 "}})
-	if !strings.Contains(body, "You are connected.") || strings.Contains(body, "personal-1") || w.stored() != 1 {
+	token := as.Token("ann")
+	_, body := ann.ask("POST", "/connect/tracker/token", url.Values{"token": {" Bearer " + token + " "}})
+	if !strings.Contains(body, "You are connected.") || strings.Contains(body, token) || w.stored() != 1 {
 		t.Errorf("%.3000s", mainOf(body))
 	}
 	if _, body := ann.ask("POST", "/connections/tracker/end", url.Values{}); !strings.Contains(body, "Signed out.") || w.stored() != 0 {

@@ -168,11 +168,7 @@ func (a *API) KeepToken(ctx context.Context, who access.Principal, id tool.Serve
 	if err != nil {
 		return err
 	}
-	token = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(token), "Bearer "))
-	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return fault.New(fault.BadRequest, "this is not a token").WithHint("send the token alone, as it stands in Authorization: Bearer")
-	}
-	if err := a.Connections.Keep(ctx, client, owner, &oauth.Found{}, &oauth.Registration{}, &oauth.Token{Access: token}); err != nil {
+	if err := a.Connections.KeepToken(ctx, client, owner, token); err != nil {
 		return err
 	}
 	a.Registry.SignedIn(id)

@@ -19,27 +19,36 @@ const loginTime = 10 * time.Minute
 
 // probe asks the server without a token how to get in.
 func (c *Client) probe(ctx context.Context) (http.Header, error) {
+	_, header, err := c.knock(ctx, "")
+	return header, err
+}
+
+// knock sends the server a request that does nothing, with a token if there is one.
+func (c *Client) knock(ctx context.Context, token string) (status int, header http.Header, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url.String(), strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	if c.api {
 		if req, err = http.NewRequestWithContext(ctx, http.MethodGet, c.url.String(), nil); err != nil {
-			return nil, err
+			return 0, nil, err
 		}
 	}
 	req.Header.Set("User-Agent", "toolfit")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
 	resp, err := c.own.Do(req)
 	if err != nil {
-		return nil, fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", c.id, fault.Plain(err))
+		return 0, nil, fault.New(fault.UpstreamDown, "server %s cannot be reached: %w", c.id, fault.Plain(err))
 	}
 	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10)) // so that the connection can be used again
-	return resp.Header, nil
+	return resp.StatusCode, resp.Header, nil
 }
 
 // Issuer is the authorization server at which people sign in to a server. Nothing is registered there.
@@ -192,6 +201,18 @@ func (c *Connections) Keep(ctx context.Context, client *Client, owner string, f 
 	}
 	c.Changed(client.id)
 	return nil
+}
+
+// KeepToken stores a token that an owner has from elsewhere, unless the server refuses it.
+func (c *Connections) KeepToken(ctx context.Context, client *Client, owner, token string) error {
+	token = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(token), "Bearer "))
+	if token == "" || strings.ContainsFunc(token, notInHeader) {
+		return fault.New(fault.BadRequest, "this is not a token").WithHint("send the token alone, as it stands in Authorization: Bearer")
+	}
+	if status, _, err := client.knock(ctx, token); err == nil && status == http.StatusUnauthorized {
+		return fault.New(fault.BadRequest, "server %s refuses this token (HTTP 401)", client.id).WithHint("it may have expired, or be for another server")
+	}
+	return c.Keep(ctx, client, owner, &Found{}, &Registration{}, &Token{Access: token})
 }
 
 // SignOut ends a connection, here and, as far as it lets us, at the authorization server.
