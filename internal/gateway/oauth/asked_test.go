@@ -72,6 +72,17 @@ func provided(t *testing.T, st Store, idp *tokenEndpoint, cfg config.Server, now
 	return c, credentials
 }
 
+// TestASecretGoesToTheProviderThatKnowsItsClient: with several, it is not sent to whoever issued the caller's token.
+func TestASecretGoesToTheProviderThatKnowsItsClient(t *testing.T) {
+	idp := newTokenEndpoint(t, func(url.Values) (int, map[string]any) { return 200, map[string]any{"access_token": "x"} })
+	cfg := config.Server{ID: "s", URL: "https://tools.example.com/mcp", OAuth: &config.OAuth{As: config.AsExchange, ClientID: "us", ClientSecret: "x"}}
+	c, credentials := provided(t, openStore(t), idp, cfg, time.Now)
+	c.opts.Vague = func(o *config.OAuth) bool { return o.IsVague(make([]config.Identity, 2)) }
+	if _, err := credentials.Header(sentBy(t.Context(), "u_a", "one"), "u_a"); !fault.Is(err, fault.BadConfig) || idp.count() != 0 {
+		t.Errorf("%v, asked %d times", err, idp.count())
+	}
+}
+
 func sentBy(ctx context.Context, owner, text string) context.Context {
 	return access.WithSent(ctx, access.Sent{Owner: owner, Issuer: "https://idp", Text: text})
 }

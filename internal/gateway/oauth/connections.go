@@ -39,15 +39,19 @@ type Store interface {
 // Options configure Connections.
 type Options struct {
 	Store    Store
-	Server   func(tool.ServerID) (config.Server, bool)                            // as it is configured now
-	Tokens   func(secrets ...string)                                              // is told of every token, so that none is shown; nil: nobody is
-	Replica  string                                                               // names this gateway among those that share the store
-	Page     func(tool.ServerID) string                                           // where people sign in to a server
-	Callback func(tool.ServerID) string                                           // where authorization servers send browsers back
-	Document func() string                                                        // the address of our metadata document
-	Provider func(ctx context.Context, issuer string) (*identity.Provider, error) // a configured identity provider
-	Now      func() time.Time                                                     // nil: time.Now
-	Logger   *slog.Logger                                                         // nil: discard
+	Server   func(tool.ServerID) (config.Server, bool) // as it is configured now
+	Tokens   func(secrets ...string)                   // is told of every token, so that none is shown; nil: nobody is
+	Replica  string                                    // names this gateway among those that share the store
+	Page     func(tool.ServerID) string                // where people sign in to a server
+	Callback func(tool.ServerID) string                // where authorization servers send browsers back
+	Document func() string                             // the address of our metadata document
+	Now      func() time.Time                          // nil: time.Now
+	Logger   *slog.Logger                              // nil: discard
+
+	// Provider is a configured identity provider, and Vague tells whether it is not clear which one a server's client
+	// is known to; nil: it is.
+	Provider func(ctx context.Context, issuer string) (*identity.Provider, error)
+	Vague    func(*config.OAuth) bool
 }
 
 // Connections has the tokens for the servers. It may be used concurrently.
@@ -101,6 +105,9 @@ func New(opts Options) *Connections {
 	}
 	if opts.Tokens == nil {
 		opts.Tokens = func(...string) {}
+	}
+	if opts.Vague == nil {
+		opts.Vague = func(*config.OAuth) bool { return false }
 	}
 	return &Connections{opts: opts, held: map[owned]*held{}, lists: map[tool.ServerID]string{}, asked: map[tool.ServerID]*asked{}}
 }

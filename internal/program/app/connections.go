@@ -38,6 +38,7 @@ func (a *App) newConnections() *oauth.Connections {
 		Callback: a.callback,
 		Document: func() string { return a.reachedAt() + documentPath },
 		Provider: a.provider,
+		Vague:    func(o *config.OAuth) bool { return o.IsVague(a.Config().Identity) },
 		Logger:   a.log,
 	})
 }

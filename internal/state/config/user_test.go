@@ -36,3 +36,15 @@ apis:
 		wantProblem(t, "toolfit.yaml", text, "toolfit.yaml:1: "+problem)
 	}
 }
+
+func TestAClientThatExchangesTokensNamesItsProvider(t *testing.T) {
+	const providers = `publicURL: https://tools.example.com
+identity: [{issuer: "https://one.example.com", map: [{groups: [a]}]}, {issuer: "https://two.example.com", map: [{groups: [a]}]}]
+`
+	wantProblem(t, "toolfit.yaml", providers+`mcpServers: {a: {url: "https://a", oauth: {as: exchange, clientId: us, clientSecret: s3cret-s3cret}}}`,
+		"toolfit.yaml:3: mcpServers.a: needs issuer in oauth: there are several identity providers, and its client is known to one")
+	parse(t, "toolfit.yaml", providers+`mcpServers:
+  a: {url: "https://a", oauth: {as: exchange, clientId: us, clientSecret: s3cret-s3cret, issuer: "https://two.example.com"}}
+  b: {url: "https://b", oauth: {as: assertion, clientId: us, clientSecret: s3cret-s3cret}} # it is sent to the server's own
+`)
+}
