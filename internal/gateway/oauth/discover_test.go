@@ -151,6 +151,28 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
+// TestWhatIsBrokenForNowIsNotTakenForAbsent: nothing is guessed, and nobody is told that they cannot sign in.
+func TestWhatIsBrokenForNowIsNotTakenForAbsent(t *testing.T) {
+	type pages = map[string]string
+	for name, c := range map[string]pages{
+		"all is broken":             {wellResource: "500", wellResource + "/mcp": "500", wellServer: "500", wellOpenID: "500"},
+		"the resource is broken":    {wellResource + "/mcp": "500"},
+		"the first place is broken": {wellServer: "500"},
+		"a named server is broken":  {wellResource: resource("$", `"$/t"`), wellServer + "/t": "500"},
+		"one of two named is":       {wellResource: resource("$", `"$/t","$/u"`), wellOpenID + "/u": "500"},
+	} {
+		s := newSite(t, c)
+		client, err := NewClient(&config.Server{ID: "notes", URL: s.URL + "/mcp", OAuth: &asUser})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := client.Discover(t.Context(), http.Header{})
+		if !fault.Is(err, fault.UpstreamDown) || !strings.Contains(err.Error(), "HTTP 500") {
+			t.Errorf("%s: %v %v", name, f, err)
+		}
+	}
+}
+
 // TestForbiddenAddressesAreNotDialed: whatever a server names, from the metadata to the token endpoint.
 func TestForbiddenAddressesAreNotDialed(t *testing.T) {
 	var dialed atomic.Int32
