@@ -60,7 +60,7 @@ func provided(t *testing.T, st Store, idp *tokenEndpoint, cfg config.Server, now
 	t.Helper()
 	c := New(Options{
 		Store: st, Now: now, Page: func(id tool.ServerID) string { return "http://here/connect/" + string(id) },
-		Server: func(tool.ServerID) (config.Server, bool) { return cfg, true },
+		Server: func(tool.ServerID) (config.Server, bool) { return cfg, true }, Values: func() string { return "http://here/connections" },
 		Provider: func(_ context.Context, issuer string) (*identity.Provider, error) {
 			return &identity.Provider{Issuer: issuer, TokenEndpoint: idp.URL, ClientID: "console", ClientSecret: "s", HTTP: idp.Client()}, nil
 		},
@@ -249,5 +249,13 @@ func TestPeoplesOwnHeaders(t *testing.T) {
 	set("ann", "token", "new")
 	if header, err := credentials.Header(t.Context(), "ann"); err != nil || header.Get("X-Token") != "Basic ann@x:new" {
 		t.Errorf("after a change: %v %v", header, err)
+	}
+	rejects := credentials.(httpapi.SignIns)
+	err = rejects.Rejected(t.Context(), "ann", own, http.StatusUnauthorized, nil)
+	if !fault.Is(err, fault.LoginRequired) || !strings.Contains(err.Error(), "refused your own value of mail, token") {
+		t.Errorf("a value that is refused: %v", err)
+	}
+	if err := rejects.Rejected(t.Context(), "ann", own, http.StatusForbidden, nil); err != nil {
+		t.Errorf("an account that may not: %v", err)
 	}
 }

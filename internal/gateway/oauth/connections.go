@@ -43,6 +43,7 @@ type Options struct {
 	Tokens   func(secrets ...string)                   // is told of every token, so that none is shown; nil: nobody is
 	Replica  string                                    // names this gateway among those that share the store
 	Page     func(tool.ServerID) string                // where people sign in to a server
+	Values   func() string                             // where people enter values of their own
 	Callback func(tool.ServerID) string                // where authorization servers send browsers back
 	Document func() string                             // the address of our metadata document
 	Now      func() time.Time                          // nil: time.Now

@@ -20,11 +20,12 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// The paths of sign-ins to servers.
+// The paths of sign-ins to servers, and of what people give for their calls.
 const (
 	connectPath  = "/connect/"
 	callbackName = "/callback"
 	documentPath = "/oauth/client.json"
+	valuesPath   = "/connections" // where people enter values of their own
 )
 
 // newConnections makes what has the tokens for the servers.
@@ -35,6 +36,7 @@ func (a *App) newConnections() *oauth.Connections {
 		Server:   a.serverConfig,
 		Tokens:   func(more ...string) { a.secrets.add(more) },
 		Page:     func(id tool.ServerID) string { return a.reachedAt() + connectPath + url.PathEscape(string(id)) },
+		Values:   func() string { return a.reachedAt() + valuesPath },
 		Callback: a.callback,
 		Document: func() string { return a.reachedAt() + documentPath },
 		Provider: a.provider,
