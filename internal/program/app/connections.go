@@ -34,7 +34,7 @@ func (a *App) newConnections() *oauth.Connections {
 		Store:    a.Store,
 		Replica:  a.self.ID(),
 		Server:   a.serverConfig,
-		Tokens:   func(more ...string) { a.secrets.add(more) },
+		Tokens:   a.secrets.addTokens,
 		Page:     func(id tool.ServerID) string { return a.reachedAt() + connectPath + url.PathEscape(string(id)) },
 		Values:   func() string { return a.reachedAt() + valuesPath },
 		Callback: a.callback,
