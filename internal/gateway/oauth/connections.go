@@ -53,6 +53,9 @@ type Options struct {
 	// is known to; nil: it is.
 	Provider func(ctx context.Context, issuer string) (*identity.Provider, error)
 	Vague    func(*config.OAuth) bool
+
+	// Background does what nobody waits for; nil: it is waited for.
+	Background func(work func(context.Context))
 }
 
 // Connections has the tokens for the servers. It may be used concurrently.
@@ -106,6 +109,9 @@ func New(opts Options) *Connections {
 	}
 	if opts.Tokens == nil {
 		opts.Tokens = func(...string) {}
+	}
+	if opts.Background == nil {
+		opts.Background = func(work func(context.Context)) { work(context.Background()) }
 	}
 	if opts.Vague == nil {
 		opts.Vague = func(*config.OAuth) bool { return false }

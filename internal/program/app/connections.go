@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -42,6 +41,9 @@ func (a *App) newConnections() *oauth.Connections {
 		Provider: a.provider,
 		Vague:    func(o *config.OAuth) bool { return o.IsVague(a.Config().Identity) },
 		Logger:   a.log,
+		Background: func(work func(context.Context)) {
+			a.work.Go(func() { work(a.background) })
+		},
 	})
 }
 
@@ -62,14 +64,7 @@ func (a *App) reachedAt() string {
 	return "http://" + address + a.started.BasePath
 }
 
-func (a *App) serverConfig(id tool.ServerID) (config.Server, bool) {
-	all := a.Config().Servers
-	i := slices.IndexFunc(all, func(s config.Server) bool { return s.ID == id })
-	if i < 0 {
-		return config.Server{}, false
-	}
-	return all[i], true
-}
+func (a *App) serverConfig(id tool.ServerID) (config.Server, bool) { return a.Config().ServerNamed(id) }
 
 // credentials are those of a server, or why there are none.
 func (a *App) credentials(cfg config.Server) httpapi.Credentials {
