@@ -60,8 +60,13 @@ func withTracker(t testing.TB, host string, more ...string) (w *world, as *auths
 		t.Fatal(err)
 	}
 	public := fmt.Sprintf("http://%s:%d", host, l.Addr().(*net.TCPAddr).Port)
-	text := fmt.Sprintf("store: t.db\npublicURL: %s\nmcpServers:\n  tracker: {url: %q, oauth: {as: user}}\n  shared: {url: %q, oauth: {as: gateway}}\n",
-		public, as.MCP, as.MCP) + strings.Join(more, "")
+	text := fmt.Sprintf(`
+store: t.db
+publicURL: %s
+mcpServers:
+  tracker: {url: %q, oauth: {as: user}}
+  shared: {url: %q, oauth: {as: gateway}}
+`, public, as.MCP, as.MCP) + strings.Join(more, "")
 	cfg, err := config.Parse(filepath.Join(t.TempDir(), "toolfit.yaml"), []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +138,8 @@ func TestSignInToAServer(t *testing.T) {
 		t.Error("looking at the page registers a client")
 	}
 	resp, body := ann.get(html.UnescapeString(link[1]))
-	if resp.StatusCode != 200 || resp.Request.URL.RequestURI() != "/connect/tracker?said=connected" || !strings.Contains(body, "You are connected.") {
+	if resp.StatusCode != 200 || resp.Request.URL.RequestURI() != "/connect/tracker?said=connected" ||
+		!strings.Contains(body, "You are connected.") {
 		t.Fatalf("%s at %s: %.3000s", resp.Status, resp.Request.URL, mainOf(body))
 	}
 	w.until("ann's call", func() bool { return strings.Contains(w.call(annKey), "you are alice") })
@@ -161,7 +167,8 @@ func TestSignInToAServer(t *testing.T) {
 	if status, body := bob.ask("POST", "/connections/tracker/end", url.Values{"owner": owner[1:]}); status != 403 || w.stored() != 1 {
 		t.Errorf("bob signs out ann: HTTP %d: %.500s", status, mainOf(body))
 	}
-	if status, body := root.ask("POST", "/connections/tracker/end", url.Values{"owner": owner[1:]}); status != 200 || w.stored() != 0 || !as.Ended() {
+	if status, body := root.ask("POST", "/connections/tracker/end", url.Values{"owner": owner[1:]}); status != 200 || w.stored() != 0 ||
+		!as.Ended() {
 		t.Errorf("HTTP %d: %.500s", status, mainOf(body))
 	}
 }
@@ -234,11 +241,13 @@ func TestAnAdministratorSignsInForTheGateway(t *testing.T) {
 			t.Errorf("%s: HTTP %d: %.500s", path, status, mainOf(body))
 		}
 	}
-	if _, body := root.get("/connect/shared/begin"); !strings.Contains(body, "You are connected.") || !strings.Contains(body, "for the gateway") {
+	if _, body := root.get("/connect/shared/begin"); !strings.Contains(body, "You are connected.") ||
+		!strings.Contains(body, "for the gateway") {
 		t.Errorf("%.3000s", mainOf(body))
 	}
 	as.Set(func() { as.Fault = authserver.Refuses })
-	if _, body := root.get("/connect/tracker/begin"); !strings.Contains(body, "it refused: access_denied") || strings.Contains(body, "+1 555") {
+	if _, body := root.get("/connect/tracker/begin"); !strings.Contains(body, "it refused: access_denied") ||
+		strings.Contains(body, "+1 555") {
 		t.Errorf("%.3000s", mainOf(body))
 	}
 	as.Set(func() { as.Fault = authserver.NoPKCE })
@@ -277,7 +286,8 @@ func TestValuesOfOnesOwn(t *testing.T) {
 	wants := func(p *person, state string) {
 		t.Helper()
 		_, body := p.get("/connections")
-		if !strings.Contains(body, `action="/values/jira_token"`) || !strings.Contains(body, state+"</span>") || strings.Contains(body, "hunter") {
+		if !strings.Contains(body, `action="/values/jira_token"`) || !strings.Contains(body, state+"</span>") ||
+			strings.Contains(body, "hunter") {
 			t.Errorf("it is not %s: %.3000s", state, mainOf(body))
 		}
 	}
@@ -317,10 +327,12 @@ func TestConnectionsOfARemovedServer(t *testing.T) {
 	w.app.Reload(next)
 	_, body := root.get("/connections?all=true")
 	owner := regexp.MustCompile(`name="owner" value="([^"]+)"`).FindStringSubmatch(body)
-	if owner == nil || !strings.Contains(body, "removed</span>") || strings.Contains(body, `href="/servers/tracker"`) || strings.Contains(body, `href="/connect/`) {
+	if owner == nil || !strings.Contains(body, "removed</span>") || strings.Contains(body, `href="/servers/tracker"`) ||
+		strings.Contains(body, `href="/connect/`) {
 		t.Fatalf("%.3000s", mainOf(body))
 	}
-	if _, body := root.ask("POST", "/connections/tracker/end", url.Values{"owner": owner[1:]}); !strings.Contains(body, "Signed out.") || !as.Ended() {
+	if _, body := root.ask("POST", "/connections/tracker/end", url.Values{"owner": owner[1:]}); !strings.Contains(body, "Signed out.") ||
+		!as.Ended() {
 		t.Errorf("%.3000s", mainOf(body))
 	}
 }

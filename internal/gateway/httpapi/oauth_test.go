@@ -59,7 +59,8 @@ func TestEachCallerHasATokenOfTheirOwn(t *testing.T) {
 	}
 	a := made(nil)
 	as := func(a *API, caller string) (string, error) {
-		raw, err := a.Serve(t.Context(), &mcp.Request{Method: "tools/call", Caller: caller, Params: json.RawMessage(`{"name":"secret","arguments":{}}`)})
+		raw, err := a.Serve(t.Context(),
+			&mcp.Request{Method: "tools/call", Caller: caller, Params: json.RawMessage(`{"name":"secret","arguments":{}}`)})
 		return string(raw), err
 	}
 	for _, caller := range []string{"bob", "ann", "bob"} { // no auth is configured: the token is what the description wants

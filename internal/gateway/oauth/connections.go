@@ -269,8 +269,7 @@ func (h *held) due(now time.Time) bool {
 	if t.Expires.IsZero() || t.Refresh == "" {
 		return !t.Expires.IsZero() && !now.Before(t.Expires)
 	}
-	early := min(time.Minute, t.Expires.Sub(t.Issued)/10)
-	return !now.Before(t.Expires.Add(-early)) && !now.Before(h.retryAt)
+	return t.due(now) && !now.Before(h.retryAt)
 }
 
 // hashed is how a state is stored.

@@ -309,7 +309,8 @@ func TestWiderSignIn(t *testing.T) {
 	if err := one.signIn(t, "u_alice"); err != nil {
 		t.Fatal(err)
 	}
-	for _, challenge := range []string{``, `Bearer scope="write"`, `Bearer error="insufficient_scope"`, `Bearer error="insufficient_scope", scope="read"`} {
+	for _, challenge := range []string{``, `Bearer scope="write"`, `Bearer error="insufficient_scope"`,
+		`Bearer error="insufficient_scope", scope="read"`} {
 		if err := one.rejected(t, "u_alice", 403, challenge); err != nil {
 			t.Errorf("%s: no sign-in helps, and %v", challenge, err)
 		}
@@ -355,7 +356,8 @@ func TestNewTokenThatIsRefused(t *testing.T) {
 	if err := two.call(t.Context(), "u_alice"); err != nil {
 		t.Fatal(err)
 	}
-	if err := two.rejected(t, "u_alice", 401, "Bearer"); !fault.Is(err, fault.LoginRequired) || !strings.Contains(err.Error(), "it refuses the token") {
+	if err := two.rejected(t, "u_alice", 401, "Bearer"); !fault.Is(err, fault.LoginRequired) ||
+		!strings.Contains(err.Error(), "it refuses the token") {
 		t.Errorf("refused: %v", err)
 	}
 	if err := two.call(t.Context(), "u_alice"); !fault.Is(err, fault.LoginRequired) {

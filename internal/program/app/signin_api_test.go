@@ -48,7 +48,8 @@ func TestPeopleSignInToAnHTTPAPI(t *testing.T) {
 		})
 	})
 	spec := filepath.Join(t.TempDir(), "pets.json")
-	const text = `{"openapi":"3.1.0","info":{"title":"Pets","version":"1"},"paths":{"/who":{"get":{"operationId":"who","responses":{"200":{"description":"ok"}}}}}}`
+	const text = `{"openapi":"3.1.0","info":{"title":"Pets","version":"1"},
+		"paths":{"/who":{"get":{"operationId":"who","responses":{"200":{"description":"ok"}}}}}}`
 	if err := os.WriteFile(spec, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

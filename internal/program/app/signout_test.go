@@ -43,7 +43,8 @@ func TestTheTokensOfADeletedKeyAreRevoked(t *testing.T) {
 	t.Setenv("TOOLFIT_SECRET_KEY", "a key for the tokens of keys")
 	as := authserver.New(t)
 	broken := authserver.New(t)
-	a, address := serve(t, fmt.Sprintf("mcpServers:\n  b: {url: %q, oauth: {as: user}}\n  s: {url: %q, oauth: {as: user}}\n", broken.MCP, as.MCP))
+	a, address := serve(t, fmt.Sprintf("mcpServers:\n  b: {url: %q, oauth: {as: user}}\n  s: {url: %q, oauth: {as: user}}\n",
+		broken.MCP, as.MCP))
 	ann := newKey(t, a, "ann")
 	admin := newAdmin(t, a, "root", "*")
 	signIn(t, address, ann, "b")
@@ -70,7 +71,8 @@ func TestConnectionsOfARemovedServerCanBeEnded(t *testing.T) {
 	admin := newAdmin(t, a, "root", "*")
 	other := newAdmin(t, a, "some", "default")
 	signIn(t, address, ann, "s")
-	if _, said := rest(t, address, admin, "GET", "/connections?all=true", ""); !strings.Contains(said, `"owner_name":"ann"`) || strings.Contains(said, "removed") {
+	if _, said := rest(t, address, admin, "GET", "/connections?all=true", ""); !strings.Contains(said, `"owner_name":"ann"`) ||
+		strings.Contains(said, "removed") {
 		t.Error(said)
 	}
 	a.Reload(parsed(t, a.Config().Path, "mcpServers: {}\n"))
@@ -85,7 +87,8 @@ func TestConnectionsOfARemovedServerCanBeEnded(t *testing.T) {
 		}
 	}
 	for key, want := range map[string]string{admin: `"removed":true`, other: `{"connections":[]}`} {
-		if _, said := rest(t, address, key, "GET", "/connections?all=true", ""); !strings.Contains(said, want) || strings.Contains(said, "secret-") {
+		if _, said := rest(t, address, key, "GET", "/connections?all=true", ""); !strings.Contains(said, want) ||
+			strings.Contains(said, "secret-") {
 			t.Errorf("want %s: %s", want, said)
 		}
 	}

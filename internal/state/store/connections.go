@@ -253,7 +253,8 @@ func (s *Store) TakeConnectionLogin(ctx context.Context, state, owner string) (l
 // OwnClient returns how an authorization server knows us; nil if it does not.
 func (s *Store) OwnClient(ctx context.Context, issuer, redirect string) ([]byte, error) {
 	var sealed []byte
-	err := s.readOne(ctx, "read client", nil, "SELECT data FROM own_clients WHERE issuer = $1 AND redirect = $2", []any{issuer, redirect}, []any{&sealed})
+	err := s.readOne(ctx, "read client", nil, "SELECT data FROM own_clients WHERE issuer = $1 AND redirect = $2", []any{issuer, redirect},
+		[]any{&sealed})
 	if err != nil || sealed == nil {
 		return nil, err
 	}
