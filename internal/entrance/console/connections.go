@@ -16,10 +16,19 @@ type Connections interface {
 	EndConnection(ctx context.Context, who access.Principal, id tool.ServerID, owner string) error
 }
 
+// Values are what people give for the headers of their own calls. Nobody sees them.
+type Values interface {
+	ListValues(ctx context.Context, who access.Principal) ([]restapi.Value, error)
+	SetValue(ctx context.Context, who access.Principal, name, value string) error
+	RemoveValue(ctx context.Context, who access.Principal, name string) error
+}
+
 func (c *Console) connectionsSection() section {
 	return section{name: "connections", path: "/connections", key: "n", linked: true, routes: map[string]handler{
 		"GET /connections":           page("connections", whole, c.listConnections),
 		"POST /connections/{id}/end": c.endConnection,
+		"POST /values/{name}":        c.setValue,
+		"POST /values/{name}/remove": c.removeValue,
 		"GET /connect/{id}":          c.showConnect,
 		"GET /connect/{id}/begin":    c.beginConnect,
 		"GET /connect/{id}/callback": c.finishConnect,
@@ -29,6 +38,7 @@ func (c *Console) connectionsSection() section {
 
 type connectionsPage struct {
 	Connections []connectionRow
+	Values      []restapi.Value
 	All         bool // those of everybody
 	Admin       bool
 }
@@ -39,19 +49,32 @@ type connectionRow struct {
 	May bool // sign out
 }
 
-func (c *Console) listConnections(v *visit) (connectionsPage, error) {
-	p := connectionsPage{All: v.URL.Query().Has("all"), Admin: v.who.MayAdmin()}
-	found, err := c.Connections.ListConnections(v.Context(), v.who, p.All)
-	for _, one := range found {
-		own := maySignIn(v.who, one)
-		p.Connections = append(p.Connections, connectionRow{one, own, own || p.Admin})
+func (c *Console) listConnections(v *visit) (p connectionsPage, err error) {
+	p = connectionsPage{All: v.URL.Query().Has("all"), Admin: v.who.MayAdmin()}
+	if p.Connections, err = c.connectionRows(v, p.All); err != nil {
+		return p, err
+	}
+	if !p.All && v.who.MayCall() && v.who != access.Local() {
+		p.Values, err = c.Values.ListValues(v.Context(), v.who)
 	}
 	return p, err
 }
 
+func (c *Console) connectionRows(v *visit, all bool) (rows []connectionRow, err error) {
+	found, err := c.Connections.ListConnections(v.Context(), v.who, all)
+	for _, one := range found {
+		own := maySignIn(v.who, one)
+		rows = append(rows, connectionRow{one, own, own || v.who.MayAdmin()})
+	}
+	return rows, err
+}
+
 // maySignIn tells whether somebody signs in for a connection: for their own, or as an administrator for the gateway's.
 func maySignIn(who access.Principal, one restapi.Connection) bool {
-	if one.As == config.AsGateway {
+	switch {
+	case one.Removed:
+		return false
+	case one.As == config.AsGateway:
 		return who.MayAdmin()
 	}
 	return one.Owner == who.ID && who.MayCall()
@@ -59,10 +82,10 @@ func maySignIn(who access.Principal, one restapi.Connection) bool {
 
 // connectionTo is the visitor's connection to a server; nil if they sign in to none there.
 func (c *Console) connectionTo(v *visit, id tool.ServerID) (*connectionRow, error) {
-	p, err := c.listConnections(v)
-	for i, one := range p.Connections {
+	rows, err := c.connectionRows(v, false)
+	for i, one := range rows {
 		if one.Server == id && one.Own {
-			return &p.Connections[i], nil
+			return &rows[i], nil
 		}
 	}
 	return nil, err
@@ -74,4 +97,18 @@ func (c *Console) endConnection(v *visit) (answer, error) {
 		return answer{}, err
 	}
 	return done("/connections", "connectionEnded")
+}
+
+func (c *Console) setValue(v *visit) (answer, error) {
+	if err := c.Values.SetValue(v.Context(), v.who, v.PathValue("name"), v.PostForm.Get("value")); err != nil {
+		return answer{}, err
+	}
+	return done("/connections", "valueSaved")
+}
+
+func (c *Console) removeValue(v *visit) (answer, error) {
+	if err := c.Values.RemoveValue(v.Context(), v.who, v.PathValue("name")); err != nil {
+		return answer{}, err
+	}
+	return done("/connections", "valueRemoved")
 }

@@ -48,8 +48,9 @@ func whoami(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// withTracker starts a gateway with two servers that need a sign-in: each person's own, and one for all.
-func withTracker(t testing.TB, host string) (w *world, as *authserver.Server) {
+// withTracker starts a gateway with two servers that need a sign-in: each person's own, and one for all; and with more
+// servers.
+func withTracker(t testing.TB, host string, more ...string) (w *world, as *authserver.Server) {
 	t.Helper()
 	t.Setenv("TOOLFIT_SECRET_KEY", strings.Repeat("k", 43)+"=")
 	as = authserver.New(t)
@@ -59,8 +60,13 @@ func withTracker(t testing.TB, host string) (w *world, as *authserver.Server) {
 		t.Fatal(err)
 	}
 	public := fmt.Sprintf("http://%s:%d", host, l.Addr().(*net.TCPAddr).Port)
-	text := fmt.Sprintf("store: t.db\npublicURL: %s\nmcpServers:\n  tracker: {url: %q, oauth: {as: user}}\n  shared: {url: %q, oauth: {as: gateway}}\n",
-		public, as.MCP, as.MCP)
+	text := fmt.Sprintf(`
+store: t.db
+publicURL: %s
+mcpServers:
+  tracker: {url: %q, oauth: {as: user}}
+  shared: {url: %q, oauth: {as: gateway}}
+`, public, as.MCP, as.MCP) + strings.Join(more, "")
 	cfg, err := config.Parse(filepath.Join(t.TempDir(), "toolfit.yaml"), []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +138,8 @@ func TestSignInToAServer(t *testing.T) {
 		t.Error("looking at the page registers a client")
 	}
 	resp, body := ann.get(html.UnescapeString(link[1]))
-	if resp.StatusCode != 200 || resp.Request.URL.RequestURI() != "/connect/tracker?said=connected" || !strings.Contains(body, "You are connected.") {
+	if resp.StatusCode != 200 || resp.Request.URL.RequestURI() != "/connect/tracker?said=connected" ||
+		!strings.Contains(body, "You are connected.") {
 		t.Fatalf("%s at %s: %.3000s", resp.Status, resp.Request.URL, mainOf(body))
 	}
 	w.until("ann's call", func() bool { return strings.Contains(w.call(annKey), "you are alice") })
@@ -150,7 +157,7 @@ func TestSignInToAServer(t *testing.T) {
 		t.Errorf("a caller sees everybody's: HTTP %d", status)
 	}
 	_, body = root.get("/connections?all=true")
-	if !strings.Contains(body, "connected</span>") || strings.Contains(body, "secret-") {
+	if !strings.Contains(body, "connected</span>") || !strings.Contains(body, "<td>ann <code") || strings.Contains(body, "secret-") {
 		t.Errorf("%.3000s", mainOf(body))
 	}
 	owner := regexp.MustCompile(`name="owner" value="([^"]+)"`).FindStringSubmatch(body)
@@ -160,7 +167,8 @@ func TestSignInToAServer(t *testing.T) {
 	if status, body := bob.ask("POST", "/connections/tracker/end", url.Values{"owner": owner[1:]}); status != 403 || w.stored() != 1 {
 		t.Errorf("bob signs out ann: HTTP %d: %.500s", status, mainOf(body))
 	}
-	if status, body := root.ask("POST", "/connections/tracker/end", url.Values{"owner": owner[1:]}); status != 200 || w.stored() != 0 || !as.Ended() {
+	if status, body := root.ask("POST", "/connections/tracker/end", url.Values{"owner": owner[1:]}); status != 200 || w.stored() != 0 ||
+		!as.Ended() {
 		t.Errorf("HTTP %d: %.500s", status, mainOf(body))
 	}
 }
@@ -233,11 +241,13 @@ func TestAnAdministratorSignsInForTheGateway(t *testing.T) {
 			t.Errorf("%s: HTTP %d: %.500s", path, status, mainOf(body))
 		}
 	}
-	if _, body := root.get("/connect/shared/begin"); !strings.Contains(body, "You are connected.") || !strings.Contains(body, "for the gateway") {
+	if _, body := root.get("/connect/shared/begin"); !strings.Contains(body, "You are connected.") ||
+		!strings.Contains(body, "for the gateway") {
 		t.Errorf("%.3000s", mainOf(body))
 	}
 	as.Set(func() { as.Fault = authserver.Refuses })
-	if _, body := root.get("/connect/tracker/begin"); !strings.Contains(body, "it refused: access_denied") || strings.Contains(body, "+1 555") {
+	if _, body := root.get("/connect/tracker/begin"); !strings.Contains(body, "it refused: access_denied") ||
+		strings.Contains(body, "+1 555") {
 		t.Errorf("%.3000s", mainOf(body))
 	}
 	as.Set(func() { as.Fault = authserver.NoPKCE })
@@ -270,9 +280,70 @@ func TestATokenFromElsewhere(t *testing.T) {
 	}
 }
 
+// withValue is a server that gets a value of each person's own.
+const withValue = "  jira: {url: 'http://127.0.0.1:1/mcp', headers: {X-Token: '${user:jira_token}'}}\n"
+
+func TestValuesOfOnesOwn(t *testing.T) {
+	w, _ := withTracker(t, "127.0.0.1", withValue)
+	ann, _ := w.signedIn("ann", access.Caller)
+	bob, _ := w.signedIn("bob", access.Caller)
+	wants := func(p *person, state string) {
+		t.Helper()
+		_, body := p.get("/connections")
+		if !strings.Contains(body, `action="/values/jira_token"`) || !strings.Contains(body, state+"</span>") ||
+			strings.Contains(body, "hunter") {
+			t.Errorf("it is not %s: %.3000s", state, mainOf(body))
+		}
+	}
+	wants(ann, "missing")
+	for _, wrong := range []string{"", "a\r\nX-Admin: 1", strings.Repeat("x", 9000)} {
+		if _, body := ann.ask("POST", "/values/jira_token", url.Values{"value": {wrong}}); !strings.Contains(body, "the value ") {
+			t.Errorf("%.20q: %.3000s", wrong, mainOf(body))
+		}
+	}
+	wants(ann, "missing")
+	if status, _ := ann.ask("POST", "/values/other", url.Values{"value": {"hunter2"}}); status != 404 {
+		t.Errorf("a value that nobody asks for: HTTP %d", status)
+	}
+	if _, body := ann.ask("POST", "/values/jira_token", url.Values{"value": {"hunter2"}}); !strings.Contains(body, "The value is saved.") {
+		t.Errorf("%.3000s", mainOf(body))
+	}
+	wants(ann, "given")
+	wants(bob, "missing")
+	if status, _ := bob.ask("POST", "/values/jira_token/remove", url.Values{}); status != 404 {
+		t.Errorf("bob removes what he has not given: HTTP %d", status)
+	}
+	if _, body := ann.ask("POST", "/values/jira_token/remove", url.Values{}); !strings.Contains(body, "The value is removed.") {
+		t.Errorf("%.3000s", mainOf(body))
+	}
+	wants(ann, "missing")
+}
+
+func TestConnectionsOfARemovedServer(t *testing.T) {
+	w, as := withTracker(t, "127.0.0.1")
+	root, _ := w.signedIn("root", access.Admin)
+	ann, _ := w.signedIn("ann", access.Caller)
+	ann.get("/connect/tracker/begin")
+	next, err := config.Parse(w.app.Config().Path, []byte("store: t.db\npublicURL: "+w.URL+"\nmcpServers: {}\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.app.Reload(next)
+	_, body := root.get("/connections?all=true")
+	owner := regexp.MustCompile(`name="owner" value="([^"]+)"`).FindStringSubmatch(body)
+	if owner == nil || !strings.Contains(body, "removed</span>") || strings.Contains(body, `href="/servers/tracker"`) ||
+		strings.Contains(body, `href="/connect/`) {
+		t.Fatalf("%.3000s", mainOf(body))
+	}
+	if _, body := root.ask("POST", "/connections/tracker/end", url.Values{"owner": owner[1:]}); !strings.Contains(body, "Signed out.") ||
+		!as.Ended() {
+		t.Errorf("%.3000s", mainOf(body))
+	}
+}
+
 // TestSignInToAServerInARealBrowser goes by a link to the page, to another site and back, without and with our cookie.
 func TestSignInToAServerInARealBrowser(t *testing.T) {
-	w, as := withTracker(t, "localhost")
+	w, as := withTracker(t, "localhost", withValue)
 	as.Set(func() { as.Asks = true })
 	key := w.key("ann", "default", access.Caller)
 	axe := testparts.Axe(t)
@@ -301,6 +372,11 @@ func TestSignInToAServerInARealBrowser(t *testing.T) {
 	b.Until(`document.querySelector("td .badge.good")`)
 	b.Accessible(axe)
 	b.Screenshot("connections.dark")
+	b.Do(chromedp.SendKeys(`input[name=value]`, "hunter2"), chromedp.Click(`form.row button`))
+	b.Until(`document.querySelector("#notice .good") && document.querySelector("form.row .badge.good")`)
+	b.Prefer("light")
+	b.Accessible(axe)
+	b.Screenshot("values.light")
 	b.CheckConsole()
 }
 

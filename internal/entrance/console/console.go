@@ -44,6 +44,7 @@ type Parts struct {
 	People         People
 	Connections    Connections
 	SignIns        SignIns
+	Values         Values
 
 	Chat        chatapi.Agents // agents to chat with
 	Environment Environment

@@ -20,20 +20,22 @@ type Connection struct {
 	Server  tool.ServerID `json:"server"`
 	As      string        `json:"as"`              // gateway or user
 	Owner   string        `json:"owner,omitempty"` // the principal; left out: the gateway itself
+	Name    string        `json:"owner_name,omitempty"`
 	Issuer  string        `json:"issuer,omitempty"`
 	State   string        `json:"state"` // ready, needs_login or none
 	Reason  string        `json:"reason,omitempty"`
 	Expires time.Time     `json:"expires_at,omitzero"` // of the token, which is renewed
 	Created time.Time     `json:"created_at,omitzero"`
 	Updated time.Time     `json:"updated_at,omitzero"`
-	Page    string        `json:"page"` // where people sign in
+	Page    string        `json:"page,omitempty"` // where people sign in; "": nowhere any more
+	Removed bool          `json:"removed,omitempty"`
 }
 
 // notConnected is the state of a server that nobody has signed in to.
 const notConnected = "none"
 
-// ListConnections lists the caller's own connections, and with all, for administrators, everybody's. A server that
-// the caller may use and has not signed in to is listed, too.
+// ListConnections lists the caller's own connections, and with all, for administrators, everybody's, with their names. A
+// server that the caller may use and has not signed in to is listed, too.
 func (a *API) ListConnections(ctx context.Context, who access.Principal, all bool) ([]Connection, error) {
 	owners := []string{who.ID, ""}
 	if all {
@@ -46,6 +48,24 @@ func (a *API) ListConnections(ctx context.Context, who access.Principal, all boo
 	if err != nil {
 		return nil, err
 	}
+	out := a.listOwn(who, rows, all)
+	if !all {
+		return out, nil
+	}
+	for _, row := range rows {
+		if a.isLeft(who, row.Server) {
+			out = append(out, showLeft(row))
+		}
+	}
+	names, err := a.Store.OwnerNames(ctx)
+	for i := range out {
+		out[i].Name = names[out[i].Owner]
+	}
+	return out, err
+}
+
+// listOwn lists the connections to servers that the caller may use.
+func (a *API) listOwn(who access.Principal, rows []store.Connection, all bool) []Connection {
 	out := []Connection{}
 	for _, s := range a.Config().Servers {
 		if !isSignedInTo(&s) || !a.mayUse(who, s.ID) {
@@ -63,7 +83,30 @@ func (a *API) ListConnections(ctx context.Context, who access.Principal, all boo
 			out = append(out, a.showConnection(&s, store.Connection{Server: s.ID, Owner: ownerFor(&s, who), State: notConnected}))
 		}
 	}
-	return out, nil
+	return out
+}
+
+// isLeft tells whether what is stored of a server is left over: it was removed, or nobody signs in to it any more. Those
+// administrators manage it who see all servers.
+func (a *API) isLeft(who access.Principal, id tool.ServerID) bool {
+	return who.MayAdmin() && who.Profile == access.AnyProfile && !a.peopleSignIn(id)
+}
+
+// showLeft is a connection that is left over.
+func showLeft(row store.Connection) Connection {
+	c := showConnected(row, config.AsUser)
+	if row.Owner == "" {
+		c.As = config.AsGateway
+	}
+	c.Removed = true
+	return c
+}
+
+func showConnected(row store.Connection, as string) Connection {
+	return Connection{
+		Server: row.Server, As: as, Owner: row.Owner, Issuer: row.Issuer, State: row.State, Reason: row.Reason,
+		Expires: row.Expires, Created: row.CreatedAt, Updated: row.UpdatedAt,
+	}
 }
 
 func isSignedInTo(s *config.Server) bool {
@@ -87,8 +130,9 @@ func (a *API) mayUse(who access.Principal, id tool.ServerID) bool {
 }
 
 func (a *API) showConnection(s *config.Server, row store.Connection) Connection {
-	return Connection{row.Server, s.OAuth.As, row.Owner, row.Issuer, row.State, row.Reason, row.Expires, row.CreatedAt, row.UpdatedAt,
-		a.Connections.Page(row.Server)}
+	c := showConnected(row, s.OAuth.As)
+	c.Page = a.Connections.Page(row.Server)
+	return c
 }
 
 // signsIn returns who gets tokens for a server, and for whom the caller signs in: each for themselves, or an
@@ -175,9 +219,12 @@ func (a *API) KeepToken(ctx context.Context, who access.Principal, id tool.Serve
 	return nil
 }
 
-// EndConnection signs out. Administrators can sign out others.
+// EndConnection signs out. Administrators can sign out others, also of servers that were removed.
 func (a *API) EndConnection(ctx context.Context, who access.Principal, id tool.ServerID, owner string) error {
-	client, own, err := a.signsIn(who, id)
+	if a.isLeft(who, id) {
+		return a.Connections.SignOut(ctx, id, owner)
+	}
+	_, own, err := a.signsIn(who, id)
 	if err != nil {
 		return err
 	}
@@ -187,7 +234,7 @@ func (a *API) EndConnection(ctx context.Context, who access.Principal, id tool.S
 		}
 		own = owner
 	}
-	if err := a.Connections.SignOut(ctx, client, own); err != nil {
+	if err := a.Connections.SignOut(ctx, id, own); err != nil {
 		return err
 	}
 	a.Pool.EndOwner(id, own)

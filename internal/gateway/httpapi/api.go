@@ -271,10 +271,10 @@ func (a *API) call(ctx context.Context, caller string, op *openapi.Operation, ar
 				resp.Body.Close()
 				continue
 			}
-			if _, err := a.opts.Credentials.Header(ctx, caller); err != nil { // somebody has to sign in again
-				resp.Body.Close()
-				return nil, err
-			}
+		}
+		if err := a.rejected(ctx, caller, op, header, resp); err != nil {
+			resp.Body.Close()
+			return nil, err
 		}
 		defer resp.Body.Close()
 		body, err := readLimited(resp.Body, a.opts.MaxAnswer)
@@ -283,6 +283,17 @@ func (a *API) call(ctx context.Context, caller string, op *openapi.Operation, ar
 		}
 		return op.Result(resp.StatusCode, resp.Header, body), nil
 	}
+}
+
+// rejected is the error of a refusal if somebody has to sign in; nil: it is an answer like others. What the API may
+// have refused for another credential of ours says nothing about the sign-in.
+func (a *API) rejected(ctx context.Context, caller string, op *openapi.Operation, sent *http.Header, resp *http.Response) error {
+	s, ok := a.opts.Credentials.(SignIns)
+	refused := resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden
+	if !ok || !refused || a.wallet.adds(op) {
+		return nil
+	}
+	return s.Rejected(ctx, caller, sent, resp.StatusCode, resp.Header)
 }
 
 func (a *API) send(ctx context.Context, op *openapi.Operation, args json.RawMessage, header http.Header) (*http.Response, error) {

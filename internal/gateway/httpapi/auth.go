@@ -65,6 +65,12 @@ func (w *wallet) covers(s openapi.Scheme) bool {
 	return w.signed && !own && (s.Kind == openapi.Bearer || s.Kind == openapi.OAuth2 || s.Kind == openapi.OpenID)
 }
 
+// adds tells whether requests of an operation have a credential in addition to those of Options.
+func (w *wallet) adds(op *openapi.Operation) bool {
+	schemes, _ := w.choose(op)
+	return slices.ContainsFunc(schemes, func(s openapi.Scheme) bool { return !w.covers(s) })
+}
+
 // choose is the operation's first alternative that the configuration can satisfy; if there is none, it names what is missing.
 func (w *wallet) choose(op *openapi.Operation) (schemes []openapi.Scheme, missing string) {
 	var names []string

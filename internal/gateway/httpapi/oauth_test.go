@@ -59,7 +59,8 @@ func TestEachCallerHasATokenOfTheirOwn(t *testing.T) {
 	}
 	a := made(nil)
 	as := func(a *API, caller string) (string, error) {
-		raw, err := a.Serve(t.Context(), &mcp.Request{Method: "tools/call", Caller: caller, Params: json.RawMessage(`{"name":"secret","arguments":{}}`)})
+		raw, err := a.Serve(t.Context(),
+			&mcp.Request{Method: "tools/call", Caller: caller, Params: json.RawMessage(`{"name":"secret","arguments":{}}`)})
 		return string(raw), err
 	}
 	for _, caller := range []string{"bob", "ann", "bob"} { // no auth is configured: the token is what the description wants
@@ -87,5 +88,45 @@ func TestEachCallerHasATokenOfTheirOwn(t *testing.T) {
 	})
 	if _, err := as(elsewhere, "bob"); !fault.Is(err, fault.Forbidden) {
 		t.Errorf("another host: %v", err)
+	}
+}
+
+// signIns are credentials that note which refusals they are told of.
+type signIns struct {
+	tokens
+	told []int
+}
+
+func (*signIns) Refused(context.Context, string, *http.Header, http.Header) bool { return false }
+
+func (c *signIns) Rejected(_ context.Context, _ string, _ *http.Header, status int, _ http.Header) error {
+	c.told = append(c.told, status)
+	return fault.New(fault.LoginRequired, "sign in")
+}
+
+// TestARefusalOfAnotherCredentialEndsNoSignIn: the key of the configuration was wrong, and not what the person has.
+func TestARefusalOfAnotherCredentialEndsNoSignIn(t *testing.T) {
+	w := newWorld(t)
+	for _, status := range []int{401, 403} {
+		w.mux.HandleFunc(fmt.Sprintf("/v2/pets/%d", status), func(out http.ResponseWriter, _ *http.Request) { out.WriteHeader(status) })
+	}
+	w.mux.HandleFunc("/v2/keyed", func(out http.ResponseWriter, _ *http.Request) { out.WriteHeader(401) })
+	cfg := w.api(t, func(s *config.Server) {
+		s.OAuth = &config.OAuth{As: config.AsUser}
+		s.API.Auth = map[string]config.Credential{"key": {Value: "wrong"}}
+	}).cfg
+	credentials := &signIns{}
+	a, err := New(cfg, &Options{Credentials: credentials})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	if got, err := call(t, a, "keyed", "{}"); err != nil || !strings.Contains(got, "401") || len(credentials.told) != 0 {
+		t.Errorf("%s %v, told %v", got, err, credentials.told)
+	}
+	for i, status := range []int{401, 403} {
+		if _, err := call(t, a, "getPet", fmt.Sprintf(`{"id":%d}`, status)); !fault.Is(err, fault.LoginRequired) || len(credentials.told) != i+1 {
+			t.Errorf("%d: %v, told %v", status, err, credentials.told)
+		}
 	}
 }

@@ -123,8 +123,7 @@ func (one *answer) now(now time.Time) (*http.Header, error) {
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	if t := one.token; t != nil {
-		early := min(time.Minute, t.Expires.Sub(t.Issued)/10)
-		if t.Expires.IsZero() || now.Before(t.Expires.Add(-early)) {
+		if !t.due(now) {
 			return one.header, nil
 		}
 		one.token = nil

@@ -60,7 +60,7 @@ func provided(t *testing.T, st Store, idp *tokenEndpoint, cfg config.Server, now
 	t.Helper()
 	c := New(Options{
 		Store: st, Now: now, Page: func(id tool.ServerID) string { return "http://here/connect/" + string(id) },
-		Server: func(tool.ServerID) (config.Server, bool) { return cfg, true },
+		Server: func(tool.ServerID) (config.Server, bool) { return cfg, true }, Values: func() string { return "http://here/connections" },
 		Provider: func(_ context.Context, issuer string) (*identity.Provider, error) {
 			return &identity.Provider{Issuer: issuer, TokenEndpoint: idp.URL, ClientID: "console", ClientSecret: "s", HTTP: idp.Client()}, nil
 		},
@@ -70,6 +70,18 @@ func provided(t *testing.T, st Store, idp *tokenEndpoint, cfg config.Server, now
 		t.Fatal(err)
 	}
 	return c, credentials
+}
+
+// TestASecretGoesToTheProviderThatKnowsItsClient: with several, it is not sent to whoever issued the caller's token.
+func TestASecretGoesToTheProviderThatKnowsItsClient(t *testing.T) {
+	idp := newTokenEndpoint(t, func(url.Values) (int, map[string]any) { return 200, map[string]any{"access_token": "x"} })
+	cfg := config.Server{ID: "s", URL: "https://tools.example.com/mcp",
+		OAuth: &config.OAuth{As: config.AsExchange, ClientID: "us", ClientSecret: "x"}}
+	c, credentials := provided(t, openStore(t), idp, cfg, time.Now)
+	c.opts.Vague = func(o *config.OAuth) bool { return o.IsVague(make([]config.Identity, 2)) }
+	if _, err := credentials.Header(sentBy(t.Context(), "u_a", "one"), "u_a"); !fault.Is(err, fault.BadConfig) || idp.count() != 0 {
+		t.Errorf("%v, asked %d times", err, idp.count())
+	}
 }
 
 func sentBy(ctx context.Context, owner, text string) context.Context {
@@ -83,7 +95,8 @@ func TestTheCallersTokenIsExchangedAtItsIssuer(t *testing.T) {
 	now := time.Now()
 	var mu sync.Mutex
 	clock := func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
-	cfg := config.Server{ID: "s", URL: "https://tools.example.com/mcp", OAuth: &config.OAuth{As: config.AsExchange, ClientID: "us", ClientSecret: "x"}}
+	cfg := config.Server{ID: "s", URL: "https://tools.example.com/mcp",
+		OAuth: &config.OAuth{As: config.AsExchange, ClientID: "us", ClientSecret: "x"}}
 	c, credentials := provided(t, openStore(t), idp, cfg, clock)
 	want := func(ctx context.Context, caller, token string) {
 		t.Helper()
@@ -112,7 +125,8 @@ func TestTheCallersTokenIsExchangedAtItsIssuer(t *testing.T) {
 		t.Errorf("asked %d times for 20 callers", idp.count())
 	}
 	form := idp.asked[0]
-	if form.Get("grant_type") != exchangeGrant || form.Get("resource") != cfg.URL || idp.basic[0] != "us" || form.Get("subject_token_type") != accessType {
+	if form.Get("grant_type") != exchangeGrant || form.Get("resource") != cfg.URL || idp.basic[0] != "us" ||
+		form.Get("subject_token_type") != accessType {
 		t.Errorf("asked with %v as %s", form, idp.basic[0])
 	}
 	want(sentBy(t.Context(), "u_a", "one"), "u_a", "for-one")
@@ -131,7 +145,8 @@ func TestTheCallersTokenIsExchangedAtItsIssuer(t *testing.T) {
 		}
 	}
 	want(sentBy(t.Context(), "u_a", "three"), "u_a", "for-three")
-	if _, err := credentials.Header(sentBy(t.Context(), "u_a", "x"), "abcdefgh"); !fault.Is(err, fault.LoginRequired) || !strings.Contains(err.Error(), "key") {
+	if _, err := credentials.Header(sentBy(t.Context(), "u_a", "x"), "abcdefgh"); !fault.Is(err, fault.LoginRequired) ||
+		!strings.Contains(err.Error(), "key") {
 		t.Errorf("a key: %v", err)
 	}
 	c.Forget("u_a")
@@ -181,7 +196,8 @@ func TestTheIdentityProviderVouches(t *testing.T) {
 	st := openStore(t)
 	cfg := config.Server{ID: "s", URL: as.MCP, OAuth: &config.OAuth{As: config.AsAssertion, ClientID: "us", ClientSecret: "x"}}
 	_, credentials := provided(t, st, idp, cfg, nil)
-	if _, err := credentials.Header(t.Context(), "u_ann"); !fault.Is(err, fault.LoginRequired) || !strings.Contains(fault.As(err).Hint, "sign in") {
+	if _, err := credentials.Header(t.Context(), "u_ann"); !fault.Is(err, fault.LoginRequired) ||
+		!strings.Contains(fault.As(err).Hint, "sign in") {
 		t.Errorf("before the sign-in: %v", err)
 	}
 	data, _ := json.Marshal(SignedIn{Issuer: "https://idp", Token: "id-of-ann"})
@@ -238,5 +254,13 @@ func TestPeoplesOwnHeaders(t *testing.T) {
 	set("ann", "token", "new")
 	if header, err := credentials.Header(t.Context(), "ann"); err != nil || header.Get("X-Token") != "Basic ann@x:new" {
 		t.Errorf("after a change: %v %v", header, err)
+	}
+	rejects := credentials.(httpapi.SignIns)
+	err = rejects.Rejected(t.Context(), "ann", own, http.StatusUnauthorized, nil)
+	if !fault.Is(err, fault.LoginRequired) || !strings.Contains(err.Error(), "refused your own value of mail, token") {
+		t.Errorf("a value that is refused: %v", err)
+	}
+	if err := rejects.Rejected(t.Context(), "ann", own, http.StatusForbidden, nil); err != nil {
+		t.Errorf("an account that may not: %v", err)
 	}
 }

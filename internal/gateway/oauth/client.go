@@ -105,7 +105,8 @@ func (c *Client) acceptable(address string) bool {
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
 		return false
 	}
-	return u.Scheme == "https" || u.Scheme == "http" && c.url.Scheme == "http" && guard.IsLoopback(u.Hostname()) && guard.IsLoopback(c.url.Hostname())
+	local := c.url.Scheme == "http" && guard.IsLoopback(c.url.Hostname())
+	return u.Scheme == "https" || u.Scheme == "http" && local && guard.IsLoopback(u.Hostname())
 }
 
 // errNotJSON is the error of a page, or of anything else that is no JSON object.
@@ -123,7 +124,7 @@ func (c *Client) getJSON(ctx context.Context, address string, into any) error {
 	case err != nil:
 		return err
 	case status != http.StatusOK:
-		return errors.New("it answered HTTP " + http.StatusText(status))
+		return &RefusedError{Status: status}
 	case json.Unmarshal(body, into) != nil:
 		return errNotJSON
 	}

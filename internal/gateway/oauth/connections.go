@@ -39,15 +39,23 @@ type Store interface {
 // Options configure Connections.
 type Options struct {
 	Store    Store
-	Server   func(tool.ServerID) (config.Server, bool)                            // as it is configured now
-	Tokens   func(secrets ...string)                                              // is told of every token, so that none is shown; nil: nobody is
-	Replica  string                                                               // names this gateway among those that share the store
-	Page     func(tool.ServerID) string                                           // where people sign in to a server
-	Callback func(tool.ServerID) string                                           // where authorization servers send browsers back
-	Document func() string                                                        // the address of our metadata document
-	Provider func(ctx context.Context, issuer string) (*identity.Provider, error) // a configured identity provider
-	Now      func() time.Time                                                     // nil: time.Now
-	Logger   *slog.Logger                                                         // nil: discard
+	Server   func(tool.ServerID) (config.Server, bool) // as it is configured now
+	Tokens   func(secrets ...string)                   // is told of every token, so that none is shown; nil: nobody is
+	Replica  string                                    // names this gateway among those that share the store
+	Page     func(tool.ServerID) string                // where people sign in to a server
+	Values   func() string                             // where people enter values of their own
+	Callback func(tool.ServerID) string                // where authorization servers send browsers back
+	Document func() string                             // the address of our metadata document
+	Now      func() time.Time                          // nil: time.Now
+	Logger   *slog.Logger                              // nil: discard
+
+	// Provider is a configured identity provider, and Vague tells whether it is not clear which one a server's client
+	// is known to; nil: it is.
+	Provider func(ctx context.Context, issuer string) (*identity.Provider, error)
+	Vague    func(*config.OAuth) bool
+
+	// Background does what nobody waits for; nil: it is waited for.
+	Background func(work func(context.Context))
 }
 
 // Connections has the tokens for the servers. It may be used concurrently.
@@ -101,6 +109,12 @@ func New(opts Options) *Connections {
 	}
 	if opts.Tokens == nil {
 		opts.Tokens = func(...string) {}
+	}
+	if opts.Background == nil {
+		opts.Background = func(work func(context.Context)) { work(context.Background()) }
+	}
+	if opts.Vague == nil {
+		opts.Vague = func(*config.OAuth) bool { return false }
 	}
 	return &Connections{opts: opts, held: map[owned]*held{}, lists: map[tool.ServerID]string{}, asked: map[tool.ServerID]*asked{}}
 }
@@ -255,8 +269,7 @@ func (h *held) due(now time.Time) bool {
 	if t.Expires.IsZero() || t.Refresh == "" {
 		return !t.Expires.IsZero() && !now.Before(t.Expires)
 	}
-	early := min(time.Minute, t.Expires.Sub(t.Issued)/10)
-	return !now.Before(t.Expires.Add(-early)) && !now.Before(h.retryAt)
+	return t.due(now) && !now.Before(h.retryAt)
 }
 
 // hashed is how a state is stored.

@@ -124,7 +124,7 @@ func (o *own) Header(ctx context.Context, _ string) (*http.Header, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := o.connections.opts.Now()
-	if o.token == nil || !o.token.Expires.IsZero() && !now.Before(o.token.Expires.Add(-min(time.Minute, o.token.Expires.Sub(o.token.Issued)/10))) {
+	if o.token == nil || o.token.due(now) {
 		if now.Before(o.retryAt) {
 			return nil, o.failed
 		}

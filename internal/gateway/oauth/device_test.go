@@ -54,11 +54,13 @@ func TestSignInOnAnotherDeviceThatComesToNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	as.Set(func() { as.Fault = authserver.Refuses })
-	if _, err := g.FinishDevice(t.Context(), g.client, "ann", state); !fault.Is(err, fault.LoginRequired) || !strings.Contains(err.Error(), "access_denied") {
+	if _, err := g.FinishDevice(t.Context(), g.client, "ann", state); !fault.Is(err, fault.LoginRequired) ||
+		!strings.Contains(err.Error(), "access_denied") {
 		t.Errorf("refused: %v", err)
 	}
 	as.Set(func() { as.Fault, as.At = authserver.HTML, "/device" })
-	if _, _, err := g.BeginDevice(t.Context(), g.client, "ann"); !fault.Is(err, fault.LoginRequired) || !strings.Contains(err.Error(), "gave no code") {
+	if _, _, err := g.BeginDevice(t.Context(), g.client, "ann"); !fault.Is(err, fault.LoginRequired) ||
+		!strings.Contains(err.Error(), "gave no code") {
 		t.Errorf("a page: %v", err)
 	}
 	as.Set(func() { as.Fault = authserver.None })

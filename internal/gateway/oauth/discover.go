@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -35,6 +36,8 @@ type resourceMetadata struct {
 	Resource string   `json:"resource"`
 	Servers  []string `json:"authorization_servers"`
 	Scopes   []string `json:"scopes_supported"`
+
+	failed error // nothing was found, and it may be otherwise soon
 }
 
 // serverMetadata is what an authorization server says about itself (RFC 8414).
@@ -131,9 +134,13 @@ func (c *Client) resource(ctx context.Context, challenges []challenge) (*resourc
 		places = append(places, root+known+path)
 	}
 	places = append(places, root+known)
+	var failed error
 	for _, at := range places {
 		var about resourceMetadata
-		if c.getJSON(ctx, at, &about) != nil {
+		if err := c.getJSON(ctx, at, &about); err != nil {
+			if passes(err) {
+				failed = err
+			}
 			continue
 		}
 		if about.Resource == "" {
@@ -147,7 +154,13 @@ func (c *Client) resource(ctx context.Context, challenges []challenge) (*resourc
 	if ctx.Err() != nil {
 		return nil, c.unusable("it takes too long to say where")
 	}
-	return &resourceMetadata{}, nil
+	return &resourceMetadata{failed: failed}, nil
+}
+
+// passes tells whether an answer may be another soon, so that nothing follows from it.
+func passes(err error) bool {
+	var refused *RefusedError
+	return errors.As(err, &refused) && refused.Passes()
 }
 
 // covers tells whether tokens for the resource are for our server: it has the same origin, and its path is the
@@ -184,9 +197,15 @@ func (c *Client) server(ctx context.Context, about *resourceMetadata) (*serverMe
 		if err == nil {
 			return meta, nil
 		}
-		if why == nil || fault.Is(err, fault.LoginRequired) {
+		if why == nil || fault.Is(err, fault.LoginRequired) || passes(err) && !fault.Is(why, fault.LoginRequired) {
 			why = err
 		}
+	}
+	if legacy && about.failed != nil && !fault.Is(why, fault.LoginRequired) {
+		why = about.failed
+	}
+	if passes(why) {
+		return nil, c.away(&Found{Issuer: strings.Join(issuers, ", ")}, "asked for its metadata", why)
 	}
 	if legacy && !fault.Is(why, fault.LoginRequired) && ctx.Err() == nil {
 		root := issuers[0]
@@ -216,7 +235,9 @@ func (c *Client) metadata(ctx context.Context, issuer string, legacy bool) (*ser
 	for _, at := range wellKnown(issuer) {
 		var meta serverMetadata
 		if err := c.getJSON(ctx, at, &meta); err != nil {
-			last = err
+			if !passes(last) {
+				last = err
+			}
 			continue
 		}
 		if pin := c.cfg.Issuer; pin != "" {

@@ -25,7 +25,8 @@ const (
 
 // about is the metadata of an authorization server. $ is the address of the test's server.
 func about(issuer, more string) string {
-	return `{"issuer":"` + issuer + `","authorization_endpoint":"$/authorize","token_endpoint":"$/token","code_challenge_methods_supported":["S256"]` + more + `}`
+	return `{"issuer":"` + issuer +
+		`","authorization_endpoint":"$/authorize","token_endpoint":"$/token","code_challenge_methods_supported":["S256"]` + more + `}`
 }
 
 func resource(of, issuers string) string {
@@ -92,11 +93,15 @@ func TestDiscovery(t *testing.T) {
 			pages{wellResource: resource("$", `"$"`), wellServer: root}, "$  [all]"},
 		{"a final slash of the resource is forgiven", "/mcp/", "", asUser,
 			pages{wellResource + "/mcp": resource("$/mcp", `"$"`), wellServer: root}, "$ $/mcp [all]"},
-		{"a resource that is a parent", "/a/mcp", "", asUser, pages{wellResource + "/a/mcp": resource("$/a", `"$"`), wellServer: root}, "$ $/a [all]"},
-		{"a resource that only begins alike", "/abc", "", asUser, pages{wellResource + "/abc": resource("$/ab", `"$"`), wellServer: root}, "about another server"},
+		{"a resource that is a parent", "/a/mcp", "", asUser, pages{wellResource + "/a/mcp": resource("$/a", `"$"`), wellServer: root},
+			"$ $/a [all]"},
+		{"a resource that only begins alike", "/abc", "", asUser, pages{wellResource + "/abc": resource("$/ab", `"$"`), wellServer: root},
+			"about another server"},
 		{"a resource below", "/a", "", asUser, pages{wellResource + "/a": resource("$/a/b", `"$"`), wellServer: root}, "about another server"},
-		{"a resource of another origin", "/mcp", "", asUser, pages{wellResource: resource("https://evil.example/mcp", `"$"`)}, "about another server"},
-		{"a resource with a name in it", "/mcp", "", asUser, pages{wellResource: resource("http://u@127.0.0.1/mcp", `"$"`)}, "about another server"},
+		{"a resource of another origin", "/mcp", "", asUser, pages{wellResource: resource("https://evil.example/mcp", `"$"`)},
+			"about another server"},
+		{"a resource with a name in it", "/mcp", "", asUser, pages{wellResource: resource("http://u@127.0.0.1/mcp", `"$"`)},
+			"about another server"},
 		{"the second authorization server", "/mcp", "", asUser,
 			pages{wellResource: resource("$", `"$/dead","$/live"`), wellServer + "/live": about("$/live", "")}, "$/live $ [all]"},
 		{"OpenID with the path inserted, after a page", "/mcp", "", asUser,
@@ -105,24 +110,31 @@ func TestDiscovery(t *testing.T) {
 			pages{wellResource: resource("$", `"$/t"`), wellServer + "/t": "500", "/t" + wellOpenID: about("$/t", "")}, "$/t $ [all]"},
 		{"a final slash of the issuer is forgiven", "/mcp", "", asUser,
 			pages{wellResource: resource("$", `"$/t/"`), wellServer + "/t": about("$/t", "")}, "$/t $ [all]"},
-		{"another issuer", "/mcp", "", asUser, pages{wellResource: resource("$", `"$/t"`), wellServer + "/t": about("$/other", "")}, "calls itself"},
+		{"another issuer", "/mcp", "", asUser, pages{wellResource: resource("$", `"$/t"`), wellServer + "/t": about("$/other", "")},
+			"calls itself"},
 		{"another issuer that the configuration names", "/mcp", "", config.OAuth{As: config.AsUser, Issuer: "$/other"},
 			pages{wellResource: resource("$", `"$/t"`), wellServer + "/t": about("$/other", "")}, "$/other $ [all]"},
-		{"an issuer of the configuration alone", "/mcp", "", config.OAuth{As: config.AsUser, Issuer: "$/t"}, pages{wellServer + "/t": about("$/t", "")}, "$/t  []"},
+		{"an issuer of the configuration alone", "/mcp", "", config.OAuth{As: config.AsUser, Issuer: "$/t"},
+			pages{wellServer + "/t": about("$/t", "")}, "$/t  []"},
 		{"a server of the first revision", "/mcp", "", asUser, pages{wellServer: root}, "$  []"},
 		{"one that calls itself otherwise on its origin", "/mcp", "", asUser, pages{wellServer: about("$/oauth", "")}, "$/oauth  []"},
 		{"one that calls itself another", "/mcp", "", asUser, pages{wellServer: about("https://accounts.example.com", "")}, "calls itself"},
 		{"one without metadata", "/mcp", "", asUser, nil, "$  []"},
-		{"no PKCE", "/mcp", "", asUser, pages{wellServer: `{"issuer":"$","authorization_endpoint":"$/a","token_endpoint":"$/t"}`}, "PKCE with S256"},
+		{"no PKCE", "/mcp", "", asUser, pages{wellServer: `{"issuer":"$","authorization_endpoint":"$/a","token_endpoint":"$/t"}`},
+			"PKCE with S256"},
 		{"no PKCE, and the configuration knows better", "/mcp", "", config.OAuth{As: config.AsUser, PKCE: config.AssumePKCE},
 			pages{wellServer: `{"issuer":"$","authorization_endpoint":"$/a","token_endpoint":"$/t"}`}, "$  []"},
-		{"no token endpoint", "/mcp", "", asUser, pages{wellServer: `{"issuer":"$","code_challenge_methods_supported":["S256"]}`}, "names no token_endpoint"},
-		{"an endpoint that is a program", "/mcp", "", asUser, pages{wellServer: strings.Replace(root, "$/authorize", "javascript:alert(1)", 1)}, "is not https"},
-		{"an endpoint on another host without TLS", "/mcp", "", asUser, pages{wellServer: strings.Replace(root, "$/token", "http://a.example/t", 1)}, "is not https"},
+		{"no token endpoint", "/mcp", "", asUser, pages{wellServer: `{"issuer":"$","code_challenge_methods_supported":["S256"]}`},
+			"names no token_endpoint"},
+		{"an endpoint that is a program", "/mcp", "", asUser, pages{wellServer: strings.Replace(root, "$/authorize", "javascript:alert(1)", 1)},
+			"is not https"},
+		{"an endpoint on another host without TLS", "/mcp", "", asUser,
+			pages{wellServer: strings.Replace(root, "$/token", "http://a.example/t", 1)}, "is not https"},
 		{"an issuer without TLS", "/mcp", "", asUser, pages{wellResource: resource("$", `"http://as.example"`)}, "is not https"},
 		{"an issuer that is no address", "/mcp", "", asUser, pages{wellResource: resource("$", `"","::","file:///etc/passwd"`)}, "is not https"},
 		{"metadata of wrong types", "/mcp", "", asUser, pages{wellResource: `{"resource":7}`, wellServer: root}, "$  []"},
-		{"a redirect within the origin", "/mcp", "", asUser, pages{wellResource: "to /moved", "/moved": resource("$", `"$"`), wellServer: root}, "$ $ [all]"},
+		{"a redirect within the origin", "/mcp", "", asUser, pages{wellResource: "to /moved", "/moved": resource("$", `"$"`), wellServer: root},
+			"$ $ [all]"},
 		{"a redirect elsewhere", "/mcp", "", asUser, pages{wellResource: "to https://elsewhere.example/", wellServer: root}, "$  []"},
 	} {
 		s := newSite(t, c.pages)
@@ -147,6 +159,28 @@ func TestDiscovery(t *testing.T) {
 		want := strings.ReplaceAll(c.want, "$", s.URL)
 		if got != want && (strings.HasPrefix(c.want, "$") || !strings.Contains(got, want)) {
 			t.Errorf("%s: %s, not %s", c.name, got, want)
+		}
+	}
+}
+
+// TestWhatIsBrokenForNowIsNotTakenForAbsent: nothing is guessed, and nobody is told that they cannot sign in.
+func TestWhatIsBrokenForNowIsNotTakenForAbsent(t *testing.T) {
+	type pages = map[string]string
+	for name, c := range map[string]pages{
+		"all is broken":             {wellResource: "500", wellResource + "/mcp": "500", wellServer: "500", wellOpenID: "500"},
+		"the resource is broken":    {wellResource + "/mcp": "500"},
+		"the first place is broken": {wellServer: "500"},
+		"a named server is broken":  {wellResource: resource("$", `"$/t"`), wellServer + "/t": "500"},
+		"one of two named is":       {wellResource: resource("$", `"$/t","$/u"`), wellOpenID + "/u": "500"},
+	} {
+		s := newSite(t, c)
+		client, err := NewClient(&config.Server{ID: "notes", URL: s.URL + "/mcp", OAuth: &asUser})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := client.Discover(t.Context(), http.Header{})
+		if !fault.Is(err, fault.UpstreamDown) || !strings.Contains(err.Error(), "HTTP 500") {
+			t.Errorf("%s: %v %v", name, f, err)
 		}
 	}
 }

@@ -38,6 +38,9 @@ func (c *Connections) exchanged(client *Client) func(context.Context, string) (*
 				"server %s needs a token in exchange for yours, and there is none with this call: it goes on without your request, "+
 					"or you signed in at this gateway", client.id).
 				WithHint("call again, with a token of the identity provider itself").Unsent()
+		case c.opts.Vague(&client.cfg): // a server that was added later; the file is checked when it is read
+			return nil, fault.New(fault.BadConfig, "server %s does not say which identity provider knows its client", client.id).
+				WithHint("there are several: add issuer to oauth of %s", client.id).Unsent()
 		case client.cfg.Issuer != "" && client.cfg.Issuer != sent.Issuer:
 			return nil, fault.New(fault.LoginRequired, "server %s takes callers of %s only, and your token is from %s",
 				client.id, client.cfg.Issuer, sent.Issuer).Unsent()

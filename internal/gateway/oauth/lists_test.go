@@ -52,7 +52,7 @@ func TestListsAreReadWithTheFirstConnectionThatServes(t *testing.T) {
 	if _, err := st.DisablePerson(t.Context(), "u_alice", time.Time{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.SignOut(t.Context(), g.client, "u_alice"); err != nil {
+	if err := g.SignOut(t.Context(), g.client.id, "u_alice"); err != nil {
 		t.Fatal(err)
 	}
 	if got := g.listsAs(t, as); got != "bob" {

@@ -42,12 +42,13 @@ type gateway struct {
 
 func newGateway(t *testing.T, st Store, as *authserver.Server, name string, o config.OAuth) *gateway {
 	t.Helper()
+	cfg := config.Server{ID: "notes", URL: as.MCP, OAuth: &o}
 	c := New(Options{
 		Store: st, Replica: name, Document: func() string { return "" },
+		Server:   func(id tool.ServerID) (config.Server, bool) { return cfg, id == cfg.ID },
 		Page:     func(id tool.ServerID) string { return "http://127.0.0.1:8420/connect/" + string(id) },
 		Callback: func(id tool.ServerID) string { return "http://127.0.0.1:8420/connect/" + string(id) + "/callback" },
 	})
-	cfg := config.Server{ID: "notes", URL: as.MCP, OAuth: &o}
 	client, err := NewClient(&cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +153,7 @@ func TestSignInCallRenewSignOut(t *testing.T) {
 	if n := as.Count("/register"); n != 1 {
 		t.Errorf("registered %d times", n)
 	}
-	if err := one.SignOut(ctx, one.client, "u_alice"); err != nil || !as.Ended() {
+	if err := one.SignOut(ctx, one.client.id, "u_alice"); err != nil || !as.Ended() {
 		t.Errorf("sign-out: %v, ended: %v", err, as.Ended())
 	}
 	if err := one.call(ctx, "u_alice"); !fault.Is(err, fault.LoginRequired) {
@@ -308,7 +309,8 @@ func TestWiderSignIn(t *testing.T) {
 	if err := one.signIn(t, "u_alice"); err != nil {
 		t.Fatal(err)
 	}
-	for _, challenge := range []string{``, `Bearer scope="write"`, `Bearer error="insufficient_scope"`, `Bearer error="insufficient_scope", scope="read"`} {
+	for _, challenge := range []string{``, `Bearer scope="write"`, `Bearer error="insufficient_scope"`,
+		`Bearer error="insufficient_scope", scope="read"`} {
 		if err := one.rejected(t, "u_alice", 403, challenge); err != nil {
 			t.Errorf("%s: no sign-in helps, and %v", challenge, err)
 		}
@@ -354,7 +356,8 @@ func TestNewTokenThatIsRefused(t *testing.T) {
 	if err := two.call(t.Context(), "u_alice"); err != nil {
 		t.Fatal(err)
 	}
-	if err := two.rejected(t, "u_alice", 401, "Bearer"); !fault.Is(err, fault.LoginRequired) || !strings.Contains(err.Error(), "it refuses the token") {
+	if err := two.rejected(t, "u_alice", 401, "Bearer"); !fault.Is(err, fault.LoginRequired) ||
+		!strings.Contains(err.Error(), "it refuses the token") {
 		t.Errorf("refused: %v", err)
 	}
 	if err := two.call(t.Context(), "u_alice"); !fault.Is(err, fault.LoginRequired) {
@@ -388,7 +391,7 @@ func TestListsOfPersonalServers(t *testing.T) {
 		if first, err := g.credentials.Header(t.Context(), ""); err != nil || first.Get("Authorization") != own.Get("Authorization") {
 			t.Errorf("not the token of %s: %v", owner, err)
 		}
-		if err := g.SignOut(t.Context(), g.client, owner); err != nil {
+		if err := g.SignOut(t.Context(), g.client.id, owner); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -74,7 +75,7 @@ func (p *personal) fill(ctx context.Context, caller, text string) (string, error
 		kept, err := p.connections.opts.Store.Personal(ctx, caller, ValueName(name))
 		if fault.Is(err, fault.NotFound) {
 			return "", fault.New(fault.LoginRequired, "server %s needs your own value of %s", p.server, name).
-				WithHint("enter it at %s, or run: toolfit connections set %s -", p.connections.opts.Page(p.server), name)
+				WithHint("enter it at %s, or run: toolfit connections set %s -", p.connections.opts.Values(), name)
 		}
 		if err != nil {
 			return "", err
@@ -88,10 +89,33 @@ func (p *personal) fill(ctx context.Context, caller, text string) (string, error
 
 // Refused renews what else the requests carry.
 func (p *personal) Refused(ctx context.Context, caller string, sent *http.Header, challenge http.Header) bool {
+	return p.inner.Refused(ctx, caller, p.base(caller, sent), challenge)
+}
+
+// base is what a header was made of.
+func (p *personal) base(caller string, sent *http.Header) *http.Header {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if known, ok := p.held[caller]; ok && known.header == sent {
-		sent = known.base
+		return known.base
 	}
-	p.mu.Unlock()
-	return p.inner.Refused(ctx, caller, sent, challenge)
+	return sent
+}
+
+// Rejected says who has to sign in, or to enter a value again.
+func (p *personal) Rejected(ctx context.Context, caller string, sent *http.Header, status int, challenge http.Header) error {
+	switch s, ok := p.inner.(httpapi.SignIns); {
+	case ok:
+		return s.Rejected(ctx, caller, p.base(caller, sent), status, challenge)
+	case caller == "" || status != http.StatusUnauthorized:
+		return nil
+	}
+	var names []string
+	for _, text := range p.headers {
+		names = append(names, config.UserValues(text)...)
+	}
+	slices.Sort(names)
+	all := strings.Join(slices.Compact(names), ", ")
+	return fault.New(fault.LoginRequired, "server %s refused your own value of %s (HTTP 401)", p.server, all).
+		WithHint("enter it again at %s", p.connections.opts.Values())
 }

@@ -19,8 +19,8 @@ const (
 	freshTime = time.Minute // a token that is refused so soon would be refused later, too
 )
 
-// renew gets a newer version of a connection, or waits for whoever does: of all gateways one at a time asks for a new token, because
-// many authorization servers end everything when an old refresh token comes twice.
+// renew gets a newer version of a connection, or waits for whoever does: of all gateways one at a time asks for a new
+// token, because many authorization servers end everything when an old refresh token comes twice.
 func (c *Connections) renew(ctx context.Context, client *Client, o owned, h *held, version int64) error {
 	h.mu.Lock()
 	done := h.renewing

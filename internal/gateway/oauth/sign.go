@@ -215,25 +215,6 @@ func (c *Connections) KeepToken(ctx context.Context, client *Client, owner, toke
 	return c.Keep(ctx, client, owner, &Found{}, &Registration{}, &Token{Access: token})
 }
 
-// SignOut ends a connection, here and, as far as it lets us, at the authorization server.
-func (c *Connections) SignOut(ctx context.Context, client *Client, owner string) error {
-	row, err := c.opts.Store.Connection(ctx, client.id, owner)
-	if err != nil && fault.Is(err, fault.NotFound) {
-		return err
-	}
-	var g grant
-	if err == nil && json.Unmarshal(row.Grant, &g) == nil {
-		if err := client.Revoke(ctx, &g.Found, &g.Client, &g.Token); err != nil {
-			c.opts.Logger.Warn("token not revoked at its authorization server", "server", client.id, "error", err)
-		}
-	}
-	if err := c.opts.Store.DeleteConnection(ctx, client.id, owner); err != nil {
-		return err
-	}
-	c.Changed(client.id)
-	return nil
-}
-
 // awaitEvery is how often it is looked whether somebody has signed in.
 const awaitEvery = time.Second
 

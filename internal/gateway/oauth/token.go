@@ -23,6 +23,12 @@ type Token struct {
 	Expires time.Time `json:"expires,omitzero"` // zero: it is not known
 }
 
+// due tells whether another token is needed: shortly before it expires.
+func (t *Token) due(now time.Time) bool {
+	early := min(time.Minute, t.Expires.Sub(t.Issued)/10)
+	return !t.Expires.IsZero() && !now.Before(t.Expires.Add(-early))
+}
+
 // RefusedError is the answer of an authorization server that gives no token.
 type RefusedError struct {
 	Code   string // as in RFC 6749, section 5.2; "": it gave none

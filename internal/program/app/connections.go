@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,11 +19,12 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// The paths of sign-ins to servers.
+// The paths of sign-ins to servers, and of what people give for their calls.
 const (
 	connectPath  = "/connect/"
 	callbackName = "/callback"
 	documentPath = "/oauth/client.json"
+	valuesPath   = "/connections" // where people enter values of their own
 )
 
 // newConnections makes what has the tokens for the servers.
@@ -33,12 +33,17 @@ func (a *App) newConnections() *oauth.Connections {
 		Store:    a.Store,
 		Replica:  a.self.ID(),
 		Server:   a.serverConfig,
-		Tokens:   func(more ...string) { a.secrets.add(more) },
+		Tokens:   a.secrets.addTokens,
 		Page:     func(id tool.ServerID) string { return a.reachedAt() + connectPath + url.PathEscape(string(id)) },
+		Values:   func() string { return a.reachedAt() + valuesPath },
 		Callback: a.callback,
 		Document: func() string { return a.reachedAt() + documentPath },
 		Provider: a.provider,
+		Vague:    func(o *config.OAuth) bool { return o.IsVague(a.Config().Identity) },
 		Logger:   a.log,
+		Background: func(work func(context.Context)) {
+			a.work.Go(func() { work(a.background) })
+		},
 	})
 }
 
@@ -59,14 +64,7 @@ func (a *App) reachedAt() string {
 	return "http://" + address + a.started.BasePath
 }
 
-func (a *App) serverConfig(id tool.ServerID) (config.Server, bool) {
-	all := a.Config().Servers
-	i := slices.IndexFunc(all, func(s config.Server) bool { return s.ID == id })
-	if i < 0 {
-		return config.Server{}, false
-	}
-	return all[i], true
-}
+func (a *App) serverConfig(id tool.ServerID) (config.Server, bool) { return a.Config().ServerNamed(id) }
 
 // credentials are those of a server, or why there are none.
 func (a *App) credentials(cfg config.Server) httpapi.Credentials {

@@ -100,7 +100,8 @@ func TestPeopleGiveValuesForTheirOwnCalls(t *testing.T) {
 		}
 	}
 	for key, value := range map[string]string{ann: "hunter-ann", bob: "hunter-bob"} {
-		if status, said := rest(t, address, key, "PUT", "/values/jira_token", `{"value":"`+value+`"}`); status != 200 || strings.Contains(said, value) {
+		if status, said := rest(t, address, key, "PUT", "/values/jira_token", `{"value":"`+value+`"}`); status != 200 ||
+			strings.Contains(said, value) {
 			t.Errorf("%d %s", status, said)
 		}
 	}

@@ -197,8 +197,14 @@ mcpServers:
 	}
 }
 
+func redactor(known ...string) func(string) string {
+	var s secrets
+	s.add(known)
+	return s.redact
+}
+
 func TestRedactor(t *testing.T) {
-	redact := redactor([]string{"abcd", "abcd-efgh", "p@ss word/1", `"<q>\`})
+	redact := redactor("abcd", "abcd-efgh", "p@ss word/1", `"<q>\`)
 	for in, want := range map[string]string{
 		"x abcd-efgh abcd y":         "x *** *** y",
 		"p@ss word/1":                "***",
@@ -230,7 +236,7 @@ func (valuer) LogValue() slog.Value { return slog.StringValue("abcd in a valuer"
 
 func TestLogIsRedactedWhateverWritesToIt(t *testing.T) {
 	var out bytes.Buffer
-	log := slog.New(redactingHandler{slog.NewJSONHandler(&out, nil), redactor([]string{"abcd"})})
+	log := slog.New(redactingHandler{slog.NewJSONHandler(&out, nil), redactor("abcd")})
 	log = log.With("with", "abcd", "group with", slog.GroupValue(slog.String("x", "abcd")))
 	log.WithGroup("g").Info("say abcd", "text", "abcd", "error", errors.New("abcd"), "valuer", valuer{}, "any", struct{ X string }{"abcd"},
 		slog.Group("in", slog.String("deep", "abcd"), slog.Group("er", slog.Any("x", []string{"abcd"}))), "number", 5, "time", time.Unix(0, 0))

@@ -211,8 +211,8 @@ func (a *App) console(api *restapi.API) http.Handler {
 	return console.New(console.Parts{
 		Activity: api, Servers: api, ServerChanges: api, Approvals: api, Tools: api, ToolCaller: api, Calls: api, CallFeed: api,
 		CallChanges: api, Results: api, Rules: api, Suggestions: api, Prompts: api, Sessions: api, SessionChanges: api, Runs: api,
-		RunReports: api, Keys: api, KeyChanges: api, People: api, Connections: api, SignIns: api, Recall: a.recalls.Load, API: api,
-		Chat: a.runner, Environment: a.Env, CatchUp: a.catchUp,
+		RunReports: api, Keys: api, KeyChanges: api, People: api, Connections: api, SignIns: api, Values: api,
+		Recall: a.recalls.Load, API: api, Chat: a.runner, Environment: a.Env, CatchUp: a.catchUp,
 		Admit: a.admitPerson, Check: a.check, Keyed: a.Keys.Any, Link: a.links.use, Logins: logins{a}, Limit: a.limited,
 		Address: a.askedFor, BasePath: a.started.BasePath,
 		Version: a.opts.Version, Seal: a.sealKey, Profiles: a.profiles, Models: a.modelsFor, Logger: a.log,

@@ -35,7 +35,8 @@ func blabbing(w http.ResponseWriter, r *http.Request) {
 	case m.Method == "initialize":
 		w.Write(mcp.AppendResult(nil, m.ID, []byte(`{"protocolVersion":"2025-06-18","capabilities":{}}`)))
 	case m.Method == "tools/list":
-		w.Write(mcp.AppendResult(nil, m.ID, []byte(`{"tools":[{"name":"go","inputSchema":{"type":"object"}},{"name":"fail","inputSchema":{"type":"object"}}]}`)))
+		w.Write(mcp.AppendResult(nil, m.ID,
+			[]byte(`{"tools":[{"name":"go","inputSchema":{"type":"object"}},{"name":"fail","inputSchema":{"type":"object"}}]}`)))
 	case strings.Contains(string(body), `"fail"`):
 		w.WriteHeader(http.StatusInternalServerError)
 		fmt.Fprintf(w, "what is %s?", token)
@@ -103,7 +104,8 @@ func (f *signInFlow) call(server, want string) {
 		}
 		f.ask("POST", "/mcp", `{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"`+server+"__"+tool+`","arguments":{},"_meta":{`+
 			`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},`+
-			`"io.modelcontextprotocol/clientCapabilities":{}}}}`, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", server+"__"+tool,
+			`"io.modelcontextprotocol/clientCapabilities":{}}}}`, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call",
+			"Mcp-Name", server+"__"+tool,
 			"Accept", "application/json, text/event-stream")
 	}
 }
@@ -158,7 +160,8 @@ telemetry: {endpoint: %q, headers: {X-Key: collector-key-4711}, arguments: true,
 		Transport: &http.Transport{}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	f.ask("GET", "/api/v1/tools", "")
-	if said := f.ask("GET", "/api/v1/servers", ""); !strings.Contains(said, "add to plain: oauth: {as: user}; then run: toolfit login plain") ||
+	const next = "add to plain: oauth: {as: user}; then run: toolfit login plain"
+	if said := f.ask("GET", "/api/v1/servers", ""); !strings.Contains(said, next) ||
 		!strings.Contains(said, "run: toolfit login own") {
 		t.Errorf("what is missing is not said: %s", said)
 	}
@@ -192,7 +195,8 @@ telemetry: {endpoint: %q, headers: {X-Key: collector-key-4711}, arguments: true,
 	f.ask("POST", "/api/v1/connections/own/token", fmt.Sprintf(`{"token":%q}`, personal))
 	f.ask("POST", "/api/v1/connections/own/token", `{"token":"secret-access-a b"}`)
 	f.call("own", "***")
-	for _, path := range []string{"/api/v1/connections?all=true", "/api/v1/servers", "/api/v1/servers/own", "/api/v1/calls", "/api/v1/results", "/api/v1/people",
+	for _, path := range []string{"/api/v1/connections?all=true", "/api/v1/servers", "/api/v1/servers/own", "/api/v1/calls",
+		"/api/v1/results", "/api/v1/people",
 		"/metrics", "/", "/servers", "/servers/own", "/connections", "/connect/own", "/calls", "/oauth/client.json"} {
 		f.ask("GET", path, "")
 	}

@@ -97,7 +97,7 @@ func (a *App) keepIDToken(ctx context.Context, person, issuer, token string, exp
 	if !a.connections.Uses(config.AsAssertion) {
 		return
 	}
-	a.secrets.add([]string{token})
+	a.secrets.addTokens(token)
 	data, err := json.Marshal(oauth.SignedIn{Issuer: issuer, Token: token})
 	if err == nil {
 		err = a.Store.SavePersonal(ctx, store.Personal{Owner: person, Name: oauth.IDToken, Data: data, Expires: expires})

@@ -55,9 +55,26 @@ func (c *command) printConnections(found []restapi.Connection) error {
 			renewed = one.Updated.Local().Format(time.DateTime)
 		}
 		state := map[string]string{"ready": "connected", "needs_login": "sign in again", "none": "not signed in"}[one.State]
-		t.Row(string(one.Server), cmp.Or(one.Owner, "the gateway"), cmp.Or(state, one.State), renewed, one.Reason)
+		whose := cmp.Or(one.Owner, "the gateway")
+		if one.Name != "" {
+			whose = one.Name + " (" + one.Owner + ")"
+		}
+		reason := one.Reason
+		if one.Removed {
+			reason = "nobody signs in to this server any more; remove it with: " + signOutCommand(one)
+		}
+		t.Row(string(one.Server), whose, cmp.Or(state, one.State), renewed, reason)
 	}
 	return t.Print(c.env.Out)
+}
+
+// signOutCommand is the command line that ends a connection of anybody.
+func signOutCommand(one restapi.Connection) string {
+	line := "toolfit logout " + string(one.Server)
+	if one.Owner != "" {
+		line += " --owner " + one.Owner
+	}
+	return line
 }
 
 func (c *command) logout() *cobra.Command {

@@ -27,7 +27,8 @@ func TestAddAndDoctorSayWhoHasToSignIn(t *testing.T) {
 		t.Errorf("the file is\n%s", text)
 	}
 	_, out, _ = w.run(t, "doctor")
-	wants(t, out, `problem +server notes +nobody can sign in to servers: there is no key to encrypt the tokens with → set TOOLFIT_SECRET_KEY and restart; make one: openssl rand -hex 32`)
+	wants(t, out, `problem +server notes +nobody can sign in to servers: there is no key to encrypt the tokens with `+
+		`→ set TOOLFIT_SECRET_KEY and restart; make one: openssl rand -hex 32`)
 	const text = "a key for the tests of sign-ins"
 	w.vars["TOOLFIT_SECRET_KEY"] = text
 	_, out, _ = w.run(t, "doctor")
@@ -45,7 +46,8 @@ func TestAddAndDoctorSayWhoHasToSignIn(t *testing.T) {
 	cfg := config.Server{ID: "notes", URL: as.MCP, OAuth: &config.OAuth{As: config.AsUser}}
 	client, err := oauth.NewClient(&cfg)
 	if err == nil {
-		err = oauth.New(oauth.Options{Store: st}).Keep(t.Context(), client, "local", &oauth.Found{}, &oauth.Registration{}, &oauth.Token{Access: as.Token("ann")})
+		err = oauth.New(oauth.Options{Store: st}).Keep(t.Context(), client, "local", &oauth.Found{}, &oauth.Registration{},
+			&oauth.Token{Access: as.Token("ann")})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +60,8 @@ func TestAddAndDoctorSayWhoHasToSignIn(t *testing.T) {
 
 	as.Set(func() { as.Fault = authserver.NoRegister })
 	code, out, errs = w.run(t, "add", "hand", as.MCP)
-	const want = "with the redirect URI http://127.0.0.1:0/connect/hand/callback, and add to hand: oauth: {as: user, clientId: …, clientSecret: …}"
+	const want = "with the redirect URI http://127.0.0.1:0/connect/hand/callback, " +
+		"and add to hand: oauth: {as: user, clientId: …, clientSecret: …}"
 	if code != 0 || !strings.Contains(out+errs, want) {
 		t.Errorf("exit code %d: %s%s", code, out, errs)
 	}

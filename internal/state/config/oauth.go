@@ -53,6 +53,20 @@ func (s *Server) readOAuth(d *decoder, at place, n *node) {
 	}
 }
 
+// checkExchange wants to know at which of several identity providers a server's client is: its secret is sent there.
+func (c *draft) checkExchange(d *decoder) {
+	for i := range c.Servers {
+		if o := c.Servers[i].OAuth; !d.raw && o != nil && o.IsVague(c.Identity) {
+			d.fail(c.serversAt[i], "needs issuer in oauth: there are several identity providers, and its client is known to one")
+		}
+	}
+}
+
+// IsVague tells whether it is not clear at which of the identity providers tokens are exchanged.
+func (o *OAuth) IsVague(providers []Identity) bool {
+	return o.As == AsExchange && o.Issuer == "" && len(providers) > 1
+}
+
 // encode returns it as the file has it.
 func (o *OAuth) encode() *node {
 	f := newEntry()

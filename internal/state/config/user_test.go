@@ -23,16 +23,31 @@ apis:
 			t.Error("a reference is redacted")
 		}
 	}
+	const unnamed = " does not name a value; write letters, digits, dots, hyphens and underscores, such as ${user:jira_token}"
+	const elsewhere = ": tokens are for that address, and sent nowhere else"
 	const only = " is each person's own value, which only headers of servers and APIs can have"
 	for text, problem := range map[string]string{
 		`mcpServers: {a: {command: x, env: {T: "${user:t}"}}}`:           "mcpServers.a.env.T: ${user:t}" + only,
 		`mcpServers: {a: {command: x, args: ["${user:t}"]}}`:             "mcpServers.a.args[0]: ${user:t}" + only,
 		`mcpServers: {a: {url: "https://${user:t}"}}`:                    "mcpServers.a.url: ${user:t}" + only,
-		`mcpServers: {a: {url: "https://a", headers: {X: "${user:}"}}}`:  "mcpServers.a.headers.X: ${user:} does not name a value; write letters, digits, dots, hyphens and underscores, such as ${user:jira_token}",
-		`mcpServers: {a: {url: "https://a", headers: {X: "${user:中}"}}}`: "mcpServers.a.headers.X: ${user:中} does not name a value; write letters, digits, dots, hyphens and underscores, such as ${user:jira_token}",
-		`apis: {c: {spec: c.json, oauth: {as: user}}}`:                   "apis.c: needs base in addition to oauth: tokens are for that address, and sent nowhere else",
+		`mcpServers: {a: {url: "https://a", headers: {X: "${user:}"}}}`:  "mcpServers.a.headers.X: ${user:}" + unnamed,
+		`mcpServers: {a: {url: "https://a", headers: {X: "${user:中}"}}}`: "mcpServers.a.headers.X: ${user:中}" + unnamed,
+		`apis: {c: {spec: c.json, oauth: {as: user}}}`:                   "apis.c: needs base in addition to oauth" + elsewhere,
 		`mcpServers: {a: {url: "https://a", oauth: {as: assertion}}}`:    "mcpServers.a.oauth: needs clientId",
 	} {
 		wantProblem(t, "toolfit.yaml", text, "toolfit.yaml:1: "+problem)
 	}
+}
+
+func TestAClientThatExchangesTokensNamesItsProvider(t *testing.T) {
+	const providers = `publicURL: https://tools.example.com
+identity: [{issuer: "https://one.example.com", map: [{groups: [a]}]}, {issuer: "https://two.example.com", map: [{groups: [a]}]}]
+`
+	wantProblem(t, "toolfit.yaml",
+		providers+`mcpServers: {a: {url: "https://a", oauth: {as: exchange, clientId: us, clientSecret: s3cret-s3cret}}}`,
+		"toolfit.yaml:3: mcpServers.a: needs issuer in oauth: there are several identity providers, and its client is known to one")
+	parse(t, "toolfit.yaml", providers+`mcpServers:
+  a: {url: "https://a", oauth: {as: exchange, clientId: us, clientSecret: s3cret-s3cret, issuer: "https://two.example.com"}}
+  b: {url: "https://b", oauth: {as: assertion, clientId: us, clientSecret: s3cret-s3cret}} # it is sent to the server's own
+`)
 }

@@ -40,6 +40,11 @@ func readConnection(scan scanner, c *Connection) error {
 		storedTime(&c.UpdatedAt), &c.Version)
 }
 
+func readGrant(scan scanner, c *Connection) error {
+	return scan(&c.Server, &c.Owner, &c.Issuer, &c.State, &c.Reason, storedTime(&c.Expires), storedTime(&c.CreatedAt),
+		storedTime(&c.UpdatedAt), &c.Version, &c.Grant)
+}
+
 // Connections returns those of some owners, or for none those of everybody, without their grants.
 func (s *Store) Connections(ctx context.Context, owners ...string) ([]Connection, error) {
 	const query = "SELECT " + connectionColumns + " FROM connections"
@@ -58,12 +63,8 @@ func (s *Store) Connections(ctx context.Context, owners ...string) ([]Connection
 
 // Connection returns one with its grant. An unknown one is a fault.NotFound.
 func (s *Store) Connection(ctx context.Context, server tool.ServerID, owner string) (Connection, error) {
-	read := func(scan scanner, c *Connection) error {
-		return scan(&c.Server, &c.Owner, &c.Issuer, &c.State, &c.Reason, storedTime(&c.Expires), storedTime(&c.CreatedAt),
-			storedTime(&c.UpdatedAt), &c.Version, &c.Grant)
-	}
 	const query = "SELECT " + connectionColumns + ", grant_data FROM connections WHERE server = $1 AND owner = $2"
-	found, err := list(ctx, s, "read connection", read, query, server, owner)
+	found, err := list(ctx, s, "read connection", readGrant, query, server, owner)
 	switch {
 	case err != nil:
 		return Connection{}, err
@@ -71,8 +72,36 @@ func (s *Store) Connection(ctx context.Context, server tool.ServerID, owner stri
 		return Connection{}, noConnection(server)
 	}
 	c := found[0]
-	c.Grant, err = s.opts.SecretKey.open("the connection to "+string(server), c.row(), c.Grant)
+	c.Grant, err = s.open(&c)
 	return c, err
+}
+
+func (s *Store) open(c *Connection) ([]byte, error) {
+	return s.opts.SecretKey.open("the connection to "+string(c.Server), c.row(), c.Grant)
+}
+
+// opened opens the grants of connections; those that cannot be opened are nil.
+func (s *Store) opened(all []Connection) []Connection {
+	for i := range all {
+		var err error
+		if all[i].Grant, err = s.open(&all[i]); err != nil {
+			all[i].Grant = nil
+		}
+	}
+	return all
+}
+
+// OwnerNames are the names of the keys and people who have connections, by id.
+func (s *Store) OwnerNames(ctx context.Context) (map[string]string, error) {
+	type named struct{ id, name string }
+	const query = `SELECT id, name FROM keys WHERE id IN (SELECT owner FROM connections)
+		UNION ALL SELECT id, name FROM people WHERE id IN (SELECT owner FROM connections)`
+	found, err := list(ctx, s, "read owners", func(scan scanner, n *named) error { return scan(&n.id, &n.name) }, query)
+	names := map[string]string{}
+	for _, n := range found {
+		names[n.id] = n.name
+	}
+	return names, err
 }
 
 // FirstConnected is the owner whose connection to a server is the oldest that can be used, the gateway's own before all
@@ -224,7 +253,8 @@ func (s *Store) TakeConnectionLogin(ctx context.Context, state, owner string) (l
 // OwnClient returns how an authorization server knows us; nil if it does not.
 func (s *Store) OwnClient(ctx context.Context, issuer, redirect string) ([]byte, error) {
 	var sealed []byte
-	err := s.readOne(ctx, "read client", nil, "SELECT data FROM own_clients WHERE issuer = $1 AND redirect = $2", []any{issuer, redirect}, []any{&sealed})
+	err := s.readOne(ctx, "read client", nil, "SELECT data FROM own_clients WHERE issuer = $1 AND redirect = $2", []any{issuer, redirect},
+		[]any{&sealed})
 	if err != nil || sealed == nil {
 		return nil, err
 	}

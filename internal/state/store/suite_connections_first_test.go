@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,7 +35,19 @@ func testOwnConnections(t *testing.T, dsn string, raw rawFunc) {
 	if bytes.Contains(sealed, []byte("hunter2")) {
 		t.Error("it can be read")
 	}
-	check(t, s.DeleteKey(ctx, "ann"))
+	check(t, s.SavePersonal(ctx, store.Personal{Owner: "k1", Name: "token", Data: []byte("hunter3")}))
+	names, err := s.OwnerNames(ctx)
+	if check(t, err); len(names) != 1 || names["k1"] != "ann" {
+		t.Errorf("names: %v", names)
+	}
+	ended := deleteKey(t, s, "ann")
+	slices.SortFunc(ended, func(a, b store.Connection) int { return strings.Compare(string(a.Server), string(b.Server)) })
+	if len(ended) != 2 || string(ended[1].Grant) != "hunter2" || ended[0].Grant != nil { // the other one is no row of its own
+		t.Errorf("ended: %+v", ended)
+	}
+	if given, err := s.Personals(ctx, "k1"); err != nil || len(given) != 0 {
+		t.Errorf("values of a deleted key: %+v %v", given, err)
+	}
 	left, err := s.Connections(ctx)
 	check(t, err)
 	if len(left) != 1 || left[0].Owner != "k2" {

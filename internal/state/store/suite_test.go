@@ -153,6 +153,13 @@ func check(t *testing.T, err error) {
 	}
 }
 
+func deleteKey(t *testing.T, s *store.Store, idOrName string) []store.Connection {
+	t.Helper()
+	ended, err := s.DeleteKey(t.Context(), idOrName)
+	check(t, err)
+	return ended
+}
+
 func equal[T any](t *testing.T, got, want T) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -267,9 +274,9 @@ func testKeys(t *testing.T, open func() *store.Store) {
 	check(t, err)
 	equal(t, got, []store.Key{one, two})
 
-	check(t, s.DeleteKey(ctx, "id1"))
-	check(t, s.DeleteKey(ctx, "ci"))
-	if err := s.DeleteKey(ctx, "ci"); !fault.Is(err, fault.NotFound) {
+	deleteKey(t, s, "id1")
+	deleteKey(t, s, "ci")
+	if _, err := s.DeleteKey(ctx, "ci"); !fault.Is(err, fault.NotFound) {
 		t.Fatalf("delete twice: got %v, want not found", err)
 	}
 	got, err = s.Keys(ctx)

@@ -45,7 +45,7 @@ const (
 	OtherType   Fault = "its tokens are of an unknown type"
 )
 
-// Server is an authorization server, and the door of an MCP server that takes its tokens.
+// Server is an authorization server, and the door of an MCP server, or of an HTTP API below it, that takes its tokens.
 type Server struct {
 	*httptest.Server
 	MCP string // the address of the MCP server
@@ -141,6 +141,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	defer s.Mu.Unlock()
 	s.Log = append(s.Log, r.URL.Path)
 	if s.fails(w, r) {
+		return
+	}
+	if strings.HasPrefix(r.URL.Path, "/mcp/") {
+		s.mcp(w, r)
 		return
 	}
 	switch r.URL.Path {

@@ -35,7 +35,8 @@ func newSignedWorld(t *testing.T, era string) *signedWorld {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "token of " + r.Extra.Header.Get("X-Subject") + "."}}}, nil
 		})
 	w := &signedWorld{Provider: idp.New(t), as: authserver.New(t)}
-	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: era == "modern"})
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
+		&mcp.StreamableHTTPOptions{Stateless: era == "modern"})
 	w.as.Set(func() { w.as.Next = handler })
 	t.Cleanup(func() {
 		w.as.CloseClientConnections()
@@ -234,7 +235,8 @@ func TestSignInDuringACall(t *testing.T) {
 			result := call(willing, &mcp.ClientOptions{Capabilities: url,
 				ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 					asked++
-					if r.Params.Mode != "url" || r.Params.URL != "https://tools.example.com/connect/up" || !strings.Contains(r.Params.Message, "Sign in to up") {
+					if r.Params.Mode != "url" || r.Params.URL != "https://tools.example.com/connect/up" ||
+						!strings.Contains(r.Params.Message, "Sign in to up") {
 						t.Errorf("asked %+v", r.Params)
 					}
 					w.signIn(t, g.url, willing)

@@ -185,7 +185,7 @@ func (d *doctor) openStore(ctx context.Context, cfg *config.Config) (found store
 		}
 	}
 	// No key has this name, so this only tests whether the store can be written to.
-	if err := st.DeleteKey(ctx, "no such key"); err != nil && !fault.Is(err, fault.NotFound) {
+	if _, err := st.DeleteKey(ctx, "no such key"); err != nil && !fault.Is(err, fault.NotFound) {
 		return found, err
 	}
 	keys, err := st.Keys(ctx)
