@@ -182,14 +182,17 @@ func (c *Connections) Arrived(ctx context.Context, caller string) (servers []too
 	return servers
 }
 
-// Forget drops the tokens that were got for a caller, who has signed out.
+// Forget drops the tokens that were got for a caller, who has signed out; "": for all, as it is not known who has.
 func (c *Connections) Forget(caller string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, a := range c.asked {
 		a.mu.Lock()
-		if a.last == a.held[caller] {
+		if caller == "" || a.last == a.held[caller] {
 			a.last = nil
+		}
+		if caller == "" {
+			clear(a.held)
 		}
 		delete(a.held, caller)
 		a.mu.Unlock()

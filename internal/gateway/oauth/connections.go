@@ -59,6 +59,9 @@ type Connections struct {
 	lists map[tool.ServerID]string // whose connection a server was last listed with
 	asked map[tool.ServerID]*asked // whose tokens are in memory alone
 
+	storming sync.Mutex
+	storm    map[tool.ServerID]*storm // servers that refuse new tokens
+
 	exchanges, asserts atomic.Bool  // there are servers of these kinds
 	changes            atomic.Int64 // of what people have given
 }
@@ -102,7 +105,8 @@ func New(opts Options) *Connections {
 	if opts.Tokens == nil {
 		opts.Tokens = func(...string) {}
 	}
-	return &Connections{opts: opts, held: map[owned]*held{}, lists: map[tool.ServerID]string{}, asked: map[tool.ServerID]*asked{}}
+	return &Connections{opts: opts, held: map[owned]*held{}, lists: map[tool.ServerID]string{}, asked: map[tool.ServerID]*asked{},
+		storm: map[tool.ServerID]*storm{}}
 }
 
 // Client gets tokens for a server. One without OAuth is a fault.NotFound.

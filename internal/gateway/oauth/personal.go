@@ -88,10 +88,27 @@ func (p *personal) fill(ctx context.Context, caller, text string) (string, error
 
 // Refused renews what else the requests carry.
 func (p *personal) Refused(ctx context.Context, caller string, sent *http.Header, challenge http.Header) bool {
-	p.mu.Lock()
-	if known, ok := p.held[caller]; ok && known.header == sent {
-		sent = known.base
+	return p.inner.Refused(ctx, caller, p.without(caller, sent), challenge)
+}
+
+// Rejected tells whether somebody has to sign in, or to enter their values anew.
+func (p *personal) Rejected(ctx context.Context, caller string, sent *http.Header, status int, challenge http.Header) error {
+	if s, ok := p.inner.(httpapi.SignIns); ok {
+		return s.Rejected(ctx, caller, p.without(caller, sent), status, challenge)
 	}
-	p.mu.Unlock()
-	return p.inner.Refused(ctx, caller, sent, challenge)
+	if status != http.StatusUnauthorized || caller == "" {
+		return nil
+	}
+	return fault.New(fault.LoginRequired, "server %s refuses the values that you have given for it (HTTP 401)", p.server).
+		WithHint("enter them anew at %s", p.connections.opts.Page(p.server))
+}
+
+// without is a caller's header as it was before the values.
+func (p *personal) without(caller string, sent *http.Header) *http.Header {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known, ok := p.held[caller]; ok && known.header == sent {
+		return known.base
+	}
+	return sent
 }
