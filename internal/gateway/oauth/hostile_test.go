@@ -11,7 +11,6 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/gateway/httpapi"
 	"github.com/toolfit/toolfit/internal/state/config"
-	"github.com/toolfit/toolfit/internal/state/identity"
 	"github.com/toolfit/toolfit/internal/state/store"
 	"github.com/toolfit/toolfit/internal/testkit/authserver"
 )
@@ -356,21 +355,44 @@ func TestScopesDoNotGrowWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestForgettingEverybody: it was missed who has signed out.
-func TestForgettingEverybody(t *testing.T) {
+// TestWhoHasSignedOutElsewhereIsForgotten, though it was missed who it is; others keep their tokens.
+func TestWhoHasSignedOutElsewhereIsForgotten(t *testing.T) {
+	site := newSite(t, map[string]string{wellServer: about("$", "")})
 	idp := newTokenEndpoint(t, func(url.Values) (int, map[string]any) {
-		return 200, map[string]any{"access_token": "theirs", "expires_in": 3600, "token_type": "Bearer"}
+		return 200, map[string]any{"access_token": "theirs", "expires_in": 3600}
 	})
-	cfg := config.Server{ID: "notes", URL: "https://notes.example.com/mcp", OAuth: &config.OAuth{As: config.AsExchange, ClientID: "x"}}
-	c, credentials := provided(t, openStore(t), idp, cfg, nil)
-	const ann = identity.IDPrefix + "ann"
-	if _, err := credentials.Header(sentBy(t.Context(), ann, "t"), ann); err != nil {
-		t.Fatal(err)
-	}
-	c.Forget("")
-	for _, who := range []string{ann, ""} {
-		if _, err := credentials.Header(t.Context(), who); !fault.Is(err, fault.LoginRequired) {
-			t.Errorf("%q still has a token: %v", who, err)
+	cfg := config.Server{ID: "notes", URL: site.URL + "/mcp", OAuth: &config.OAuth{As: config.AsAssertion, ClientID: "x"}}
+	site.Config.Handler = alsoToken(site.Config.Handler)
+	st := openStore(t)
+	c, credentials := provided(t, st, idp, cfg, nil)
+	for _, who := range []string{"ann", "bob"} {
+		if err := st.SavePersonal(t.Context(), store.Personal{Owner: who, Name: IDToken, Data: []byte(`{"issuer":"https://idp","token":"x"}`)}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := credentials.Header(t.Context(), who); err != nil {
+			t.Fatal(err)
 		}
 	}
+	if err := st.DeletePersonal(t.Context(), "ann", IDToken); err != nil {
+		t.Fatal(err)
+	}
+	before := idp.count()
+	c.ForgetGone(t.Context())
+	if _, err := credentials.Header(t.Context(), "ann"); !fault.Is(err, fault.LoginRequired) {
+		t.Errorf("ann still has a token: %v", err)
+	}
+	if _, err := credentials.Header(t.Context(), "bob"); err != nil || idp.count() != before {
+		t.Errorf("bob's token is asked for again: %v", err)
+	}
+}
+
+// alsoToken adds a token endpoint to a site.
+func alsoToken(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/token" {
+			h.ServeHTTP(w, r)
+			return
+		}
+		fmt.Fprint(w, `{"access_token":"ours","expires_in":3600}`)
+	})
 }
