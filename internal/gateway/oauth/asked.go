@@ -2,7 +2,9 @@ package oauth
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -179,6 +181,25 @@ func (c *Connections) Arrived(ctx context.Context, caller string) (servers []too
 		}
 	}
 	return servers
+}
+
+// ForgetGone drops the tokens of those for whom an identity provider has vouched, and who have signed out elsewhere since.
+func (c *Connections) ForgetGone(ctx context.Context) {
+	var callers []string
+	c.mu.Lock()
+	for _, a := range c.asked {
+		if a.client.cfg.As == config.AsAssertion {
+			a.mu.Lock()
+			callers = slices.AppendSeq(callers, maps.Keys(a.held))
+			a.mu.Unlock()
+		}
+	}
+	c.mu.Unlock()
+	for _, caller := range callers {
+		if _, err := c.opts.Store.Personal(ctx, caller, IDToken); fault.Is(err, fault.NotFound) {
+			c.Forget(caller)
+		}
+	}
 }
 
 // Forget drops the tokens that were got for a caller, who has signed out.

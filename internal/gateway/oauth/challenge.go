@@ -30,10 +30,22 @@ func WantsToken(header http.Header) bool { return len(bearer(header)) > 0 }
 func missing(header http.Header) []string {
 	for _, c := range bearer(header) {
 		if c.params["error"] == "insufficient_scope" {
-			return strings.Fields(c.params["scope"])
+			return scopesIn(c.params["scope"])
 		}
 	}
 	return nil
+}
+
+// maxScopes limits how many scopes are asked for: all stand in the address of a page.
+const maxScopes = 100
+
+// scopesIn are the scopes in a text; none if they are too many or too long.
+func scopesIn(text string) []string {
+	all := strings.Fields(text)
+	if len(all) > maxScopes || len(text) > maxAddress {
+		return nil
+	}
+	return all
 }
 
 // parseChallenges reads one header (RFC 9110, section 11.6.1). What cannot be understood is skipped.

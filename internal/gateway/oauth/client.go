@@ -27,6 +27,9 @@ import (
 const (
 	fetchTime = 10 * time.Second // for everything that one step needs
 	maxBody   = 1 << 20
+
+	maxAddress = 2 << 10 // of what others name
+	maxPlaces  = 5       // that one of them may name: we fetch from each
 )
 
 // Client gets tokens for one server.
@@ -102,7 +105,7 @@ func (c *Client) unusable(why string, args ...any) *fault.Error {
 // no more than that and both are on this machine.
 func (c *Client) acceptable(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || len(address) > maxAddress {
 		return false
 	}
 	local := c.url.Scheme == "http" && guard.IsLoopback(c.url.Hostname())

@@ -67,6 +67,9 @@ type Connections struct {
 	lists map[tool.ServerID]string // whose connection a server was last listed with
 	asked map[tool.ServerID]*asked // whose tokens are in memory alone
 
+	storming sync.Mutex
+	storm    map[tool.ServerID]*storm // servers that refuse new tokens
+
 	exchanges, asserts atomic.Bool  // there are servers of these kinds
 	changes            atomic.Int64 // of what people have given
 }
@@ -116,7 +119,8 @@ func New(opts Options) *Connections {
 	if opts.Vague == nil {
 		opts.Vague = func(*config.OAuth) bool { return false }
 	}
-	return &Connections{opts: opts, held: map[owned]*held{}, lists: map[tool.ServerID]string{}, asked: map[tool.ServerID]*asked{}}
+	return &Connections{opts: opts, held: map[owned]*held{}, lists: map[tool.ServerID]string{}, asked: map[tool.ServerID]*asked{},
+		storm: map[tool.ServerID]*storm{}}
 }
 
 // Client gets tokens for a server. One without OAuth is a fault.NotFound.

@@ -113,18 +113,18 @@ func (c *Client) scopes(challenges []challenge, about *resourceMetadata) []strin
 		return c.cfg.Scopes
 	}
 	for _, one := range challenges {
-		if s := strings.Fields(one.params["scope"]); len(s) > 0 {
+		if s := scopesIn(one.params["scope"]); len(s) > 0 {
 			return s
 		}
 	}
-	return about.Scopes
+	return scopesIn(strings.Join(about.Scopes, " "))
 }
 
 // resource finds what the server says about itself. Nothing is an answer too: older servers say nothing.
 func (c *Client) resource(ctx context.Context, challenges []challenge) (*resourceMetadata, error) {
 	var places []string
 	for _, one := range challenges {
-		if at := one.params["resource_metadata"]; at != "" && c.acceptable(at) {
+		if at := one.params["resource_metadata"]; at != "" && c.acceptable(at) && len(places) < maxPlaces {
 			places = append(places, at)
 		}
 	}
@@ -179,7 +179,7 @@ func (c *Client) covers(resource string) bool {
 
 // server finds the first authorization server that can be used.
 func (c *Client) server(ctx context.Context, about *resourceMetadata) (*serverMetadata, error) {
-	issuers := slices.Clone(about.Servers)
+	issuers := slices.Clone(about.Servers[:min(len(about.Servers), maxPlaces)])
 	switch {
 	case c.cfg.Issuer == "":
 	case c.cfg.ClientID != "": // what it says itself comes first: the client's secret must not go where the server wants it
@@ -232,6 +232,7 @@ func (c *Client) metadata(ctx context.Context, issuer string, legacy bool) (*ser
 		return nil, c.unusable("its authorization server %.200q is not https", issuer)
 	}
 	var last error
+	asked := issuer
 	for _, at := range wellKnown(issuer) {
 		var meta serverMetadata
 		if err := c.getJSON(ctx, at, &meta); err != nil {
@@ -246,12 +247,37 @@ func (c *Client) metadata(ctx context.Context, issuer string, legacy bool) (*ser
 		itself, err := url.Parse(meta.Issuer)
 		ownPath := legacy && err == nil && itself.User == nil && origin.Same(itself, c.url)
 		if strings.TrimSuffix(meta.Issuer, "/") != strings.TrimSuffix(issuer, "/") && !ownPath {
-			return nil, c.unusable("the authorization server %s calls itself %.200q", issuer, meta.Issuer).
-				WithHint("if you trust that one, add to %s: oauth: {as: %s, issuer: %q}", c.id, c.cfg.As, meta.Issuer)
+			err := c.unusable("the authorization server %s calls itself %.200q", issuer, meta.Issuer)
+			if c.acceptable(meta.Issuer) {
+				err = err.WithHint("if you trust that one, add to %s: oauth: {as: %s, issuer: %q}", c.id, c.cfg.As, meta.Issuer)
+			}
+			return nil, err
+		}
+		if c.cfg.Issuer != "" && asked != c.cfg.Issuer && !c.mayProve(&meta) {
+			return nil, c.unusable("%s names a token_endpoint that is not at %s, and would get the secret of its client", asked, c.cfg.Issuer)
 		}
 		return &meta, nil
 	}
 	return nil, last
+}
+
+// mayProve tells whether the client of the configuration may prove who it is at an endpoint that another server than its
+// issuer has named for it: the secret is for that issuer alone.
+func (c *Client) mayProve(meta *serverMetadata) bool {
+	if c.cfg.ClientSecret == "" && c.cfg.PrivateKey == "" {
+		return true
+	}
+	pinned, err := url.Parse(c.cfg.Issuer)
+	if err != nil {
+		return false
+	}
+	for _, address := range []string{meta.Token, meta.Revoke, meta.Device} {
+		to, err := url.Parse(address)
+		if address != "" && (err != nil || !origin.Same(to, pinned)) {
+			return false
+		}
+	}
+	return true
 }
 
 // wellKnown are the places of an authorization server's metadata.

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/go-jose/go-jose/v4"
 
@@ -141,7 +142,7 @@ func (c *Client) BeginDevice(ctx context.Context, f *Found, r *Registration) (*D
 		Interval float64 `json:"interval"`
 		Error    string  `json:"error"`
 	}
-	if err := json.Unmarshal(body, &answer); err != nil || status != http.StatusOK || answer.Code == "" || !c.acceptable(answer.Page) {
+	if err := json.Unmarshal(body, &answer); err != nil || status != http.StatusOK || answer.Code == "" || !c.acceptable(answer.Page) || !isUserCode(answer.UserCode) {
 		return nil, c.unusable("%s gave no code (HTTP %d %s)", f.Issuer, status, shownCode(answer.Error))
 	}
 	d := &Device{Code: answer.Code, UserCode: answer.UserCode, Page: answer.Page, Interval: 5 * time.Second}
@@ -153,6 +154,11 @@ func (c *Client) BeginDevice(ctx context.Context, f *Found, r *Registration) (*D
 	}
 	d.Expires = began.Add(time.Duration(min(max(answer.Expires, 60), 1800)) * time.Second)
 	return d, nil
+}
+
+// isUserCode tells whether a code is one that a person can type in, and nothing else that is shown to them.
+func isUserCode(code string) bool {
+	return len(code) <= 64 && !strings.ContainsFunc(code, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // PollDevice asks once whether the person has signed in on the other device; nil: not yet. The next time is not

@@ -47,6 +47,7 @@ func newGateway(t *testing.T, st Store, as *authserver.Server, name string, o co
 		Store: st, Replica: name, Document: func() string { return "" },
 		Server:   func(id tool.ServerID) (config.Server, bool) { return cfg, id == cfg.ID },
 		Page:     func(id tool.ServerID) string { return "http://127.0.0.1:8420/connect/" + string(id) },
+		Values:   func() string { return "http://127.0.0.1:8420/connections" },
 		Callback: func(id tool.ServerID) string { return "http://127.0.0.1:8420/connect/" + string(id) + "/callback" },
 	})
 	client, err := NewClient(&cfg)

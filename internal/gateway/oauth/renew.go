@@ -97,6 +97,9 @@ func (c *Connections) renewAs(ctx context.Context, client *Client, h *held, row 
 	if err := json.Unmarshal(row.Grant, &g); err != nil {
 		return fault.New(fault.BadConfig, "the connection to %s is stored damaged", row.Server).WithHint("sign in again")
 	}
+	if g.Token.Refresh == "" && g.Token.holds(c.opts.Now()) && c.refusesAll(owned{row.Server, row.Owner}) {
+		return c.free(ctx, &row, c.refusing(row.Server))
+	}
 	if g.Token.Refresh == "" {
 		return c.end(ctx, client, h, row, "the token is refused or has expired, and there is none to renew it with")
 	}
@@ -121,10 +124,15 @@ func (c *Connections) renewAs(ctx context.Context, client *Client, h *held, row 
 	h.pause = min(max(2*h.pause, firstWait), maxWait)
 	h.retryAt = c.opts.Now().Add(h.pause)
 	h.mu.Unlock()
-	if freed := c.opts.Store.FreeConnection(ctx, &row, c.opts.Replica); freed != nil {
-		c.opts.Logger.Warn("lease not freed", "error", freed)
+	return c.free(ctx, &row, fault.New(fault.UpstreamDown, "the token for %s cannot be renewed now: %w", row.Server, err).WithHint("try again later"))
+}
+
+// free ends the lease of a renewal that came to nothing, and returns why it did.
+func (c *Connections) free(ctx context.Context, row *store.Connection, why error) error {
+	if err := c.opts.Store.FreeConnection(ctx, row, c.opts.Replica); err != nil {
+		c.opts.Logger.Warn("lease not freed", "error", err)
 	}
-	return fault.New(fault.UpstreamDown, "the token for %s cannot be renewed now: %w", row.Server, err).WithHint("try again later")
+	return why
 }
 
 func (t *Token) holds(now time.Time) bool { return t.Expires.IsZero() || now.Before(t.Expires) }
@@ -183,6 +191,8 @@ func (c *Connections) rejected(ctx context.Context, client *Client, o owned) err
 		return failure
 	case !fresh:
 		return c.needsLogin(o.server, why)
+	case c.refusesAll(o):
+		return c.refusing(o.server)
 	}
 	mine, err := c.opts.Store.LeaseConnection(ctx, &row, c.opts.Replica, leaseTime)
 	if err != nil || !mine {
@@ -213,6 +223,9 @@ func (c *Connections) widen(ctx context.Context, client *Client, o owned, refusa
 		return needs // the next call notes it
 	}
 	g.Wider = union(union(g.Found.Scopes, g.Wider), wanted)
+	if len(g.Wider) > maxScopes {
+		g.Wider = wanted
+	}
 	if err := c.write(ctx, client, h, row, &g); err != nil {
 		return err
 	}
@@ -223,11 +236,13 @@ func (c *Connections) widen(ctx context.Context, client *Client, o owned, refusa
 // asked for, once. True: try again.
 func (c *Connections) refused(ctx context.Context, client *Client, o owned, sent *http.Header) bool {
 	h := c.hold(o)
+	broken := c.isRefusingAll(o.server)
 	h.mu.Lock()
 	err := c.read(ctx, client, o, h)
 	newer := h.isNewer(sent)
 	version := h.row.Version
-	tooSoon := c.opts.Now().Before(h.retryAt)
+	now := c.opts.Now()
+	tooSoon := now.Before(h.retryAt) || broken && now.Sub(h.grant.Token.Issued) < freshTime
 	h.mu.Unlock()
 	for range 2 { // a renewal that had begun before may have found what was sent
 		if err != nil || newer || tooSoon {

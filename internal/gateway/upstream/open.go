@@ -29,10 +29,10 @@ func (s *server) open(sess *session, sent access.Sent) {
 	sess.used = now
 	if err != nil {
 		sess.err = err
-		ownLogin := sess.seat.owner != "" && fault.Is(err, fault.LoginRequired)
-		if !fault.Is(err, fault.UpstreamBusy) && !hasMark(err, noVerdict) && err != errMoved && !ownLogin { // not the server's fault
+		if !fault.Is(err, fault.UpstreamBusy) && !hasMark(err, noVerdict) && err != errMoved { // else not the server's fault
 			s.reason = err
 			s.failed(now)
+			s.oursOnly = s.personal && sess.seat.owner == ""
 		}
 		if s.sessions[sess.seat.key] == sess {
 			delete(s.sessions, sess.seat.key)

@@ -107,7 +107,7 @@ func (r *remote) exchange(ctx context.Context, out outgoing, req *http.Request) 
 	for again := true; ; again = false {
 		c, err := r.carry(ctx, caller)
 		if err != nil {
-			return nil, err
+			return nil, r.blame(err)
 		}
 		req.Header = headerFor(out, c.header)
 		if own != nil {
@@ -136,9 +136,17 @@ func (r *remote) rejected(ctx context.Context, caller string, sent *http.Header,
 	}
 	if err := s.Rejected(ctx, caller, sent, resp.StatusCode, resp.Header); err != nil {
 		resp.Body.Close()
-		return nil, err
+		return nil, r.blame(err)
 	}
 	return resp, nil
+}
+
+// blame marks an error of the credentials if they are one caller's: it is no matter of others.
+func (r *remote) blame(err error) error {
+	if r.owner != nil && *r.owner != "" {
+		return marked(err, noVerdict)
+	}
+	return err
 }
 
 // errSessionLost means that the server no longer knows our session. The request was not acted on.

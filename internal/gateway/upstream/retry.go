@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"slices"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -17,6 +18,22 @@ func (p *Pool) Retry(id tool.ServerID) {
 	s.failures = 0
 	s.retryAt = time.Time{}
 	s.reason = nil
+}
+
+// Owners are those for whom sessions with a server are open.
+func (p *Pool) Owners(id tool.ServerID) (owners []string) {
+	s, err := p.server(id)
+	if err != nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sess := range s.sessions {
+		if owner := sess.seat.owner; owner != "" && !slices.Contains(owners, owner) {
+			owners = append(owners, owner)
+		}
+	}
+	return owners
 }
 
 // EndOwner closes the sessions with a server that were opened for an owner; "" closes our own and the shared ones. Where

@@ -47,6 +47,7 @@ type server struct {
 	era      mcp.Era                  // protocol era; "": not known yet
 	failures int                      // failed starts in a row
 	retryAt  time.Time                // no start before this
+	oursOnly bool                     // it was our own session that failed; callers have credentials of their own, and may start
 	reason   error                    // why it is down; nil if the last start worked
 	since    time.Time                // of the last change of state
 	ended    bool
@@ -293,7 +294,7 @@ func (s *server) begin(ctx context.Context, seat seat) (*session, error) {
 		return nil, fault.New(fault.UpstreamDown, "server %s was removed", s.cfg.ID)
 	case s.cfg.Missing != "":
 		return nil, marked(s.reason, noVerdict)
-	case now.Before(s.retryAt):
+	case now.Before(s.retryAt) && !(s.oursOnly && seat.owner != ""):
 		why := fault.As(s.reason)
 		again := "it is tried again in " + max(s.retryAt.Sub(now).Round(time.Second), time.Second).String()
 		if why.Hint != "" {

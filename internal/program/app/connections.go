@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/oauth"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 // The paths of sign-ins to servers, and of what people give for their calls.
@@ -104,6 +106,29 @@ func (r refusing) Refused(context.Context, string, *http.Header, http.Header) bo
 func (a *App) SignedIn(id tool.ServerID) {
 	a.Pool.Retry(id)
 	a.Catalog.Changed(id)
+}
+
+// endSignedOut closes the sessions with a server, "" for all, of those who have signed out at another replica.
+func (a *App) endSignedOut(ctx context.Context, id tool.ServerID) error {
+	for _, s := range a.Config().Servers {
+		if id != "" && s.ID != id || s.OAuth == nil || s.OAuth.As != config.AsUser {
+			continue
+		}
+		owners := a.Pool.Owners(s.ID)
+		if len(owners) == 0 {
+			continue
+		}
+		rows, err := a.Store.Connections(ctx, owners...)
+		if err != nil {
+			return err
+		}
+		for _, owner := range owners {
+			if !slices.ContainsFunc(rows, func(c store.Connection) bool { return c.Server == s.ID && c.Owner == owner }) {
+				a.Pool.EndOwner(s.ID, owner)
+			}
+		}
+	}
+	return nil
 }
 
 // signInTime is how long a call waits for a person to sign in.

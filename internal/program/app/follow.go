@@ -54,10 +54,14 @@ func (a *App) followed(ctx context.Context, changes []store.Change) error {
 		case "connections", "":
 			a.connections.Changed(tool.ServerID(c.Key))
 			a.Pool.Retry(tool.ServerID(c.Key))
+			errs = append(errs, a.endSignedOut(ctx, tool.ServerID(c.Key)))
 		}
 		if c.Table == "personal" || c.Table == "" {
 			a.connections.PersonChanged()
 			a.connections.Forget(c.Key)
+			if c.Key == "" {
+				a.connections.ForgetGone(ctx)
+			}
 		}
 		switch c.Table {
 		case "uses":
