@@ -74,9 +74,6 @@ func encode(s Server) *node {
 	f.yes("disabled", s.Disabled)
 	f.duration("refresh", s.Refresh, defaultRefresh)
 	f.text("proxy", s.Proxy)
-	if s.OAuth != nil {
-		f.put("oauth", s.OAuth.encode())
-	}
 	if s.Concurrency > 0 {
 		f.put("concurrency", doctree.NewNumber(s.Concurrency))
 		if s.Queue != defaultQueue { // without a limit nothing waits
