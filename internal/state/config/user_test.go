@@ -1,6 +1,9 @@
 package config
 
-import "testing"
+import (
+	"path/filepath"
+	"testing"
+)
 
 func TestPeoplesOwnValuesAreInHeadersOnly(t *testing.T) {
 	cfg := parse(t, "toolfit.yaml", `
@@ -50,4 +53,16 @@ identity: [{issuer: "https://one.example.com", map: [{groups: [a]}]}, {issuer: "
   a: {url: "https://a", oauth: {as: exchange, clientId: us, clientSecret: s3cret-s3cret, issuer: "https://two.example.com"}}
   b: {url: "https://b", oauth: {as: assertion, clientId: us, clientSecret: s3cret-s3cret}} # it is sent to the server's own
 `)
+}
+
+func TestAnAddedServerHasItsOAuthOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "toolfit.yaml")
+	s := Server{ID: "a", URL: "https://a", OAuth: &OAuth{As: AsUser, Scopes: []string{"read"}}}
+	if err := AddServer(path, s); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := Load(path, nil)
+	if err != nil || cfg.Servers[0].OAuth == nil || cfg.Servers[0].OAuth.As != AsUser {
+		t.Errorf("%+v %v", cfg, err)
+	}
 }
