@@ -250,6 +250,9 @@ func (c *Connections) refused(ctx context.Context, client *Client, o owned, sent
 		}
 		err = c.renew(ctx, client, o, h, version)
 		h.mu.Lock()
+		if err == nil {
+			err = c.read(ctx, client, o, h) // something may have changed since
+		}
 		newer = h.isNewer(sent)
 		version = h.row.Version
 		h.mu.Unlock()
