@@ -264,6 +264,9 @@ func (c *Connections) header(ctx context.Context, client *Client, o owned) (*htt
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if err := c.read(ctx, client, o, h); err != nil { // something may have changed since
+		return nil, err
+	}
 	return h.header, nil
 }
 

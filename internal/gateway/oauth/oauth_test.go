@@ -426,6 +426,15 @@ func TestChangesDuringARenewal(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	as.Set(func() { as.Lifetime = time.Microsecond }) // each is due at once
+	as.EndAll()
+	for range 100 {
+		if header, err := g.credentials.Header(t.Context(), "u_alice"); err != nil || header == nil {
+			t.Error(header, err)
+		} else if as.EndAll(); !g.credentials.Refused(t.Context(), "u_alice", header, nil) {
+			t.Error("it is not renewed")
+		}
+	}
 	close(stop)
 	noise.Wait()
 }

@@ -124,7 +124,8 @@ func (c *Connections) renewAs(ctx context.Context, client *Client, h *held, row 
 	h.pause = min(max(2*h.pause, firstWait), maxWait)
 	h.retryAt = c.opts.Now().Add(h.pause)
 	h.mu.Unlock()
-	return c.free(ctx, &row, fault.New(fault.UpstreamDown, "the token for %s cannot be renewed now: %w", row.Server, err).WithHint("try again later"))
+	later := fault.New(fault.UpstreamDown, "the token for %s cannot be renewed now: %w", row.Server, err).WithHint("try again later")
+	return c.free(ctx, &row, later)
 }
 
 // free ends the lease of a renewal that came to nothing, and returns why it did.
@@ -250,6 +251,9 @@ func (c *Connections) refused(ctx context.Context, client *Client, o owned, sent
 		}
 		err = c.renew(ctx, client, o, h, version)
 		h.mu.Lock()
+		if err == nil {
+			err = c.read(ctx, client, o, h) // something may have changed since
+		}
 		newer = h.isNewer(sent)
 		version = h.row.Version
 		h.mu.Unlock()

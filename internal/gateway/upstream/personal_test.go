@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -121,4 +122,55 @@ func TestPeopleDoNotWaitForOurOwnSession(t *testing.T) {
 	if err := callsOf(t, p, "ann"); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestSessionsOfPeopleEndWhenIdle: two hundred people have one each, with a stream; none is left when nobody calls any more.
+func TestSessionsOfPeopleEndWhenIdle(t *testing.T) {
+	t.Parallel()
+	var streams, deleted atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method {
+		case http.MethodDelete:
+			deleted.Add(1)
+			return
+		case http.MethodGet:
+			streams.Add(1)
+			defer streams.Add(-1)
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		switch m, _ := mcp.Parse(body); m.Method {
+		case "initialize":
+			w.Header().Set("Mcp-Session-Id", "of "+r.Header.Get("X-Caller"))
+			writeJSON(w, m.ID, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}`)
+		case "tools/call":
+			writeJSON(w, m.ID, okResult)
+		default:
+			w.WriteHeader(http.StatusAccepted)
+		}
+	}))
+	t.Cleanup(func() {
+		srv.CloseClientConnections()
+		srv.Close()
+	})
+	opts := &Options{Credentials: func(config.Server) httpapi.Credentials { return named{} }}
+	p, c := newPool(t, opts, config.Server{
+		ID: "s", URL: srv.URL, Timeout: patience, Start: patience, Idle: time.Minute, Headers: map[string]string{"X-Caller": "${user:name}"},
+	})
+	const people = 200
+	for i := range people {
+		if err := callsOf(t, p, fmt.Sprint("u_", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(p.Owners("s")); n != people {
+		t.Fatalf("%d people have sessions", n)
+	}
+	c.advance(2 * time.Minute)
+	until(t, "all are closed, here and there", func() bool {
+		return len(p.Owners("s")) == 0 && streams.Load() == 0 && deleted.Load() == people
+	})
 }

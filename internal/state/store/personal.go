@@ -65,9 +65,10 @@ func (s *Store) Personals(ctx context.Context, owner string) ([]Personal, error)
 	return list(ctx, s, "read personal values", read, query, owner, micros(s.opts.Now()))
 }
 
-// NewestOwner is who has given a value last; "" if nobody has, or it has expired.
+// NewestOwner is who has given a value last, and is not disabled; "" if nobody has, or it has expired.
 func (s *Store) NewestOwner(ctx context.Context, name string) (owner string) {
-	const query = `SELECT owner FROM personal WHERE name = $1 AND (expires_at = 0 OR expires_at > $2) ORDER BY updated_at DESC LIMIT 1`
+	const query = `SELECT owner FROM personal WHERE name = $1 AND (expires_at = 0 OR expires_at > $2)
+		AND owner NOT IN (SELECT id FROM people WHERE disabled_at <> 0) ORDER BY updated_at DESC LIMIT 1`
 	if err := s.readOne(ctx, "read a personal value", nil, query, []any{name, micros(s.opts.Now())}, []any{&owner}); err != nil {
 		return ""
 	}

@@ -50,6 +50,18 @@ func testPersonal(t *testing.T, dsn string, raw rawFunc) {
 	if err := s.SavePersonal(ctx, store.Personal{Owner: "many", Name: "one more", Data: []byte("x")}); !fault.Is(err, fault.TooLarge) {
 		t.Errorf("one more: %v", err)
 	}
+	for i, id := range []string{"u_1", "u_2"} {
+		check(t, s.SavePerson(ctx, store.Person{ID: id, Issuer: "https://a", Subject: id, Kind: "user", Name: id, Role: "caller", SeenAt: noon}))
+		check(t, s.SavePersonal(ctx, store.Personal{Owner: id, Name: "newest", Data: []byte{byte(i)}}))
+	}
+	for _, id := range []string{"u_1", "u_2"} { // whoever is disabled does not count
+		other := map[string]string{"u_1": "u_2", "u_2": "u_1"}[id]
+		_, err := s.DisablePerson(ctx, id, noon)
+		check(t, err)
+		equal(t, s.NewestOwner(ctx, "newest"), other)
+		_, err = s.DisablePerson(ctx, id, time.Time{})
+		check(t, err)
+	}
 	check(t, s.Close())
 	if err := open(t, dsn, nil).SavePersonal(ctx, store.Personal{Owner: "ann", Name: "x"}); !fault.Is(err, fault.BadConfig) {
 		t.Errorf("without a key: %v", err)
