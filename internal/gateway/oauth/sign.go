@@ -167,6 +167,7 @@ func (c *Connections) Finish(ctx context.Context, client *Client, owner string, 
 	if len(answer["state"]) != 1 {
 		return fault.New(fault.BadRequest, "this is not the answer to a sign-in").WithHint("sign in again")
 	}
+	ctx = context.WithoutCancel(ctx) // a token that was given out is kept, even if the browser has left
 	l, err := c.takeLogin(ctx, client, owner, answer.Get("state"))
 	if err != nil {
 		return err
