@@ -31,6 +31,7 @@ check-long: parts
 	$(GO) test -count=1 ./internal/state/store -run '^(TestSQLite|TestPostgres)$$' -long -v
 	$(GO) test -count=1 ./internal/entrance/restapi -run '^TestNoAnswerSpeaksOfGo$$' -long -v
 	$(GO) test -count=1 ./internal/testkit/e2e -run '^TestClientsCollectWhatTakesLong$$' -long -parallel 3 -v
+	$(GO) test -count=1 ./internal/testkit/e2e -run '^(TestSignInConformance|TestARenewalWhoseGatewayIsKilled)$$' -long -v
 	$(GO) test -count=1 ./internal/testkit/e2e -run '^(TestClientsGoOnWhile|TestThreeGateways|TestWhatChangesAtOne|TestListenersHear)' -long -v
 
 # What the full tests need beside Go; see the script.

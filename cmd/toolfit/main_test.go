@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/toolfit/toolfit/internal/testkit/authserver"
 )
 
 func TestMain(m *testing.M) {
@@ -29,10 +31,13 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tracker := authserver.New(t)
+	tracker.Pending = 1
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("README", readme)
+			env.Setenv("TRACKER", tracker.MCP)
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every command takes a second longer under -race
@@ -82,6 +87,11 @@ func gateway(ts *testscript.TestScript, _ bool, args []string) {
 	cmd.Stdout = out
 	cmd.Stderr = out
 	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME="+ts.Getenv("XDG_STATE_HOME"))
+	for _, name := range []string{"TRACKER", "TOOLFIT_SECRET_KEY"} {
+		if value := ts.Getenv(name); value != "" {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
 	ts.Check(cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()

@@ -172,3 +172,9 @@ func (g Guard) by(proxy func(*http.Request) (*url.URL, error), proxies ...string
 	}
 	return t
 }
+
+// IsLoopback tells whether a host is this machine.
+func IsLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
+}

@@ -92,3 +92,11 @@ func stays(r *http.Request, via []*http.Request) bool {
 	other := func(r *http.Request) bool { return !Same(r.URL, via[0].URL) }
 	return !slices.ContainsFunc(via, other) && !other(r)
 }
+
+// Stay is a CheckRedirect for clients that leave no origin, and send nothing but GET after a redirect.
+func Stay(r *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects || !Same(r.URL, via[0].URL) || via[0].Method != http.MethodGet {
+		return fault.New(fault.UpstreamProtocol, "it redirects elsewhere")
+	}
+	return nil
+}

@@ -10,8 +10,8 @@ import (
 )
 
 // pattern matches a secret. Each character may be plain or escaped as in JSON, code, HTML and
-// URLs. A run of white space matches any other run.
-type pattern []char
+// URLs. A run of white space matches any other run, and is one character here.
+type pattern string
 
 type char struct {
 	r     rune
@@ -23,31 +23,43 @@ type char struct {
 // enough is how many characters of a secret are secret themselves, such as half a certificate.
 const enough = 128
 
-func newPattern(secret string) (p pattern) {
+func newPattern(secret string) pattern {
+	kept := make([]byte, 0, len(secret))
+	after := false // white space
 	for i := 0; i < len(secret); {
 		r, size := utf8.DecodeRuneInString(secret[i:])
 		space := unicode.IsSpace(r)
-		if !space || len(p) == 0 || !p[len(p)-1].space {
-			p = append(p, char{r, secret[i : i+size], space, space || r == utf8.RuneError || escapes[secret[i]]})
+		if !space || !after {
+			kept = append(kept, secret[i:i+size]...)
 		}
+		after = space
 		i += size
 	}
-	return p
+	return pattern(kept)
+}
+
+// first is the first character of a pattern that is not empty.
+func (p pattern) first() char {
+	r, size := utf8.DecodeRuneInString(string(p))
+	space := unicode.IsSpace(r)
+	return char{r, string(p[:size]), space, space || r == utf8.RuneError || escapes[p[0]]}
 }
 
 // match returns how many bytes at the beginning of a text are the secret, or 0.
 func (p pattern) match(text []byte) int {
 	end := 0
-	for i, c := range p {
+	for i := 0; p != ""; i++ {
+		c := p.first()
 		switch {
 		case end == len(text):
-			return p.half(i, end)
+			return half(i, end)
 		case c.vague || escapes[text[end]]:
 			return p.matchAny(i, text, end)
 		case text[end] != c.plain[0] || !bytes.HasPrefix(text[end:], []byte(c.plain)):
-			return p.half(i, end)
+			return half(i, end)
 		}
 		end += len(c.plain)
+		p = p[len(c.plain):]
 	}
 	return end
 }
@@ -56,25 +68,27 @@ func (p pattern) match(text []byte) int {
 var escapes = [256]bool{'%': true, '&': true, '\\': true}
 
 // half returns the length of a partial match that ends before the i-th character, or 0.
-func (p pattern) half(i, end int) int {
+func half(i, end int) int {
 	if i < enough {
 		return 0
 	}
 	return end
 }
 
-// matchAny continues a match where the text can match in several ways.
+// matchAny continues a match at the i-th character, where the text can match in several ways.
 func (p pattern) matchAny(i int, text []byte, end int) int {
 	ends := []int{end} // possible ends of the characters so far
-	for ; i < len(p); i++ {
+	for ; p != ""; i++ {
+		c := p.first()
 		var next []int
 		for _, end := range ends {
-			next = p[i].appendEnds(next, text, end)
+			next = c.appendEnds(next, text, end)
 		}
 		if len(next) == 0 {
-			return p.half(i, ends[len(ends)-1])
+			return half(i, ends[len(ends)-1])
 		}
 		ends = next
+		p = p[len(c.plain):]
 	}
 	return ends[len(ends)-1]
 }
@@ -193,32 +207,35 @@ func spaceSize(text []byte) int {
 // beginnings reports the first three bytes of all that the pattern matches, some repeatedly; fewer
 // where it is shorter, or has white space there.
 func (p pattern) beginnings(before string, found func(string)) {
-	if len(before) >= 3 || len(p) == 0 || p[0].space {
+	if len(before) >= 3 || p == "" || p.first().space {
 		found(before[:min(3, len(before))])
 		return
 	}
-	for _, form := range p[0].forms() {
-		p[1:].beginnings(before+form, found)
+	c := p.first()
+	for _, form := range c.forms() {
+		p[len(c.plain):].beginnings(before+form, found)
 	}
 }
 
 // lead extends an unescaped beginning of the secret by the characters that are never escaped.
 func (p pattern) lead(begin string) string {
-	rest := begin
-	for i, c := range p {
-		if rest == "" {
-			for ; i < len(p) && p[i].isPlain(); i++ {
-				begin += p[i].plain
-			}
-			break
+	for rest := begin; rest != ""; {
+		if p == "" {
+			return begin
 		}
+		c := p.first()
 		after, found := strings.CutPrefix(rest, c.plain)
 		if !found || c.vague {
-			break
+			return begin
 		}
 		rest = after
+		p = p[len(c.plain):]
 	}
-	return begin
+	end := 0
+	for end < len(p) && p[end:].first().isPlain() {
+		end++
+	}
+	return begin + string(p[:end])
 }
 
 // forms returns the ways to write a character, at least their beginnings.

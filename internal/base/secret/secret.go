@@ -20,17 +20,23 @@ type Finder struct {
 }
 
 // NewFinder makes a Finder. Blank secrets are ignored.
-func NewFinder(secrets []string) *Finder {
-	f := &Finder{}
+func NewFinder(secrets []string) *Finder { return (&Finder{}).With(secrets) }
+
+// With makes a Finder that finds more, too. It costs little however many are known.
+func (f *Finder) With(secrets []string) *Finder {
+	both := &Finder{begins: f.begins, buckets: slices.Clone(f.buckets), short: slices.Clip(f.short)}
+	for i := range both.buckets {
+		both.buckets[i] = slices.Clip(both.buckets[i]) // what is added goes into a copy
+	}
 	for _, s := range secrets {
 		if strings.TrimSpace(s) == "" {
 			continue
 		}
 		for _, spelling := range spellings(s) {
-			f.add(newPattern(spelling))
+			both.add(newPattern(spelling))
 		}
 	}
-	return f
+	return both
 }
 
 // entry is a secret in a form that begins with the lead.

@@ -48,6 +48,18 @@ func TestOfSecretsThatOverlapNothingIsLeft(t *testing.T) {
 	}
 }
 
+// TestMoreSecretsChangeNoFinder: whoever reads with the old one finds what it found.
+func TestMoreSecretsChangeNoFinder(t *testing.T) {
+	first := secret.NewFinder([]string{"hunter2-a", "x"})
+	second := first.With([]string{"hunter2-b", "y"})
+	third := first.With([]string{"hunter2-c", "z"})
+	for f, want := range map[*secret.Finder]string{first: "* hunter2-b hunter2-c * y z", second: "* * hunter2-c * * z", third: "* hunter2-b * * y *"} {
+		if got, _ := f.Redact([]byte("hunter2-a hunter2-b hunter2-c x y z"), "*"); string(got) != want {
+			t.Errorf("%s, not %s", got, want)
+		}
+	}
+}
+
 func encode(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 
 func TestNoSecretIsFoundWhereThereAreNone(t *testing.T) {
@@ -65,7 +77,7 @@ func FuzzRedact(f *testing.F) {
 	f.Add("p@ss <word>/1", "", "\xff")
 	f.Add("密码一二三四", "{", "}")
 	f.Fuzz(func(t *testing.T, s, before, behind string) {
-		if len(s) < 8 || len(s) > 100 {
+		if len(strings.TrimSpace(s)) < 8 || len(s) > 100 {
 			return
 		}
 		finder := secret.NewFinder([]string{s})

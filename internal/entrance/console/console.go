@@ -42,6 +42,9 @@ type Parts struct {
 	Keys           Keys
 	KeyChanges     KeyChanges
 	People         People
+	Connections    Connections
+	SignIns        SignIns
+	Values         Values
 
 	Chat        chatapi.Agents // agents to chat with
 	Environment Environment
@@ -83,6 +86,7 @@ type section struct {
 	key    string                      // keyboard shortcut: g, then this letter
 	may    func(access.Principal) bool // who sees it; nil: everybody
 	routes map[string]handler          // by pattern
+	linked bool                        // people come by links of other sites
 }
 
 // New builds the console.
@@ -116,6 +120,7 @@ func New(p Parts) *Console {
 		c.chatSection(),
 		c.environmentsSection(),
 		c.runsSection(),
+		c.connectionsSection(),
 		c.keysSection(),
 	}
 	c.pages = c.loadPages()

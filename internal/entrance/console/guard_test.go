@@ -144,7 +144,7 @@ func TestRevokedKeyAndLastKeyLeaveNobodyOutside(t *testing.T) {
 	key := w.key("root", "*", access.Admin)
 	p := w.person()
 	p.signIn(key)
-	if err := w.app.Store.DeleteKey(t.Context(), strings.Split(key, "_")[1]); err != nil {
+	if _, err := w.app.Store.DeleteKey(t.Context(), strings.Split(key, "_")[1]); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.app.Keys.Reload(t.Context()); err != nil {

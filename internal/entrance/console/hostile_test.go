@@ -149,11 +149,45 @@ func (e evil) DisablePerson(context.Context, access.Principal, string) (restapi.
 func (e evil) EnablePerson(context.Context, access.Principal, string) (restapi.Person, error) {
 	return restapi.Person{}, e.fault()
 }
+func (evil) connection() restapi.Connection {
+	return restapi.Connection{Server: bad, As: "user", Owner: bad, Name: bad, Issuer: "https://" + bad, State: "needs_login",
+		Reason: bad, Page: bad}
+}
+func (e evil) ListConnections(context.Context, access.Principal, bool) ([]restapi.Connection, error) {
+	own := e.connection()
+	own.Owner = "a"
+	left := e.connection()
+	left.Removed = true
+	return []restapi.Connection{e.connection(), own, left}, nil
+}
+func (e evil) ReadConnection(context.Context, access.Principal, tool.ServerID) (restapi.Connection, error) {
+	return e.connection(), nil
+}
+func (e evil) EndConnection(context.Context, access.Principal, tool.ServerID, string) error {
+	return e.fault()
+}
+func (evil) SignInAt(context.Context, access.Principal, tool.ServerID) (string, error) {
+	return "https://" + url.PathEscape(bad) + "/", nil
+}
+func (e evil) BeginConnection(context.Context, access.Principal, tool.ServerID) (string, error) {
+	return "", e.fault()
+}
+func (e evil) FinishConnection(context.Context, access.Principal, tool.ServerID, url.Values) error {
+	return e.fault()
+}
+func (e evil) KeepToken(context.Context, access.Principal, tool.ServerID, string) error {
+	return e.fault()
+}
+func (e evil) ListValues(context.Context, access.Principal) ([]restapi.Value, error) {
+	return []restapi.Value{{Name: bad, Servers: []tool.ServerID{bad}}, {Name: bad, Servers: []tool.ServerID{bad}, Given: true}}, nil
+}
+func (e evil) SetValue(context.Context, access.Principal, string, string) error { return e.fault() }
+func (e evil) RemoveValue(context.Context, access.Principal, string) error      { return e.fault() }
 
 func newEvil() *Console {
 	return New(Parts{
 		Models:   func(access.Principal) []string { return []string{bad} },
-		Activity: evil{}, Servers: evil{}, ServerChanges: evil{}, Approvals: evil{}, Tools: evil{}, ToolCaller: evil{}, Calls: evil{}, CallFeed: evil{}, CallChanges: evil{}, Keys: evil{}, KeyChanges: evil{}, People: evil{},
+		Activity: evil{}, Servers: evil{}, ServerChanges: evil{}, Approvals: evil{}, Tools: evil{}, ToolCaller: evil{}, Calls: evil{}, CallFeed: evil{}, CallChanges: evil{}, Keys: evil{}, KeyChanges: evil{}, People: evil{}, Connections: evil{}, SignIns: evil{}, Values: evil{},
 		Profiles: func() []string { return []string{bad} },
 		Check:    func(*http.Request) error { return nil },
 		Admit: func(*http.Request) (access.Principal, error) {
@@ -172,6 +206,8 @@ func TestNothingThatStrangersWroteIsMoreThanText(t *testing.T) {
 			"GET /", "GET /overview/live", "GET /servers", "GET /servers/live", "GET /servers/x", "GET /tools", "GET /tools" + q, "GET /tools/x", "GET /tools/x?for=gemini", "GET /tools/x" + q,
 			"POST /tools/x/try", "GET /calls", "GET /calls" + q, "GET /calls/rows", "GET /calls/x", "GET /calls/waiting", "GET /calls/open", "GET /calls/open/now", "GET /calls/canceled", "POST /calls/x/cancel", "GET /keys", "GET /keys?rotate=x", "POST /keys", "POST /keys/x/rotate", "POST /keys/x/delete",
 			"POST /servers", "POST /servers/x/refresh", "POST /servers/x/remove", "POST /servers/x/approve", "GET /none/" + url.PathEscape(bad),
+			"GET /connections", "GET /connections?all=true", "POST /connections/x/end", "GET /connect/x", "GET /connect/x/begin", "GET /connect/x/callback" + q, "POST /connect/x/token",
+			"POST /values/x", "POST /values/x/remove",
 		} {
 			for _, htmx := range []string{"", "true"} {
 				method, path, _ := strings.Cut(request, " ")

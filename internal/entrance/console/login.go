@@ -21,7 +21,7 @@ const (
 
 const (
 	loginFor = 10 * time.Minute // that people may take at the provider
-	maxBack  = 1000             // bytes of a path: a cookie holds no more than 4096
+	maxBack  = 2000             // bytes of a path: a cookie holds no more than 4096
 )
 
 // Logins lets people sign in at identity providers.
@@ -34,6 +34,8 @@ type Logins interface {
 	Finish(ctx context.Context, l identity.Login, answer url.Values) (person string, err error)
 	// Pass stands for a person where a key could be, within this process.
 	Pass(person string) string
+	// SignedOut forgets what is kept of a person's sign-in.
+	SignedOut(ctx context.Context, person string)
 }
 
 // Provider is where people can sign in.

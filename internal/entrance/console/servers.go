@@ -49,10 +49,11 @@ type serversPage struct {
 
 type serverPage struct {
 	restapi.Server
-	Admin bool
-	About block
-	Wait  []held // pending approval
-	Out   []held // rejected by an administrator
+	Admin   bool
+	Connect *connectionRow // the visitor signs in to it; nil: they do not
+	About   block
+	Wait    []held // pending approval
+	Out     []held // rejected by an administrator
 }
 
 func (c *Console) listServers(v *visit) (serversPage, error) {
@@ -63,10 +64,13 @@ func (c *Console) readServer(v *visit) (serverPage, error) {
 	id := tool.ServerID(v.PathValue("id"))
 	s, err := c.Servers.SeenServer(v.who, id)
 	p := serverPage{Server: s, Admin: v.who.MayAdmin()}
+	if err == nil {
+		p.Connect, err = c.connectionTo(v, id)
+	}
 	if s.Info != nil {
 		p.About = code(text(v.lang, "server.info"), s.Info)
 	}
-	if len(s.Held)+len(s.KeptOut) > 0 {
+	if err == nil && len(s.Held)+len(s.KeptOut) > 0 {
 		var held []catalog.Held
 		held, err = c.Approvals.HeldOf(v.who, id)
 		p.Wait, p.Out = sortHeld(held)

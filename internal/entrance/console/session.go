@@ -109,8 +109,8 @@ func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
 	c.redirect(w, r, localPath(r.PostForm.Get("back")))
 }
 
-// followLink signs in whoever opens a one-time link first. Others are redirected to the first
-// page, which asks for a key.
+// followLink signs in whoever opens a one-time link first. Others are asked for a key on the page
+// to which it leads.
 func (c *Console) followLink(w http.ResponseWriter, r *http.Request) {
 	if key, ok := c.Link(r.URL.Query().Get("once")); ok {
 		r.Header.Set("Authorization", "Bearer "+key)
@@ -118,10 +118,15 @@ func (c *Console) followLink(w http.ResponseWriter, r *http.Request) {
 			c.setCookie(w, r, signInCookie, c.seals.key.close(r, key), signInFor)
 		}
 	}
-	c.redirect(w, r, "/")
+	c.redirect(w, r, localPath(r.URL.Query().Get("back")))
 }
 
 func (c *Console) signOut(w http.ResponseWriter, r *http.Request) {
+	if cookie, err := r.Cookie(signInCookie); err == nil && c.Logins != nil {
+		if person := c.seals.person.open(r, cookie.Value); person != "" {
+			c.Logins.SignedOut(r.Context(), person)
+		}
+	}
 	c.setCookie(w, r, signInCookie, "", -1)
 	c.redirect(w, r, "/")
 }

@@ -111,6 +111,10 @@ func (c *Console) let(s section, h handler) http.HandlerFunc {
 		v.section = s.name
 		var err error
 		v.who, err = c.admit(r)
+		if fault.Is(err, fault.Unauthorized) && s.linked && r.Method == http.MethodGet && !r.URL.Query().Has(againKey) {
+			c.arrive(w, v)
+			return
+		}
 		if fault.Is(err, fault.Unauthorized) {
 			c.showSignIn(w, v, signInPage{})
 			return

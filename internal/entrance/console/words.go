@@ -35,12 +35,13 @@ func (c *Console) words(lang locale.Language) template.FuncMap {
 
 // tones are the colors of badges, by kind and code; "" stands for all other codes.
 var tones = map[string]map[string]string{
-	"call":   {"ok": "good", "canceled": "calm", "question": "calm", "": "bad"},
-	"level":  {"error": "bad", "warn": "warn", "info": "good", "": "calm"},
-	"rule":   {"on": "good", "shadow": "warn"},
-	"server": {"up": "good", "down": "bad", "starting": "warn", "": "calm"},
-	"wait":   {"completed": "good", "failed": "bad", "input_required": "warn", "": "calm"},
-	"status": {"success": "good", "passed": "good", "failed": "bad", "error": "bad", "skipped": "calm", "running": "calm", "": "warn"},
+	"connection": {"ready": "good", "needs_login": "bad", "": "calm"},
+	"call":       {"ok": "good", "canceled": "calm", "question": "calm", "": "bad"},
+	"level":      {"error": "bad", "warn": "warn", "info": "good", "": "calm"},
+	"rule":       {"on": "good", "shadow": "warn"},
+	"server":     {"up": "good", "down": "bad", "starting": "warn", "": "calm"},
+	"wait":       {"completed": "good", "failed": "bad", "input_required": "warn", "": "calm"},
+	"status":     {"success": "good", "passed": "good", "failed": "bad", "error": "bad", "skipped": "calm", "running": "calm", "": "warn"},
 }
 
 func tone(kind string, code any) string {

@@ -18,6 +18,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/inbound"
 	"github.com/toolfit/toolfit/internal/gateway/call"
+	"github.com/toolfit/toolfit/internal/gateway/oauth"
 	"github.com/toolfit/toolfit/internal/gateway/record"
 	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/gateway/waiting"
@@ -29,20 +30,21 @@ import (
 // Logger; the others need all but Metrics and Trace.
 type Parts struct {
 	Sources
-	Caller   *call.Caller
-	Store    *store.Store
-	Waiting  *waiting.Calls
-	Records  *record.Log // its last records may not be in Store yet; nil: there are none
-	Keys     *access.Keys
-	Events   *Events
-	Tests    Tests
-	Work     Work
-	Admit    func(*http.Request) (access.Principal, error)
-	BasePath string // the prefix of /api/v1 that clients see
-	MaxBody  int64
-	Metrics  *Metrics             // nil: not counted
-	Trace    *telemetry.Telemetry // nil: off
-	Logger   *slog.Logger
+	Caller      *call.Caller
+	Store       *store.Store
+	Waiting     *waiting.Calls
+	Records     *record.Log // its last records may not be in Store yet; nil: there are none
+	Keys        *access.Keys
+	Connections *oauth.Connections
+	Events      *Events
+	Tests       Tests
+	Work        Work
+	Admit       func(*http.Request) (access.Principal, error)
+	BasePath    string // the prefix of /api/v1 that clients see
+	MaxBody     int64
+	Metrics     *Metrics             // nil: not counted
+	Trace       *telemetry.Telemetry // nil: off
+	Logger      *slog.Logger
 }
 
 // API serves the routes.

@@ -192,9 +192,11 @@ func (a *API) DeleteKey(ctx context.Context, who access.Principal, id string) (w
 		return "", fault.New(fault.Conflict, "%s is the last admin key", k.Name).
 			WithHint("make another admin key first, or use: toolfit keys delete %s", id)
 	}
-	if err := a.Store.DeleteKey(ctx, id); err != nil {
+	ended, err := a.Store.DeleteKey(ctx, id)
+	if err != nil {
 		return "", err
 	}
+	a.Connections.Deleted(ended)
 	return ComesBack(k), a.Keys.Reload(ctx) // it opens nothing from now on
 }
 

@@ -3,6 +3,8 @@ package restapi
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -52,7 +54,7 @@ func (a *API) SeenServers(who access.Principal) []Server {
 	seen := []Server{}
 	for _, s := range a.ListServers() {
 		if s, ok := a.shown(s, who); ok {
-			seen = append(seen, s)
+			seen = append(seen, a.noted(s, who))
 		}
 	}
 	return seen
@@ -65,10 +67,22 @@ func (a *API) SeenServer(who access.Principal, id tool.ServerID) (Server, error)
 			continue
 		}
 		if s, ok := a.shown(s, who); ok {
-			return s, nil
+			return a.noted(s, who), nil
 		}
 	}
 	return Server{}, fault.New(fault.NotFound, "there is no server %s", id)
+}
+
+// noted adds whose sign-in a server is listed with, where each person has their own: others may have other tools there.
+func (a *API) noted(s Server, who access.Principal) Server {
+	if a.Connections == nil || !who.MayRead() {
+		return s
+	}
+	if owner := a.Connections.ListsAs(s.ID); owner != "" {
+		note := fmt.Sprintf("its tools are listed with the sign-in of %s, who was the first; others may have other tools there", owner)
+		s.Notes = append(slices.Clone(s.Notes), note)
+	}
+	return s
 }
 
 // AddServer stores the server that the JSON text describes. Its command runs with the gateway's

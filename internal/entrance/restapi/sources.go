@@ -23,6 +23,8 @@ type Registry interface {
 	RemoveServer(ctx context.Context, id tool.ServerID) (warning string, err error)
 	// Servers returns the servers of the file and those of the store. It is read-only.
 	Servers() []overlay.Entry[config.Server]
+	// SignedIn lists a server anew that somebody has signed in to.
+	SignedIn(id tool.ServerID)
 }
 
 // Sources are what routes and events read from.

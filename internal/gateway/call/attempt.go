@@ -116,7 +116,10 @@ func (c *Caller) once(ctx context.Context, s *sent, req *Request, rec *recording
 		if err := c.mayDetach(ctx, s, req, rec, &msg); err != nil {
 			return out, err
 		}
-		return c.send(ctx, s.entry, msg)
+		out, err = c.send(ctx, s.entry, msg)
+		if fault.Is(err, fault.LoginRequired) && c.opts.SignIn != nil && c.opts.SignIn(ctx, req, s.entry.Server) {
+			out, err = c.send(ctx, s.entry, msg)
+		}
 	}
 	return out, err
 }

@@ -93,6 +93,8 @@ type Options struct {
 	// FindElements resolves elements that a browser call describes in words; an answer replaces the
 	// call. nil: words go to the server unchanged.
 	FindElements func(ctx context.Context, req *Request, entry *catalog.Entry, args json.RawMessage) (found, answer json.RawMessage, err error)
+	// SignIn asks the caller's client to let a person sign in to a server, and tells whether they have; nil: nobody is asked.
+	SignIn func(ctx context.Context, req *Request, server tool.ServerID) bool
 	// JQ runs a model's jq program in a separate process; nil: jq is off.
 	JQ func(ctx context.Context, who, program string, value []byte) ([]byte, error)
 	// PastResults returns stored results, as examples for prompts; nil: there are none.

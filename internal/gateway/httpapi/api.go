@@ -79,7 +79,7 @@ func New(cfg config.Server, opts *Options) (*API, error) {
 		return nil, err
 	}
 	a.client = &http.Client{Transport: transport, CheckRedirect: follow}
-	a.wallet = &wallet{who: a.who, held: cfg.API.Auth, client: a.client, trusts: a.trusts, now: a.opts.Now}
+	a.wallet = &wallet{who: a.who, held: cfg.API.Auth, signed: cfg.OAuth != nil, client: a.client, trusts: a.trusts, now: a.opts.Now}
 	a.source = source{spec: cfg.API.Spec, client: a.client, limit: maxDocument}
 	return a, nil
 }
@@ -238,6 +238,9 @@ func (a *API) Curl(ctx context.Context, params json.RawMessage) (string, error) 
 	}
 	schemes, _ := a.wallet.choose(op)
 	for _, s := range schemes {
+		if a.wallet.covers(s) {
+			continue
+		}
 		if err := req.Apply(s, "$"+s.Name); err != nil {
 			return "", err
 		}
@@ -249,6 +252,9 @@ func (a *API) Curl(ctx context.Context, params json.RawMessage) (string, error) 
 func (a *API) call(ctx context.Context, caller string, op *openapi.Operation, args json.RawMessage) (json.RawMessage, error) {
 	if err := a.trusts(op.Origin); err != nil {
 		return nil, err
+	}
+	if a.cfg.OAuth != nil && op.Origin != a.home {
+		return nil, fault.New(fault.Forbidden, "%s has this operation at %s, and tokens go to %s only", a.who, op.Origin, a.home)
 	}
 	for again := true; ; again = false {
 		header, err := a.opts.Credentials.Header(ctx, caller)
@@ -266,6 +272,10 @@ func (a *API) call(ctx context.Context, caller string, op *openapi.Operation, ar
 				continue
 			}
 		}
+		if err := a.rejected(ctx, caller, op, header, resp); err != nil {
+			resp.Body.Close()
+			return nil, err
+		}
 		defer resp.Body.Close()
 		body, err := readLimited(resp.Body, a.opts.MaxAnswer)
 		if err != nil {
@@ -273,6 +283,17 @@ func (a *API) call(ctx context.Context, caller string, op *openapi.Operation, ar
 		}
 		return op.Result(resp.StatusCode, resp.Header, body), nil
 	}
+}
+
+// rejected is the error of a refusal if somebody has to sign in; nil: it is an answer like others. What the API may
+// have refused for another credential of ours says nothing about the sign-in.
+func (a *API) rejected(ctx context.Context, caller string, op *openapi.Operation, sent *http.Header, resp *http.Response) error {
+	s, ok := a.opts.Credentials.(SignIns)
+	refused := resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden
+	if !ok || !refused || a.wallet.adds(op) {
+		return nil
+	}
+	return s.Rejected(ctx, caller, sent, resp.StatusCode, resp.Header)
 }
 
 func (a *API) send(ctx context.Context, op *openapi.Operation, args json.RawMessage, header http.Header) (*http.Response, error) {

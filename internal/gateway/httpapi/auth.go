@@ -21,6 +21,7 @@ import (
 type wallet struct {
 	who    string
 	held   map[string]config.Credential
+	signed bool // requests have an OAuth token already
 	client *http.Client
 	trusts func(host string) error // nil: the description may name any host
 	now    func() time.Time
@@ -44,6 +45,9 @@ func (w *wallet) authorise(ctx context.Context, op *openapi.Operation, req *open
 		return fault.New(fault.BadConfig, "%s needs a credential for %s", w.who, missing).WithHint("add it to auth of %s", w.who)
 	}
 	for _, s := range schemes {
+		if w.covers(s) {
+			continue
+		}
 		secret, err := w.secret(ctx, s)
 		if err != nil {
 			return err
@@ -53,6 +57,18 @@ func (w *wallet) authorise(ctx context.Context, op *openapi.Operation, req *open
 		}
 	}
 	return nil
+}
+
+// covers tells whether the OAuth token of a request is what a scheme wants.
+func (w *wallet) covers(s openapi.Scheme) bool {
+	_, own := w.held[s.Name]
+	return w.signed && !own && (s.Kind == openapi.Bearer || s.Kind == openapi.OAuth2 || s.Kind == openapi.OpenID)
+}
+
+// adds tells whether requests of an operation have a credential in addition to those of Options.
+func (w *wallet) adds(op *openapi.Operation) bool {
+	schemes, _ := w.choose(op)
+	return slices.ContainsFunc(schemes, func(s openapi.Scheme) bool { return !w.covers(s) })
 }
 
 // choose is the operation's first alternative that the configuration can satisfy; if there is none, it names what is missing.
@@ -101,6 +117,7 @@ func (w *wallet) missing(schemes []openapi.Scheme) string {
 	for _, s := range schemes {
 		c, ok := w.held[s.Name]
 		switch {
+		case w.covers(s):
 		case !ok, s.Kind == openapi.Other:
 			return s.Name
 		case s.Kind == openapi.Basic && c.User == "" && c.Value == "":

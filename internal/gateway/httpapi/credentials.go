@@ -14,6 +14,13 @@ type Credentials interface {
 	Refused(ctx context.Context, caller string, sent *http.Header, challenge http.Header) (again bool)
 }
 
+// SignIns are credentials for which somebody signs in.
+type SignIns interface {
+	// Rejected is called when the server has refused a request with that header for good: with 401, or with 403.
+	// It returns the error if somebody has to sign in, again or for more; nil: that would not help.
+	Rejected(ctx context.Context, caller string, sent *http.Header, status int, challenge http.Header) error
+}
+
 // Static are credentials that never change: headers from the configuration.
 func Static(headers map[string]string) Credentials {
 	header := make(http.Header, len(headers))

@@ -32,10 +32,17 @@ type pass struct {
 	To      string           `json:"t"`
 	Who     access.Principal `json:"w"`
 	Expires int64            `json:"e"` // Unix milliseconds
+	Sent    access.Sent      `json:"s,omitzero"`
 }
 
 func (r *Replicas) seal(to string, who access.Principal, method, uri string) string {
-	plain, _ := json.Marshal(pass{To: to, Who: who, Expires: r.opts.Now().Add(passFor).UnixMilli()}) // strings and a number
+	return r.sealWith(access.Sent{}, to, who, method, uri)
+}
+
+// sealWith is seal for a request that came with a token which a server behind the other replica may need. Only
+// gateways can open a pass, and it holds for one of them, one request, and a short time.
+func (r *Replicas) sealWith(sent access.Sent, to string, who access.Principal, method, uri string) string {
+	plain, _ := json.Marshal(pass{To: to, Who: who, Expires: r.opts.Now().Add(passFor).UnixMilli(), Sent: sent}) // strings and a number
 	return base64.RawURLEncoding.EncodeToString(r.cipher.Seal(nil, nil, plain, binding(method, uri)))
 }
 
@@ -44,26 +51,39 @@ func binding(method, uri string) []byte { return []byte(method + " " + uri) }
 // Admitted is who sent a request that another replica has passed on; false if its pass is not for this
 // request and replica, or too old.
 func (r *Replicas) Admitted(req *http.Request) (access.Principal, bool) {
-	var p pass
+	p, ok := r.open(req)
+	return p.Who, ok
+}
+
+// Sent is the token that came with a request which another replica has passed on; the zero value if none did.
+func (r *Replicas) Sent(req *http.Request) access.Sent {
+	if p, ok := r.open(req); ok && p.Sent.Owner == p.Who.ID {
+		return p.Sent
+	}
+	return access.Sent{}
+}
+
+func (r *Replicas) open(req *http.Request) (p pass, ok bool) {
 	values := req.Header[access.PassHeader]
 	if len(values) != 1 {
-		return p.Who, false
+		return p, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(values[0])
 	if err != nil {
-		return p.Who, false
+		return p, false
 	}
 	plain, err := r.cipher.Open(nil, nil, raw, binding(req.Method, req.RequestURI))
 	if err != nil || json.Unmarshal(plain, &p) != nil || p.To != r.self.ID || r.opts.Now().UnixMilli() > p.Expires {
-		return access.Principal{}, false
+		return pass{}, false
 	}
-	return p.Who, true
+	return p, true
 }
 
 // hop is the way of one request to another replica.
 type hop struct {
 	url  *url.URL
 	host string // as the client wrote it
+	who  access.Principal
 	pass string
 	body []byte
 }
@@ -86,7 +106,7 @@ func (r *Replicas) hopAs(to store.Replica, who access.Principal, in *http.Reques
 	if err != nil {
 		return nil, err
 	}
-	return &hop{target, in.Host, r.seal(to.ID, who, in.Method, target.RequestURI()), body}, nil
+	return &hop{target, in.Host, who, r.seal(to.ID, who, in.Method, target.RequestURI()), body}, nil
 }
 
 // lead gives a request its way.
@@ -111,7 +131,13 @@ func (r *Replicas) Forward(w http.ResponseWriter, req *http.Request, body []byte
 		return false
 	}
 	way, err := r.hop(to, req, body)
-	return err == nil && r.forward(w, req, to, way)
+	if err != nil {
+		return false
+	}
+	if sent := access.SentWith(req.Context()); sent.Text != "" {
+		way.pass = r.sealWith(sent, to.ID, way.who, req.Method, way.url.RequestURI())
+	}
+	return r.forward(w, req, to, way)
 }
 
 // ForwardAs is Forward for a request without a body of somebody who was admitted in another way. It can be

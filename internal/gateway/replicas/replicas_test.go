@@ -133,6 +133,53 @@ func TestAPassOpensOneDoorForOneRequestForAShortTime(t *testing.T) {
 	}
 }
 
+func TestPassesWhileTheKeyIsChanged(t *testing.T) {
+	const older, newer = "the-older-of-two-keys", "the-newer-of-two-keys"
+	var gateways []*Replicas
+	for _, key := range []string{older + "," + newer, newer + "," + older, newer + " " + older} {
+		one, _ := made(t, &fakeStore{}, func(o *Options) { o.Key = []byte(key) })
+		gateways = append(gateways, one)
+	}
+	for i, from := range gateways {
+		for j, to := range gateways {
+			r := httptest.NewRequest("POST", "/mcp", nil)
+			r.Header.Set(access.PassHeader, from.seal(to.ID(), ann, "POST", "/mcp"))
+			if who, ok := to.Admitted(r); !ok || who != ann {
+				t.Errorf("from %d to %d: not admitted", i, j)
+			}
+		}
+	}
+}
+
+func TestATokenTravelsSealedForOneGateway(t *testing.T) {
+	from, _ := made(t, &fakeStore{}, nil)
+	to, _ := made(t, &fakeStore{}, nil)
+	third, _ := made(t, &fakeStore{}, nil)
+	sent := access.Sent{Owner: ann.ID, Issuer: "https://idp", Text: strings.Repeat("t", 8<<10)}
+	request := func(pass string) *http.Request {
+		r := httptest.NewRequest("POST", "/mcp", nil)
+		r.Header.Set(access.PassHeader, pass)
+		return r
+	}
+	pass := from.sealWith(sent, to.ID(), ann, "POST", "/mcp")
+	if strings.Contains(pass, "tttt") || len(pass) > 16<<10 {
+		t.Errorf("a pass of %d bytes shows the token, or is too long", len(pass))
+	}
+	if got := to.Sent(request(pass)); got != sent {
+		t.Errorf("got %v", got)
+	}
+	if got := third.Sent(request(pass)); got != (access.Sent{}) {
+		t.Errorf("another gateway got %v", got)
+	}
+	if got := to.Sent(request(from.seal(to.ID(), ann, "POST", "/mcp"))); got != (access.Sent{}) {
+		t.Errorf("without a token: %v", got)
+	}
+	sent.Owner = "somebody else"
+	if got := to.Sent(request(from.sealWith(sent, to.ID(), ann, "POST", "/mcp"))); got != (access.Sent{}) {
+		t.Errorf("another's token: %v", got)
+	}
+}
+
 func TestAPassSaysAllThatIsKnownOfSomebodyWithAToken(t *testing.T) {
 	from, _ := made(t, &fakeStore{}, nil)
 	to, _ := made(t, &fakeStore{}, nil)

@@ -132,6 +132,6 @@ type way struct {
 func (w way) RoundTrip(req *http.Request) (*http.Response, error) {
 	out := *req
 	out.Header = req.Header.Clone()
-	out.Header.Set(access.PassHeader, w.from.seal(w.to, w.who, req.Method, req.URL.RequestURI()))
+	out.Header.Set(access.PassHeader, w.from.sealWith(access.SentWith(req.Context()), w.to, w.who, req.Method, req.URL.RequestURI()))
 	return w.from.transport.RoundTrip(&out)
 }

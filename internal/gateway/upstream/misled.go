@@ -72,16 +72,18 @@ func (r *remote) otherScheme(spoken string) error {
 var bearer = regexp.MustCompile(`(?i)(^|,)\s*bearer(\s|,|$)`)
 
 // unauthorized is the error for a 401, with what the server requires.
-func (r *remote) unauthorized(header http.Header) error {
-	oauth := bearer.MatchString(strings.Join(header.Values("WWW-Authenticate"), ", "))
+func (r *remote) unauthorized(resp *http.Response) error {
+	wants := bearer.MatchString(strings.Join(resp.Header.Values("WWW-Authenticate"), ", "))
 	sent := *r.last.Load().credentials
 	switch _, given := sent["Authorization"]; {
-	case oauth && given:
+	case r.oauth:
+		return fault.New(fault.LoginRequired, "server %s needs sign-in: it refused the token that it was sent (HTTP 401)", r.server).
+			WithHint("sign in again, with: toolfit login %s", r.server)
+	case wants && given:
 		return fault.New(fault.LoginRequired, "server %s needs sign-in: it refused the token in Authorization (HTTP 401)", r.server).
 			WithHint("renew the token in the headers of %s; it may have expired", r.server)
-	case oauth:
-		return fault.New(fault.LoginRequired, "server %s needs sign-in: it takes OAuth tokens and has none (HTTP 401)", r.server).
-			WithHint(`if you have a token, add to %s: headers: {Authorization: "Bearer ${TOKEN}"}`, r.server)
+	case wants:
+		return r.advise(resp.Request.Context(), resp.Header)
 	case len(sent) == 0:
 		return fault.New(fault.UpstreamDown, "server %s requires credentials and has none (HTTP 401)", r.server).
 			WithHint("add them to %s: headers: {…}", r.server)

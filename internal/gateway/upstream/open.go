@@ -5,19 +5,21 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/access"
 )
 
 // lasting is how long a session must last for its end not to count as a failed start.
 const lasting = 10 * time.Second
 
-// open connects a session and watches it until it ends.
-func (s *server) open(sess *session) {
-	ctx, cancel := context.WithTimeout(s.ctx, s.cfg.Start)
+// open connects a session, with the token of the caller who needs it, and watches it until it ends.
+func (s *server) open(sess *session, sent access.Sent) {
+	ctx, cancel := context.WithTimeout(access.WithSent(s.ctx, sent), s.cfg.Start)
 	defer cancel()
 	c, err := s.reach(ctx, sess)
 	s.mu.Lock()
@@ -27,9 +29,10 @@ func (s *server) open(sess *session) {
 	sess.used = now
 	if err != nil {
 		sess.err = err
-		if !fault.Is(err, fault.UpstreamBusy) && !hasMark(err, noVerdict) && err != errMoved { // not the server's fault
+		if !fault.Is(err, fault.UpstreamBusy) && !hasMark(err, noVerdict) && err != errMoved { // else not the server's fault
 			s.reason = err
 			s.failed(now)
+			s.oursOnly = s.personal && sess.seat.owner == ""
 		}
 		if s.sessions[sess.seat.key] == sess {
 			delete(s.sessions, sess.seat.key)
@@ -90,7 +93,7 @@ func (s *server) share(sess *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := sess.seat.key
-	if sess.era == mcp.Modern && !s.isolated && !sess.seat.passed && s.sessions[key] == sess && s.sessions[""] == nil {
+	if sess.era == mcp.Modern && !s.isolated && sess.seat.owner == "" && !sess.seat.passed && s.sessions[key] == sess && s.sessions[""] == nil {
 		delete(s.sessions, key)
 		sess.seat = seat{caps: everything}
 		s.sessions[""] = sess
@@ -179,6 +182,10 @@ func (s *server) dial(ctx context.Context, seat seat, transport string) (conn, e
 		r, err := newRemote(s.cfg, s.credentials, s.http, s.pool.opts.MaxMessage, h)
 		if err != nil {
 			return nil, err
+		}
+		r.advise = func(ctx context.Context, refusal http.Header) error { return s.pool.opts.Advise(ctx, s.cfg, refusal) }
+		if s.personal {
+			r.owner = &seat.owner
 		}
 		if transport == "sse" {
 			return dialSSE(ctx, r)

@@ -60,7 +60,10 @@ type Options struct {
 	// Updated is called when a subscribed resource has changed; it must not block.
 	Updated func(id tool.ServerID, params json.RawMessage)
 	// Credentials returns those for a server; nil: the headers of its configuration.
-	Credentials  func(config.Server) httpapi.Credentials
+	Credentials func(config.Server) httpapi.Credentials
+	// Advise says what to do about a server that has refused a request because it wants a token, and for which no tokens
+	// are got; nil: only that it does.
+	Advise       func(ctx context.Context, cfg config.Server, refusal http.Header) error
 	Seats        Seats                // where the sessions for one caller alone are; nil: here
 	MaxMessage   int64                // limit of a server's message in bytes; 0: 16 MiB
 	MaxProcesses int                  // limit of concurrent processes, shared fairly between callers; 0: 64
@@ -119,6 +122,11 @@ func (o *Options) fill() {
 	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	if o.Credentials == nil {
 		o.Credentials = func(cfg config.Server) httpapi.Credentials { return httpapi.Static(cfg.Headers) }
+	}
+	if o.Advise == nil {
+		o.Advise = func(_ context.Context, cfg config.Server, _ http.Header) error {
+			return fault.New(fault.LoginRequired, "server %s needs sign-in: it takes OAuth tokens and has none (HTTP 401)", cfg.ID)
+		}
 	}
 	if o.Changed == nil {
 		o.Changed = func(tool.ServerID) {}
@@ -186,13 +194,34 @@ func (p *Pool) all() []*server {
 // clean removes secrets from what a caller will read: some servers print the token they could not start with.
 func (p *Pool) clean(err error) error {
 	var f *fault.Error
-	if !errors.As(err, &f) {
-		return err
+	var rpc *mcp.Error
+	switch {
+	case errors.As(err, &f):
+		c := *f
+		c.Message = p.opts.Redact(f.Message)
+		c.Hint = p.opts.Redact(f.Hint)
+		return &c
+	case errors.As(err, &rpc):
+		c := *rpc
+		c.Message = p.opts.Redact(rpc.Message)
+		c.Data = p.cleanJSON(rpc.Data)
+		c.Raw = p.cleanJSON(rpc.Raw)
+		return &c
 	}
-	c := *f
-	c.Message = p.opts.Redact(f.Message)
-	c.Hint = p.opts.Redact(f.Hint)
-	return &c
+	return err
+}
+
+// cleanJSON removes secrets from a value; nil if one spanned more than a string.
+func (p *Pool) cleanJSON(raw json.RawMessage) json.RawMessage {
+	text := string(raw)
+	clean := p.opts.Redact(text)
+	switch {
+	case clean == text:
+		return raw
+	case !json.Valid([]byte(clean)):
+		return nil
+	}
+	return json.RawMessage(clean)
 }
 
 // Ask sends a request of our own to the server, over our own session with it.
@@ -204,6 +233,9 @@ func (p *Pool) Ask(ctx context.Context, id tool.ServerID, method string, params 
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout())
 	defer cancel()
 	if method == "resources/subscribe" || method == "resources/unsubscribe" {
+		if s.personal { // it would be told of what somebody else sees
+			return nil, mcp.Errorf(mcp.CodeInvalidParams, "server %s tells nobody of changes: each person signs in to it", id)
+		}
 		if done, err := s.listenTo(ctx, method, params); done || err != nil {
 			return nothing, err
 		}

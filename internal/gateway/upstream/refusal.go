@@ -35,7 +35,7 @@ func (r *remote) statusError(resp *http.Response, id int64, era mcp.Era) error {
 			return r.otherScheme("https")
 		}
 	case http.StatusUnauthorized:
-		return r.unauthorized(resp.Header)
+		return r.unauthorized(resp)
 	case http.StatusProxyAuthRequired:
 		return fault.New(fault.UpstreamDown, "the proxy for server %s requires credentials (HTTP 407)", r.server).
 			WithHint("add them to its address: http://USER:PASSWORD@HOST")
@@ -48,8 +48,11 @@ func (r *remote) statusError(resp *http.Response, id int64, era mcp.Era) error {
 		} else if len(bytes.TrimSpace(body)) > 0 {
 			reason = oneLine(body)
 		}
-		return fault.New(fault.UpstreamDown, "server %s refused us (HTTP 403): %s", r.server, reason).
-			WithHint("check the url and the headers of %s in the configuration", r.server)
+		refused := fault.New(fault.UpstreamDown, "server %s refused us (HTTP 403): %s", r.server, reason)
+		if r.oauth {
+			return refused.WithHint("check what the account may do there that is signed in to %s", r.server)
+		}
+		return refused.WithHint("check the url and the headers of %s in the configuration", r.server)
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, http.StatusTooManyRequests:
 		return fault.New(fault.UpstreamDown, "server %s is not available (HTTP %d)", r.server, resp.StatusCode)
 	}

@@ -31,8 +31,11 @@ type remote struct {
 	hooks  hooks
 
 	credentials httpapi.Credentials
-	protocol    atomic.Pointer[http.Header] // the protocol's headers of every request; replaced, never modified
-	last        atomic.Pointer[carried]     // the headers of the last request
+	oauth       bool                                     // the credentials are tokens that were got for it
+	advise      func(context.Context, http.Header) error // says what a server needs that wants a token
+	owner       *string                                  // whose credentials every request has; nil: its caller's
+	protocol    atomic.Pointer[http.Header]              // the protocol's headers of every request; replaced, never modified
+	last        atomic.Pointer[carried]                  // the headers of the last request
 
 	ids  *atomic.Int64   // the newest id
 	ctx  context.Context // ends with the session
@@ -58,7 +61,7 @@ func newRemote(cfg config.Server, credentials httpapi.Credentials, rt http.Round
 		return nil, fault.New(fault.BadConfig, "server %s: %w", cfg.ID, err)
 	}
 	r := &remote{
-		server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, credentials: credentials,
+		server: cfg.ID, url: u, http: rt, limit: limit, hooks: h, credentials: credentials, oauth: cfg.OAuth != nil,
 		ids: new(atomic.Int64),
 	}
 	r.protocol.Store(&http.Header{
@@ -97,10 +100,14 @@ func (r *remote) exchange(ctx context.Context, out outgoing, req *http.Request) 
 	req.URL = r.url
 	req.Host = r.url.Host
 	own := req.Header
+	caller := out.caller
+	if r.owner != nil {
+		caller = *r.owner
+	}
 	for again := true; ; again = false {
-		c, err := r.carry(ctx, out.caller)
+		c, err := r.carry(ctx, caller)
 		if err != nil {
-			return nil, err
+			return nil, r.blame(err)
 		}
 		req.Header = headerFor(out, c.header)
 		if own != nil {
@@ -108,17 +115,38 @@ func (r *remote) exchange(ctx context.Context, out outgoing, req *http.Request) 
 			maps.Copy(req.Header, own)
 		}
 		resp, err := r.http.RoundTrip(req.WithContext(ctx))
-		if err != nil || resp.StatusCode != http.StatusUnauthorized || !again {
+		if err != nil || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
 			return resp, err
 		}
-		if !r.credentials.Refused(ctx, out.caller, c.credentials, resp.Header) {
-			return resp, nil
+		if resp.StatusCode == http.StatusForbidden || !again || !r.credentials.Refused(ctx, caller, c.credentials, resp.Header) {
+			return r.rejected(ctx, caller, c.credentials, resp)
 		}
 		resp.Body.Close()
 		if req.GetBody != nil {
 			req.Body, _ = req.GetBody() // bytes in memory
 		}
 	}
+}
+
+// rejected returns a refusal as it is, or the error if somebody has to sign in.
+func (r *remote) rejected(ctx context.Context, caller string, sent *http.Header, resp *http.Response) (*http.Response, error) {
+	s, ok := r.credentials.(httpapi.SignIns)
+	if !ok {
+		return resp, nil
+	}
+	if err := s.Rejected(ctx, caller, sent, resp.StatusCode, resp.Header); err != nil {
+		resp.Body.Close()
+		return nil, r.blame(err)
+	}
+	return resp, nil
+}
+
+// blame marks an error of the credentials if they are one caller's: it is no matter of others.
+func (r *remote) blame(err error) error {
+	if r.owner != nil && *r.owner != "" {
+		return marked(err, noVerdict)
+	}
+	return err
 }
 
 // errSessionLost means that the server no longer knows our session. The request was not acted on.

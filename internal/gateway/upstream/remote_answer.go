@@ -18,6 +18,8 @@ func (r *remote) answer(ctx context.Context, resp *http.Response, id int64, out 
 	switch {
 	case resp.StatusCode == http.StatusNotFound && r.session() != "":
 		return nil, errSessionLost
+	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
+		return nil, r.blame(r.statusError(resp, id, out.era))
 	case resp.StatusCode != http.StatusOK:
 		return nil, r.statusError(resp, id, out.era)
 	case isStream(resp):

@@ -32,10 +32,21 @@ type seat struct {
 // nothing is the capabilities of a client that cannot be asked anything.
 var nothing = json.RawMessage("{}")
 
-// seatOf picks the session for a caller. A server that holds state has one per session of the
+// seatOf picks the session for a caller. One that is opened with a caller's own token is that caller's alone.
+// The caller holds mu.
+func (s *server) seatOf(c caller) seat {
+	seat := s.sharedSeat(c)
+	if s.personal && seat.owner == "" && c.owner != "" {
+		seat.owner = c.owner
+		seat.key = c.owner + " " + seat.key
+	}
+	return seat
+}
+
+// sharedSeat picks the session for a caller, among those of all callers. A server that holds state has one per session of the
 // caller. Over HTTP questions come with their call, so callers with equal capabilities share one;
 // over a pipe they do not, so a shared one declares none. The caller holds mu.
-func (s *server) seatOf(c caller) seat {
+func (s *server) sharedSeat(c caller) seat {
 	switch {
 	case s.era == mcp.Modern && !(s.isolated && c.session != "") && !c.passed:
 		return seat{caps: everything} // each request names its client, so all can share

@@ -18,6 +18,7 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/httpapi"
 	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -28,6 +29,7 @@ type server struct {
 	gate        *gate
 	http        *http.Transport
 	credentials httpapi.Credentials
+	personal    bool         // callers have sessions of their own, because they have credentials of their own
 	ids         atomic.Int64 // ids of requests over HTTP, unique across sessions
 	tail        tail
 
@@ -45,6 +47,7 @@ type server struct {
 	era      mcp.Era                  // protocol era; "": not known yet
 	failures int                      // failed starts in a row
 	retryAt  time.Time                // no start before this
+	oursOnly bool                     // it was our own session that failed; callers have credentials of their own, and may start
 	reason   error                    // why it is down; nil if the last start worked
 	since    time.Time                // of the last change of state
 	ended    bool
@@ -84,6 +87,7 @@ func newServer(p *Pool, cfg config.Server) *server {
 	s.gate = newGate(s.cfg, p.opts.Now)
 	s.http = p.transport(cfg.Proxy)
 	s.credentials = p.opts.Credentials(cfg)
+	s.personal = cfg.API == nil && cfg.Personal() // an API has no sessions
 	s.tail.redact = p.opts.Redact
 	if cfg.Missing != "" {
 		s.reason = fault.New(fault.UpstreamDown, "server %s is out of service: %s", cfg.ID, cfg.Missing)
@@ -247,7 +251,7 @@ func (s *server) take(ctx context.Context, who caller) (*session, error) {
 	sess := s.sessions[seat.key]
 	if sess == nil {
 		var err error
-		if sess, err = s.begin(seat); err != nil {
+		if sess, err = s.begin(ctx, seat); err != nil {
 			s.mu.Unlock()
 			return nil, err
 		}
@@ -283,14 +287,14 @@ func (sess *session) usedUntil(t time.Time) {
 }
 
 // begin starts to open a session in the background: a caller that cancels must not end it for others. The caller holds mu.
-func (s *server) begin(seat seat) (*session, error) {
+func (s *server) begin(ctx context.Context, seat seat) (*session, error) {
 	now := s.pool.opts.Now()
 	switch {
 	case s.ended:
 		return nil, fault.New(fault.UpstreamDown, "server %s was removed", s.cfg.ID)
 	case s.cfg.Missing != "":
 		return nil, marked(s.reason, noVerdict)
-	case now.Before(s.retryAt):
+	case now.Before(s.retryAt) && !(s.oursOnly && seat.owner != ""):
 		why := fault.As(s.reason)
 		again := "it is tried again in " + max(s.retryAt.Sub(now).Round(time.Second), time.Second).String()
 		if why.Hint != "" {
@@ -303,7 +307,8 @@ func (s *server) begin(seat seat) (*session, error) {
 	}
 	sess := &session{server: s, seat: seat, ready: make(chan struct{}), used: now}
 	s.sessions[seat.key] = sess
-	s.work.Go(func() { s.open(sess) })
+	sent := access.SentWith(ctx)
+	s.work.Go(func() { s.open(sess, sent) })
 	return sess, nil
 }
 

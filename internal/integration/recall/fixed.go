@@ -13,13 +13,15 @@ import (
 	"io"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 // sealer encrypts parameters into the address of a tool, so that any replica can serve it without
 // state.
 type sealer struct {
-	box cipher.AEAD
-	mac []byte
+	box   cipher.AEAD
+	mac   []byte
+	older []*sealer // that open what was sealed with older keys
 }
 
 // maxSealed limits a sealed text: proxies accept URLs of 8 KB.
@@ -32,7 +34,21 @@ func newSealer(key []byte) (*sealer, error) {
 	if key == nil {
 		key = make([]byte, 32)
 		rand.Read(key)
+		return sealerOf(key)
 	}
+	var all []*sealer
+	for _, text := range store.SplitKeys(string(key)) {
+		one, err := sealerOf([]byte(text))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	all[0].older = all[1:]
+	return all[0], nil
+}
+
+func sealerOf(key []byte) (*sealer, error) {
 	block, err := aes.NewCipher(derive(key, "recall seal"))
 	if err != nil {
 		return nil, fmt.Errorf("make recall: %w", err)
@@ -41,7 +57,7 @@ func newSealer(key []byte) (*sealer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make recall: %w", err)
 	}
-	return &sealer{box, derive(key, "recall nonce")}, nil
+	return &sealer{box: box, mac: derive(key, "recall nonce")}, nil
 }
 
 func derive(key []byte, use string) []byte {
@@ -82,6 +98,9 @@ func (s *sealer) open(scope []byte, text string) (raw, bool) {
 	}
 	n := s.box.NonceSize()
 	packed, err := s.box.Open(nil, sealed[:n], sealed[n:], scope)
+	for i := 0; err != nil && i < len(s.older); i++ {
+		packed, err = s.older[i].box.Open(nil, sealed[:n], sealed[n:], scope)
+	}
 	if err != nil {
 		return nil, false
 	}

@@ -29,6 +29,8 @@ type entrances struct {
 	links   links                  // for signing in
 	passes  cipher.AEAD            // for people who have signed in
 
+	arriving atomic.Bool // somebody's tokens are being got
+
 	events   *restapi.Events
 	requests *restapi.Metrics
 	picker   *picker.Picker

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
@@ -49,6 +50,19 @@ func (a *App) followed(ctx context.Context, changes []store.Change) error {
 		return nil
 	})
 	for _, c := range changes {
+		switch c.Table {
+		case "connections", "":
+			a.connections.Changed(tool.ServerID(c.Key))
+			a.Pool.Retry(tool.ServerID(c.Key))
+			errs = append(errs, a.endSignedOut(ctx, tool.ServerID(c.Key)))
+		}
+		if c.Table == "personal" || c.Table == "" {
+			a.connections.PersonChanged()
+			a.connections.Forget(c.Key)
+			if c.Key == "" {
+				a.connections.ForgetGone(ctx)
+			}
+		}
 		switch c.Table {
 		case "uses":
 			a.Caller.ForgetUses(c.Key)

@@ -15,6 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/meaning"
+	"github.com/toolfit/toolfit/internal/gateway/oauth"
 	"github.com/toolfit/toolfit/internal/gateway/replicas"
 	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
@@ -33,6 +34,8 @@ type gateway struct {
 	Caller  *call.Caller
 	Waiting *waiting.Calls      // calls that outlive their requests
 	Env     *gatewayenv.Gateway // the gateway as an environment
+
+	connections *oauth.Connections // to servers that take tokens
 
 	carries  sync.Once          // of carryOn
 	self     *replicas.Replicas // as the other gateways on the store know us
@@ -56,8 +59,11 @@ func (a *App) startServers(ctx context.Context) (err error) {
 		return err
 	}
 	a.seats = replicas.NewSeats(a.Store, a.replicas, a.started.BasePath, a.log)
+	a.connections = a.newConnections()
 	a.Pool = upstream.New(&upstream.Options{
 		Seats:        a.seats,
+		Credentials:  a.credentials,
+		Advise:       a.advise,
 		Version:      a.opts.Version,
 		Builtins:     a.builtins(),
 		Changed:      func(id tool.ServerID) { a.Catalog.Changed(id) },
@@ -116,7 +122,7 @@ func (a *App) startCalls() error {
 		Replica:  a.self.ID(), Lease: a.opts.Lease, Logger: a.log,
 	})
 	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{
-		Own: own, FindElements: a.describes, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
+		Own: own, FindElements: a.describes, SignIn: a.askToSignIn, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
 		Results: a.Store, Retain: func() time.Duration { return a.Config().StoredResults.Retain }, JQ: a.jq(),
 		PastResults: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Background: a.work.Go, Redact: a.secrets.redact,
 		Waiting: a.Waiting, Trace: a.trace,

@@ -13,7 +13,8 @@ const GreetingPath = "/greeting"
 
 // Greeting is what a gateway reports to commands of its own user.
 type Greeting struct {
-	URL string `json:"url"` // where it serves, with its base path
+	URL    string `json:"url"`               // where it serves, with its base path
+	SignIn string `json:"sign_in,omitempty"` // path that signs in to the console, once; left out: not asked for, or people need keys
 }
 
 // greetWithin limits how long a greeting waits for a reload.
@@ -32,7 +33,11 @@ func (a *App) greeting(h http.Handler) http.Handler {
 			return
 		}
 		a.awaitReload(r.Context())
-		inbound.WriteJSON(w, http.StatusOK, Greeting{"http://" + *a.address.Load() + a.started.BasePath})
+		g := Greeting{URL: "http://" + *a.address.Load() + a.started.BasePath}
+		if r.URL.Query().Has("signIn") {
+			g.SignIn = a.SignInLink()
+		}
+		inbound.WriteJSON(w, http.StatusOK, g)
 	})
 }
 

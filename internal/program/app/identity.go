@@ -37,7 +37,9 @@ func (a *App) newSignIn(cfg *config.Config, before *signIn) *signIn {
 		reflect.DeepEqual(before.brokered, cfg.Broker):
 		return before
 	}
-	v := identity.New(cfg.Identity, &identity.Options{Base: public + "/mcp", Logger: a.log, People: people{a.Keys, a.Store, a.seen}})
+	v := identity.New(cfg.Identity, &identity.Options{
+		Base: public + "/mcp", Logger: a.log, People: people{a.Keys, a.Store, a.seen}, Keep: a.keepIDToken,
+	})
 	s := &signIn{cfg: cfg.Identity, public: public, servers: cfg.AuthorizationServers(), verifier: v, brokered: cfg.Broker}
 	if cfg.Broker != nil {
 		s.broker = broker.New(broker.Parts{

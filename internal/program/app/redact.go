@@ -11,45 +11,67 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// maxSecrets limits how many secrets of earlier configurations are remembered.
+// maxSecrets limits how many secrets of earlier configurations are remembered, and how many tokens.
 const maxSecrets = 4096
 
 // secrets redacts secrets in texts; readers need no lock. It remembers those of earlier
 // configurations: a call in progress or a late log line may contain one.
 type secrets struct {
-	replace atomic.Pointer[func(string) string]
+	finder atomic.Pointer[secret.Finder]
 
-	mu  sync.Mutex
-	all []string
+	mu     sync.Mutex
+	all    []string
+	tokens []string // so many that they would drive out all others
 }
 
 // add redacts more secrets. Very short ones are ignored: they would garble every record.
 func (s *secrets) add(more []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.remember(&s.all, more)
+}
+
+// addTokens redacts tokens, of which new ones come all the time.
+func (s *secrets) addTokens(more ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remember(&s.tokens, more)
+}
+
+// remember adds to a list. When it is a quarter too long the oldest are forgotten: that takes as long as to begin anew.
+// The caller holds s.mu.
+func (s *secrets) remember(list *[]string, more []string) {
+	var fresh []string
 	for _, added := range more {
 		if len(added) < config.MinSecret {
 			continue
 		}
-		s.all = slices.DeleteFunc(s.all, func(old string) bool { return old == added })
-		s.all = append(s.all, added)
+		before := len(*list)
+		*list = slices.DeleteFunc(*list, func(old string) bool { return old == added })
+		if len(*list) == before {
+			fresh = append(fresh, added)
+		}
+		*list = append(*list, added)
 	}
-	s.all = s.all[max(0, len(s.all)-max(maxSecrets, len(more))):]
-	replace := redactor(slices.Clone(s.all))
-	s.replace.Store(&replace)
+	finder := s.finder.Load()
+	switch keep := max(maxSecrets, len(more)); {
+	case finder == nil:
+		finder = secret.NewFinder(fresh)
+	case len(*list) > keep+keep/4:
+		*list = slices.Clone((*list)[len(*list)-keep:])
+		finder = secret.NewFinder(slices.Concat(s.all, s.tokens))
+	case len(fresh) > 0:
+		finder = finder.With(fresh)
+	}
+	s.finder.Store(finder)
 }
 
-func (s *secrets) redact(text string) string { return (*s.replace.Load())(text) }
-
-// redactor replaces every secret by stars. It is prepared when the first text comes.
-func redactor(secrets []string) func(string) string {
-	finder := sync.OnceValue(func() *secret.Finder { return secret.NewFinder(secrets) })
-	return func(text string) string {
-		if out, n := finder().Redact([]byte(text), "***"); n > 0 {
-			return string(out)
-		}
-		return text
+// redact replaces every secret by stars.
+func (s *secrets) redact(text string) string {
+	if out, n := s.finder.Load().Redact([]byte(text), "***"); n > 0 {
+		return string(out)
 	}
+	return text
 }
 
 // redactingHandler keeps secrets out of the log.

@@ -197,8 +197,14 @@ mcpServers:
 	}
 }
 
+func redactor(known ...string) func(string) string {
+	var s secrets
+	s.add(known)
+	return s.redact
+}
+
 func TestRedactor(t *testing.T) {
-	redact := redactor([]string{"abcd", "abcd-efgh", "p@ss word/1", `"<q>\`})
+	redact := redactor("abcd", "abcd-efgh", "p@ss word/1", `"<q>\`)
 	for in, want := range map[string]string{
 		"x abcd-efgh abcd y":         "x *** *** y",
 		"p@ss word/1":                "***",
@@ -230,7 +236,7 @@ func (valuer) LogValue() slog.Value { return slog.StringValue("abcd in a valuer"
 
 func TestLogIsRedactedWhateverWritesToIt(t *testing.T) {
 	var out bytes.Buffer
-	log := slog.New(redactingHandler{slog.NewJSONHandler(&out, nil), redactor([]string{"abcd"})})
+	log := slog.New(redactingHandler{slog.NewJSONHandler(&out, nil), redactor("abcd")})
 	log = log.With("with", "abcd", "group with", slog.GroupValue(slog.String("x", "abcd")))
 	log.WithGroup("g").Info("say abcd", "text", "abcd", "error", errors.New("abcd"), "valuer", valuer{}, "any", struct{ X string }{"abcd"},
 		slog.Group("in", slog.String("deep", "abcd"), slog.Group("er", slog.Any("x", []string{"abcd"}))), "number", 5, "time", time.Unix(0, 0))
@@ -275,7 +281,7 @@ apis:
 	admit := func(*http.Request) (access.Principal, error) { return access.Owner(), nil }
 	api := a.API(admit)
 	pages := console.New(console.Parts{
-		Activity: api, Servers: api, Approvals: api, Calls: api, Recall: a.recalls.Load, API: api, Chat: a.runner, Environment: a.Env, Admit: admit, Check: func(*http.Request) error { return nil }, Keyed: a.Keys.Any, Limit: a.limited, Address: a.askedFor,
+		Activity: api, Servers: api, Approvals: api, Calls: api, Connections: api, Values: api, Recall: a.recalls.Load, API: api, Chat: a.runner, Environment: a.Env, Admit: admit, Check: func(*http.Request) error { return nil }, Keyed: a.Keys.Any, Limit: a.limited, Address: a.askedFor,
 		Seal: a.sealKey, Profiles: a.profiles, Models: a.modelsFor, Logger: a.log,
 	})
 	for _, path := range []string{"/", "/servers", "/servers/leaky", "/servers/gone", "/servers/api", "/calls"} {

@@ -346,8 +346,32 @@ func TestRememberedSecretsAreBounded(t *testing.T) {
 		}
 		s.add(more)
 	}
-	if len(s.all) != maxSecrets || s.redact("secret-0080-99") != "***" {
+	if len(s.all) > maxSecrets+maxSecrets/4 || s.redact("secret-0080-99") != "***" || s.redact("secret-0001-00") == "***" {
 		t.Errorf("%d are kept; the last is shown as %s", len(s.all), s.redact("secret-0080-99"))
+	}
+}
+
+// TestTokensDriveOutNoOtherSecret: new ones come all the time, and the configuration stays.
+func TestTokensDriveOutNoOtherSecret(t *testing.T) {
+	var s secrets
+	s.add([]string{"of-the-configuration"})
+	var tokens []string
+	for i := range 3 * maxSecrets / 2 {
+		tokens = append(tokens, fmt.Sprintf("token-%05d", i))
+	}
+	for some := range slices.Chunk(tokens, 512) {
+		s.addTokens(some...)
+	}
+	for text, want := range map[string]string{
+		"of-the-configuration": "***", tokens[len(tokens)-1]: "***", tokens[len(tokens)-maxSecrets]: "***", tokens[0]: tokens[0],
+	} {
+		if got := s.redact(text); got != want {
+			t.Errorf("%s is shown as %s", text, got)
+		}
+	}
+	before := s.finder.Load()
+	if s.addTokens(tokens[len(tokens)-1]); s.finder.Load() != before {
+		t.Error("a token that is known costs as much as a new one")
 	}
 }
 

@@ -41,13 +41,14 @@ func (a *App) Handler() http.Handler {
 	recall := gate(access.CheckContent, a.refuseRecall, http.HandlerFunc(a.serveRecall))
 	mux.Handle("/api/agent-retrieval/", a.limitedIn(recall, a.refuseRecall))
 	mux.HandleFunc("/health/", a.serveRecall)
+	mux.HandleFunc("GET "+documentPath, a.serveDocument)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", a.ready)
 	mux.Handle("GET /metrics", gate(a.checkReader, a.refuse, promhttp.HandlerFor(a.registry, promhttp.HandlerOpts{})))
 	mux.Handle(pickPath+"/", a.limited(gate(a.check, a.refuse, http.StripPrefix(pickPath, a.picker))))
 	mux.Handle(upstream.SeatPath, a.serveSeats())
 	mux.Handle("/", a.console(api))
-	all := a.shared(unread(a.check, mux))
+	all := a.shared(unread(a.check, a.carrying(mux)))
 	if a.started.BasePath != "" {
 		all = http.StripPrefix(a.started.BasePath, all)
 	}
@@ -58,7 +59,8 @@ func (a *App) Handler() http.Handler {
 func (a *App) API(admit func(*http.Request) (access.Principal, error)) *restapi.API {
 	return restapi.New(restapi.Parts{
 		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Waiting: a.Waiting, Records: a.Records, Keys: a.Keys, Events: a.events,
-		Tests: a, Work: a, Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Trace: a.trace,
+		Connections: a.connections,
+		Tests:       a, Work: a, Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Trace: a.trace,
 		Logger: a.log,
 	})
 }
@@ -209,8 +211,8 @@ func (a *App) console(api *restapi.API) http.Handler {
 	return console.New(console.Parts{
 		Activity: api, Servers: api, ServerChanges: api, Approvals: api, Tools: api, ToolCaller: api, Calls: api, CallFeed: api,
 		CallChanges: api, Results: api, Rules: api, Suggestions: api, Prompts: api, Sessions: api, SessionChanges: api, Runs: api,
-		RunReports: api, Keys: api, KeyChanges: api, People: api, Recall: a.recalls.Load, API: api,
-		Chat: a.runner, Environment: a.Env, CatchUp: a.catchUp,
+		RunReports: api, Keys: api, KeyChanges: api, People: api, Connections: api, SignIns: api, Values: api,
+		Recall: a.recalls.Load, API: api, Chat: a.runner, Environment: a.Env, CatchUp: a.catchUp,
 		Admit: a.admitPerson, Check: a.check, Keyed: a.Keys.Any, Link: a.links.use, Logins: logins{a}, Limit: a.limited,
 		Address: a.askedFor, BasePath: a.started.BasePath,
 		Version: a.opts.Version, Seal: a.sealKey, Profiles: a.profiles, Models: a.modelsFor, Logger: a.log,

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/gateway/record"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
@@ -55,6 +56,11 @@ func openStorage(ctx context.Context, s *settings, changed func(kind string, v s
 	if err != nil {
 		return nil, err
 	}
+	if n, err := st.Reseal(ctx); err != nil {
+		s.log.Error("not encrypted anew with the first secret key", "error", err)
+	} else if n > 0 {
+		s.log.Info("encrypted anew with the first secret key", "rows", n)
+	}
 	records := record.New(st, &record.Options{Durable: durable, Logger: s.log, Redact: s.secrets.redact})
 	return &storage{Store: st, Keys: access.New(st, nil), Records: records, log: s.log, durable: durable}, nil
 }
@@ -87,6 +93,10 @@ func (s *storage) trim(ctx context.Context, cfg *config.Config) {
 	since := time.Now().Add(-cfg.Records.Retain)
 	results := store.ResultLimits{Owner: cfg.StoredResults.PerKey, Total: cfg.StoredResults.MaxSize}
 	sessions := store.SessionLimits{Owner: cfg.Sessions.PerKey, Total: cfg.Sessions.MaxSize}
+	var servers []tool.ServerID
+	for i := range cfg.Servers {
+		servers = append(servers, cfg.Servers[i].ID)
+	}
 	noSums := s.Store.SumCalls(ctx)
 	_, noCalls := s.Store.TrimCalls(ctx, since)
 	_, noRecords := s.Store.TrimRecords(ctx, cfg.Records.MaxSize)
@@ -97,7 +107,8 @@ func (s *storage) trim(ctx context.Context, cfg *config.Config) {
 	_, noWaiting := s.Store.TrimWaiting(ctx)
 	_, noRates := s.Store.TrimRates(ctx)
 	_, noGrants := s.Store.TrimGrants(ctx)
-	err := errors.Join(noSums, noReplicas, noRates, noGrants, noWaiting, noCalls, noRecords, noResults, noRuns, noSessions)
+	_, noConnections := s.Store.TrimConnections(ctx, servers)
+	err := errors.Join(noSums, noReplicas, noRates, noGrants, noConnections, noWaiting, noCalls, noRecords, noResults, noRuns, noSessions)
 	if err != nil && ctx.Err() == nil {
 		s.log.Error("calls not summed or old data not deleted", "error", err)
 	}

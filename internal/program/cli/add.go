@@ -1,16 +1,21 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/oauth"
+	"github.com/toolfit/toolfit/internal/program/app"
 	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 func (c *command) add() *cobra.Command {
@@ -41,10 +46,11 @@ func (c *command) add() *cobra.Command {
 			if s.API != nil {
 				return c.addAPI(cmd.Context(), path, s)
 			}
+			signIn := c.proposeSignIn(cmd.Context(), path, &s)
 			if err := config.AddServer(path, s); err != nil {
 				return err
 			}
-			notes := c.beforeStart(path, s)
+			notes := append(c.beforeStart(path, s), signIn...)
 			return c.show(added{string(s.ID), path, notes}, func() error {
 				_, err := fmt.Fprintf(c.env.Out, "added %s to %s\n", s.ID, path)
 				c.note("  ", notes)
@@ -65,6 +71,40 @@ type added struct {
 	Added string   `json:"added"`
 	File  string   `json:"file"`
 	Notes []string `json:"notes,omitempty"` // what is missing before it can start
+}
+
+// probeTime is how long a new server may take to say whether it wants a token.
+const probeTime = 5 * time.Second
+
+// proposeSignIn makes a server that wants tokens get them, each person with their own: with one of the gateway, everybody who
+// can call it would use the account of whoever signs in. The notes say what is left to do.
+func (c *command) proposeSignIn(ctx context.Context, path string, s *config.Server) (notes []string) {
+	if _, given := s.Headers["Authorization"]; s.URL == "" || given || strings.Contains(s.URL, "${") {
+		return nil
+	}
+	cfg, err := config.Load(path, c.env.Lookup)
+	if err != nil { // it may be the first server
+		if cfg, err = config.Parse(path, nil, c.env.Lookup); err != nil {
+			return nil
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	defer c.waiting("asking the server")()
+	needs, ready := app.WantsSignIn(ctx, cfg, *s)
+	switch {
+	case needs == nil:
+		return nil
+	case !ready:
+		return []string{needs.Error()}
+	}
+	*s = oauth.Proposed(*s)
+	notes = append(notes, fmt.Sprintf("it needs sign-in, each person with their own account (oauth: {as: %s}); run: toolfit login %s",
+		s.OAuth.As, s.ID))
+	if _, has := c.env.Lookup("TOOLFIT_SECRET_KEY"); !has {
+		notes = append(notes, store.ErrNoKey.Error())
+	}
+	return notes
 }
 
 // beforeStart lists what a new server lacks here. It is added all the same, because the gateway

@@ -97,7 +97,7 @@ func (c *command) readToken() (string, error) {
 	case token == "":
 		return "", usage("there is no token on standard input")
 	case ownCredential.MatchString(token):
-		return "", usage("this is a key or token of toolfit itself, not a token of an identity provider")
+		return "", usage("this is a key or token of toolfit itself, not one from elsewhere")
 	}
 	return token, nil
 }

@@ -30,12 +30,13 @@ type Env struct {
 	Lookup   func(string) (string, bool) // environment variables
 	Home     string                      // the user's home folder
 	Program  string                      // path of this program, for clients that start it
+	Open     func(page string) error     // opens a page in the user's browser; nil: it is only printed
 	Version  string
 }
 
 // System is the environment of the real process.
 func System() *Env {
-	env := &Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Lookup: os.LookupEnv, Program: "toolfit", Version: buildVersion()}
+	env := &Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Lookup: os.LookupEnv, Program: "toolfit", Open: openBrowser, Version: buildVersion()}
 	if home, err := os.UserHomeDir(); err == nil {
 		env.Home = home
 	}
@@ -170,7 +171,8 @@ func (c *command) root() *cobra.Command {
 	root.AddCommand(
 		c.serve(), c.stdio(), c.demo(), c.add(), c.remove(), c.importFile(), c.install(), c.servers(),
 		c.tools(), c.search(), c.describe(), c.call(), c.prompt(), c.schemaCmd(), c.export(), c.calls(), c.savings(), c.suggest(), c.rules(),
-		c.environment(), c.keys(), c.people(), c.auth(), c.secret(), c.chat(), c.recall(), c.doctor(), c.test(), c.version(), c.jqWorker(),
+		c.environment(), c.login(), c.logout(), c.connectionsCmd(), c.keys(), c.people(), c.auth(), c.secret(), c.chat(), c.recall(),
+		c.doctor(), c.test(), c.version(), c.jqWorker(),
 	)
 	return root
 }

@@ -26,6 +26,7 @@ type gateway struct {
 	key        string
 	http       http.RoundTripper
 	standalone bool // it was started for this command
+	socket     bool // it was found by its socket, as its own user
 }
 
 type askFlags struct {

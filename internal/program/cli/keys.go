@@ -11,6 +11,8 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
+	"github.com/toolfit/toolfit/internal/gateway/oauth"
+	"github.com/toolfit/toolfit/internal/program/app"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
@@ -35,7 +37,8 @@ func (c *command) withStore(ctx context.Context, f func(*config.Config, *store.S
 	if err := c.makeStateFolder(cfg); err != nil {
 		return err
 	}
-	st, err := store.Open(ctx, cfg.Store, nil)
+	key, _ := app.SecretKey(c.env.Lookup) // without one, nothing that is sealed is read
+	st, err := store.Open(ctx, cfg.Store, &store.Options{SecretKey: key})
 	if err != nil {
 		return err
 	}
@@ -212,14 +215,16 @@ func (c *command) deleteKey() *cobra.Command {
 	return &cobra.Command{
 		Use: "delete ID-OR-NAME", Short: "Delete a key", Args: takes(1, 1, "the id or name of a key"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.withStore(cmd.Context(), func(_ *config.Config, st *store.Store) error {
+			return c.withStore(cmd.Context(), func(cfg *config.Config, st *store.Store) error {
 				k, err := st.Key(cmd.Context(), args[0])
 				if err != nil {
 					return err
 				}
-				if err := st.DeleteKey(cmd.Context(), k.ID); err != nil {
+				ended, err := st.DeleteKey(cmd.Context(), k.ID)
+				if err != nil {
 					return err
 				}
+				oauth.New(oauth.Options{Store: st, Server: cfg.ServerNamed}).Deleted(ended)
 				if warning := restapi.ComesBack(k); warning != "" {
 					fmt.Fprintln(c.env.Err, warning)
 				}

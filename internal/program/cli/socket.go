@@ -92,20 +92,24 @@ func (c *command) findGateway(ctx context.Context, key string, over runFlags) (*
 	}
 	conn.Close()
 	rt := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return inbound.DialLocal(ctx, path) }}
-	found, err := greet(ctx, rt)
+	found, err := greet(ctx, rt, false)
 	if err != nil {
 		return nil, err
 	}
 	fmt.Fprintf(c.env.Err, "using the gateway at %s (--standalone starts separate servers)\n", found.URL)
-	return &gateway{base: found.URL, key: key, http: rt}, nil
+	return &gateway{base: found.URL, key: key, http: rt, socket: key == ""}, nil
 }
 
-// greet asks for the URL of the gateway on a socket.
-func greet(ctx context.Context, rt http.RoundTripper) (app.Greeting, error) {
+// greet asks for the URL of the gateway on a socket, and if so wanted for a link that signs in to its console.
+func greet(ctx context.Context, rt http.RoundTripper, signIn bool) (app.Greeting, error) {
 	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()
 	var found app.Greeting
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://local"+app.GreetingPath, nil)
+	address := "http://local" + app.GreetingPath
+	if signIn {
+		address += "?signIn=true"
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return found, err
 	}

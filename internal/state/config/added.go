@@ -89,6 +89,13 @@ func holdsSecret(n *node) bool {
 	if auth := n.Find("auth"); auth != nil && holdsCredential(auth) {
 		return true
 	}
+	if oauth := n.Find("oauth"); oauth != nil {
+		for _, key := range []string{"clientSecret", "privateKey"} {
+			if secret := oauth.Find(key); secret != nil && holdsCredential(secret) {
+				return true
+			}
+		}
+	}
 	for _, key := range []string{"url", "proxy", "spec", "base"} {
 		address := n.Find(key)
 		if address == nil || refers(address.Text) {

@@ -53,6 +53,9 @@ func (d *decoder) api(at place, e entry) Server {
 	s.Idle = -1 // there is nothing to close
 	if e.Value.Kind == doctree.Nothing || d.complete(at, e.Value, s.apiFields()) {
 		s.API.check(d, at)
+		if s.OAuth != nil && s.API.Base == "" && !d.raw {
+			d.fail(at, "needs base in addition to oauth: tokens are for that address, and sent nowhere else")
+		}
 	}
 	if !d.raw && !isAddress(s.API.Spec) {
 		s.API.Spec = joined(d.dir, s.API.Spec)
@@ -97,6 +100,7 @@ func (s *Server) apiFields() []field {
 		{"layout", oneOf(&s.API.Layout, "flat", "layered")},
 		{"auth", s.API.readAuth},
 		{"headers", s.readHeaders()},
+		{"oauth", s.readOAuth},
 		{"variables", mapInto(&s.API.Variables, nil, nil, nil)},
 		{"allow", networksInto(&s.API.Allow)},
 	}

@@ -19,6 +19,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -79,6 +80,7 @@ type Server struct {
 	Cwd       string   // relative to the configuration's folder, which is the default
 	URL       string
 	Headers   map[string]string
+	OAuth     *OAuth // nil: no tokens are got
 	Builtin   string
 	API       *API          // an HTTP API instead of an MCP server
 	Type      string        // "", stdio, http, streamable-http or sse
@@ -206,6 +208,15 @@ func defaultServer(id tool.ServerID, line int) Server {
 		ID: id, Line: line, Start: defaultStart, Idle: defaultIdle, Refresh: defaultRefresh,
 		Queue: defaultQueue, Breaker: usualBreaker,
 	}
+}
+
+// ServerNamed returns the server of that name.
+func (c *Config) ServerNamed(id tool.ServerID) (s Server, ok bool) {
+	i := slices.IndexFunc(c.Servers, func(s Server) bool { return s.ID == id })
+	if i < 0 {
+		return Server{}, false
+	}
+	return c.Servers[i], true
 }
 
 // Load reads the file at path. A .json file is read as one of an MCP client: only its servers

@@ -25,6 +25,7 @@ type decoder struct {
 	env    func(string) (string, bool)
 	raw    bool // leave ${} as it is: for editing and import
 	plain  bool // ${} has no meaning
+	users  bool // ${user:NAME} stays as it is: each person has another value
 	client bool // the file belongs to an MCP client: unknown keys are ignored
 
 	problems doctree.Problems

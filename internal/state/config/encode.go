@@ -57,6 +57,9 @@ func encode(s Server) *node {
 		f.pairs("headers", s.Headers)
 		f.text("builtin", s.Builtin)
 	}
+	if s.OAuth != nil {
+		f.put("oauth", s.OAuth.encode())
+	}
 	f.duration("timeout", s.Timeout, 0)
 	limits := newEntry()
 	for _, t := range s.Timeouts {

@@ -19,6 +19,7 @@ type draft struct {
 	profileRefs []ref // profiles that overrides, rules and agents name
 	agentPlaces []place
 	brokerAt    place
+	serversAt   []place // as Servers
 }
 
 type ref struct {
@@ -44,6 +45,7 @@ func (d *decoder) config(path string, src *doctree.Source) *Config {
 	c.checkAgents(d)
 	c.checkPublic(d)
 	c.checkBroker(d)
+	c.checkExchange(d)
 	if !slices.ContainsFunc(c.Profiles, func(p Profile) bool { return p.Name == DefaultProfile }) {
 		c.Profiles = append([]Profile{newProfile(DefaultProfile)}, c.Profiles...)
 	}
@@ -152,6 +154,7 @@ func (c *draft) serversInto(read func(*decoder, place, entry) Server, other stri
 			s := read(d, inner, e)
 			s.Missing = d.takeAbsent(before)
 			c.Servers = append(c.Servers, s)
+			c.serversAt = append(c.serversAt, inner)
 		})
 	}
 }

@@ -59,6 +59,9 @@ func (d *decoder) lookup(name string) (string, error) {
 	if strings.HasPrefix(name, "input:") {
 		return "", fmt.Errorf("${%s} is a question that VS Code asks; write ${%s} and set that environment variable", name, InputVariable(name))
 	}
+	if strings.HasPrefix(name, "user:") {
+		return d.userValue("${" + name + "}")
+	}
 	if d.client {
 		name = strings.TrimPrefix(name, "env:")
 	}
@@ -75,6 +78,18 @@ func (d *decoder) lookup(name string) (string, error) {
 	}
 	d.secret(value)
 	return value, nil
+}
+
+// userValue leaves a reference to a person's own value as it is, where it may stand.
+func (d *decoder) userValue(reference string) (string, error) {
+	switch {
+	case !d.users:
+		return "", fmt.Errorf("%s is each person's own value, which only headers of servers and APIs can have", reference)
+	case UserValues(reference) == nil:
+		return "", fmt.Errorf("%s does not name a value; write letters, digits, dots, hyphens and underscores, such as ${user:jira_token}",
+			reference)
+	}
+	return reference, nil
 }
 
 // secretFile reads ${file:PATH}.

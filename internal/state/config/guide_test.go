@@ -65,3 +65,27 @@ func TestConfigurationsOfTheIdentityGuideLoad(t *testing.T) {
 		}
 	}
 }
+
+func TestConfigurationsOfTheConnectionsGuideLoad(t *testing.T) {
+	guide, err := os.ReadFile("../../../docs/connections.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(guide), "```yaml\n")[1:]
+	if len(blocks) < 9 {
+		t.Fatalf("only %d configurations", len(blocks))
+	}
+	for _, block := range blocks {
+		text, _, _ := strings.Cut(block, "```")
+		cfg, err := Parse("connections.yaml", []byte(text), func(string) (string, bool) { return "x", true })
+		if err != nil {
+			t.Errorf("%v\n%s", err, text)
+			continue
+		}
+		for _, s := range cfg.Servers {
+			if s.OAuth == nil {
+				t.Errorf("%s has no oauth in\n%s", s.ID, text)
+			}
+		}
+	}
+}

@@ -14,7 +14,7 @@ var serverTypes = []string{"stdio", "http", "streamable-http", "sse"}
 
 // ours are the keys of a server that no client has in this form. A client's own key of the same
 // name is a number or a boolean, with units that differ from client to client.
-var ours = []string{"timeout", "timeouts", "detach", "start", "idle", "isolation", "inherit", "refresh", "builtin", "proxy", "breaker"}
+var ours = []string{"timeout", "timeouts", "detach", "start", "idle", "isolation", "inherit", "refresh", "builtin", "proxy", "breaker", "oauth"}
 
 // server reads one entry of mcpServers.
 func (d *decoder) server(at place, e entry) Server {
@@ -55,6 +55,7 @@ func (s *Server) fields() []field {
 		{"cwd", textInto(&s.Cwd, checkFilled)},
 		{"url", textInto(&s.URL, urlLike("https://example.com/mcp"))},
 		{"headers", s.readHeaders()},
+		{"oauth", s.readOAuth},
 		{"builtin", textInto(&s.Builtin, checkFilled)},
 		{"type", oneOf(&s.Type, serverTypes...)},
 		{"timeout", durationInto(&s.Timeout, 1)},
@@ -161,7 +162,16 @@ func (s *Server) readInherit(d *decoder, at place, n *node) {
 func (s *Server) readEnv() reader { return mapInto(&s.Env, checkVariable, nil, (*decoder).guarded) }
 
 func (s *Server) readHeaders() reader {
-	return mapInto(&s.Headers, checkHeaderName, checkHeaderValue, func(d *decoder, _, value string) { d.secret(value) })
+	read := mapInto(&s.Headers, checkHeaderName, checkHeaderValue, func(d *decoder, _, value string) {
+		if UserValues(value) == nil {
+			d.secret(value)
+		}
+	})
+	return func(d *decoder, at place, n *node) {
+		d.users = true
+		defer func() { d.users = false }()
+		read(d, at, n)
+	}
 }
 
 func (s *Server) readTimeouts(d *decoder, at place, n *node) {
@@ -232,6 +242,7 @@ func (s *Server) mismatches() []mismatch {
 		{noCommand && s.Cwd != "", mismatch{"cwd", "command", func() { s.Cwd = "" }}},
 		{!noURL && len(s.Env) > 0, mismatch{"env", "command", func() { s.Env = nil }}},
 		{noURL && len(s.Headers) > 0, mismatch{"headers", "url", func() { s.Headers = nil }}},
+		{noURL && s.OAuth != nil, mismatch{"oauth", "url", func() { s.OAuth = nil }}},
 		{noURL && s.Proxy != "", mismatch{"proxy", "url", func() { s.Proxy = "" }}},
 		{noCommand && s.Type == "stdio", mismatch{"type: stdio", "command", func() { s.Type = "" }}},
 		{noURL && s.Type != "" && s.Type != "stdio", mismatch{"type: " + s.Type, "url", func() { s.Type = "" }}},

@@ -35,6 +35,8 @@ type Options struct {
 	Now    func() time.Time // nil: time.Now
 	Logger *slog.Logger     // nil: discard
 	People People           // nil: nobody is known, and all may come in
+	// Keep is told the ID token of everybody who has signed in on a page, and when it expires; nil: nobody is.
+	Keep func(ctx context.Context, person, issuer, token string, expires time.Time)
 }
 
 // People knows everybody who was here before.
@@ -52,6 +54,7 @@ type Verifier struct {
 	now     func() time.Time
 	log     *slog.Logger
 	people  People
+	keep    func(ctx context.Context, person, issuer, token string, expires time.Time)
 
 	known, refused memory // refused: opaque tokens alone, for which their provider was asked
 
@@ -98,7 +101,7 @@ func New(providers []config.Identity, opts *Options) *Verifier {
 	if opts == nil {
 		opts = &Options{}
 	}
-	v := &Verifier{base: opts.Base, now: opts.Now, log: opts.Logger, people: opts.People}
+	v := &Verifier{base: opts.Base, now: opts.Now, log: opts.Logger, people: opts.People, keep: opts.Keep}
 	if v.now == nil {
 		v.now = time.Now
 	}

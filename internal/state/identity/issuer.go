@@ -64,17 +64,9 @@ func newIssuer(cfg *config.Identity, v *Verifier) *issuer {
 	if cfg.Login != nil {
 		meant = append(meant, cfg.Login.Userinfo...)
 	}
-	i.http = &http.Client{Transport: guard.New(cfg.Allow, meant...).Trusting(meant...).Environment(), CheckRedirect: stay}
+	i.http = &http.Client{Transport: guard.New(cfg.Allow, meant...).Trusting(meant...).Environment(), CheckRedirect: origin.Stay}
 	i.keys = keySet{fetch: i.fetchKeys, now: v.now, changed: v.Forget}
 	return i
-}
-
-// stay follows redirects within their origin, without leaving it.
-func stay(r *http.Request, via []*http.Request) error {
-	if len(via) > 3 || !origin.Same(r.URL, via[0].URL) || via[0].Method != http.MethodGet {
-		return errors.New("it redirects elsewhere")
-	}
-	return nil
 }
 
 // Metadata is what a provider says about itself.

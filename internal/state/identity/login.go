@@ -96,7 +96,11 @@ func (v *Verifier) FinishLogin(ctx context.Context, l Login, answer url.Values) 
 	if err != nil {
 		return nil, i.notSignedIn("%v", err)
 	}
-	return id, nil
+	if i.openID() {
+		id.idToken, _ = token.Extra("id_token").(string)
+		id.idUntil, err = c.time("exp")
+	}
+	return id, err
 }
 
 func (v *Verifier) loginIssuer(l Login) (*issuer, error) {

@@ -35,7 +35,13 @@ func (v *Verifier) SignedIn(ctx context.Context, id *Identity, client string, sc
 	}
 	p := person(&who, v.now())
 	p.Groups = append([]string{}, id.Groups...)
-	return p, v.people.SavePerson(ctx, p)
+	if err := v.people.SavePerson(ctx, p); err != nil {
+		return p, err
+	}
+	if v.keep != nil && id.idToken != "" {
+		v.keep(ctx, p.ID, p.Issuer, id.idToken, id.idUntil)
+	}
+	return p, nil
 }
 
 // Principal returns what somebody who has signed in on a page may do now, by the groups of that time and the

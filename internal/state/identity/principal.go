@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/access"
@@ -18,6 +19,9 @@ type Identity struct {
 	Name     string // for people; decides nothing
 	Service  bool   // a program on its own behalf
 	Audience []string
+
+	idToken string    // of a sign-in on a page; "": there was none
+	idUntil time.Time // when it expires
 
 	issuer    *issuer
 	opaque    bool

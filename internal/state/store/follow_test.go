@@ -126,7 +126,7 @@ func TestOtherGatewaysHearOfEveryChangeButTheirOwn(t *testing.T) {
 	them.forget()
 	check(t, us.UseKeys(t.Context(), []string{"k1"}, noon))
 	check(t, us.DeleteServerConfig(t.Context(), "世界"))
-	check(t, us.DeleteKey(t.Context(), "ann"))
+	deleteKey(t, us.Store, "ann")
 	within(t, "what is deleted is heard of", func() bool {
 		return them.has(store.Change{Table: "server_configs", Key: "世界"}) && them.has(store.Change{Table: "keys", Key: "k1"})
 	})
@@ -264,7 +264,7 @@ func TestChangesAreFoundWithoutBeingTold(t *testing.T) {
 		if len(us.heard) > 0 {
 			t.Errorf("it hears %q of itself", us.heard)
 		}
-		check(t, open(t, path, nil).DeleteKey(t.Context(), "k1"))
+		deleteKey(t, open(t, path, nil), "k1")
 		within(t, "the change is found", func() bool { return us.has(store.Change{}) })
 		check(t, us.Want(t.Context(), "x"))
 	})

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -81,22 +82,30 @@ func (s *Store) RotateKey(ctx context.Context, next Key, had []byte) error {
 	return s.explain("rotate key "+next.Name, err)
 }
 
-// DeleteKey deletes the key with that id, or else with that name. An unknown one is a fault.NotFound.
-func (s *Store) DeleteKey(ctx context.Context, idOrName string) error {
-	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		for _, query := range []string{"DELETE FROM keys WHERE id = $1", "DELETE FROM keys WHERE name = $1"} {
-			n, err := affected(tx.ExecContext(ctx, query, idOrName))
+// DeleteKey deletes the key with that id, or else with that name, with all that it was given: values, and connections to
+// servers, which it returns. An unknown one is a fault.NotFound.
+func (s *Store) DeleteKey(ctx context.Context, idOrName string) (ended []Connection, err error) {
+	err = s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		for _, column := range []string{"id", "name"} {
+			ids, err := readRows(ctx, tx, func(scan scanner, id *string) error { return scan(id) },
+				"DELETE FROM keys WHERE "+column+" = $1 RETURNING id", idOrName)
 			if err != nil {
 				return err
 			}
-			if n > 0 {
-				_, err = tx.ExecContext(ctx, "DELETE FROM key_uses WHERE key NOT IN (SELECT id FROM keys)")
-				return err
+			if len(ids) > 0 {
+				_, unused := tx.ExecContext(ctx, "DELETE FROM key_uses WHERE key = $1", ids[0])
+				_, forgotten := tx.ExecContext(ctx, "DELETE FROM personal WHERE owner = $1", ids[0])
+				const end = "DELETE FROM connections WHERE owner = $1 RETURNING " + connectionColumns + ", grant_data"
+				ended, err = readRows(ctx, tx, readGrant, end, ids[0])
+				return errors.Join(unused, forgotten, err)
 			}
 		}
 		return fault.New(fault.NotFound, "no key has the id or name %q", idOrName)
 	})
-	return s.explain("delete key "+idOrName, err)
+	if err != nil {
+		return nil, s.explain("delete key "+idOrName, err)
+	}
+	return s.opened(ended), nil
 }
 
 // UseKeys stores that keys were used. It is no change that others hear of.

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -25,14 +26,59 @@ const (
 
 // SecretKey encrypts secrets in the store. The zero value is no key. It never prints the key.
 type SecretKey struct {
-	aead cipher.AEAD
-	id   [keyIDSize]byte // tells which key, and nothing about it
+	aead  cipher.AEAD
+	id    [keyIDSize]byte // tells which key, and nothing about it
+	older []SecretKey     // that open what was sealed with them
 }
 
 // ParseSecretKey makes a key from TOOLFIT_SECRET_KEY: 32 bytes in hex or base64, or else any text of
-// at least 16 characters, without surrounding space.
+// at least 16 characters, without surrounding space. Of several the first seals, and all open.
 func ParseSecretKey(text string) (SecretKey, error) {
+	var all []SecretKey
+	for _, one := range SplitKeys(text) {
+		k, err := parseKey(one)
+		if err != nil {
+			return SecretKey{}, err
+		}
+		all = append(all, k)
+	}
+	all[0].older = all[1:]
+	return all[0], nil
+}
+
+// SplitKeys returns the keys in TOOLFIT_SECRET_KEY, of which there is at least one. They are separated by commas or
+// space; but what is too short for a key is part of one, because people choose several words. Where there are
+// several, the last is the whole text: it may have been one key until now.
+func SplitKeys(text string) []string {
 	text = strings.TrimSpace(text)
+	var keys []string
+	for _, part := range splitKeys(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' }) {
+		keys = append(keys, splitKeys(part, unicode.IsSpace)...)
+	}
+	if len(keys) == 1 && keys[0] == text {
+		return keys
+	}
+	return append(keys, text)
+}
+
+func splitKeys(text string, isBorder func(rune) bool) (keys []string) {
+	for _, part := range strings.FieldsFunc(text, isBorder) {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		if utf8.RuneCountInString(part) < minSecretKey {
+			return []string{text}
+		}
+		keys = append(keys, part)
+	}
+	if keys == nil {
+		return []string{text}
+	}
+	return keys
+}
+
+func parseKey(text string) (SecretKey, error) {
 	material := rawKey(text)
 	if material == nil {
 		if utf8.RuneCountInString(text) < minSecretKey {
@@ -103,6 +149,11 @@ func (k SecretKey) open(what, row string, sealed []byte) ([]byte, error) {
 		return nil, fault.New(fault.BadConfig, "%s is stored encrypted", what).
 			WithHint("set TOOLFIT_SECRET_KEY to the key that it was stored with")
 	case !bytes.Equal(sealed[1:headSize], k.id[:]):
+		for _, one := range k.older {
+			if bytes.Equal(sealed[1:headSize], one.id[:]) {
+				return one.open(what, row, sealed)
+			}
+		}
 		return nil, fault.New(fault.BadConfig, "%s is stored encrypted with another key", what).
 			WithHint("set TOOLFIT_SECRET_KEY to the key that it was stored with, or add it again")
 	}

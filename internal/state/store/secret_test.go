@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,5 +104,27 @@ func TestSecretKeyIsNeverPrinted(t *testing.T) {
 	}
 	if got, err := json.Marshal([]SecretKey{k}); err != nil || string(got) != "[{}]" {
 		t.Errorf("as JSON: %s, %v", got, err)
+	}
+}
+
+func TestSeveralKeysInOneText(t *testing.T) {
+	const a, b, words = "0123456789abcdef", "fedcba9876543210", "correct horse battery staple"
+	for text, want := range map[string][]string{
+		a:                           {a},
+		words:                       {words},
+		" " + words + "\n":          {words},
+		"hello, my dear old friend": {"hello, my dear old friend"},
+		a + "," + b:                 {a, b, a + "," + b},
+		a + " " + b:                 {a, b, a + " " + b},
+		a + ",":                     {a, a + ","},
+		a + " ,\n" + b + "\n":       {a, b, a + " ,\n" + b},
+		a + ", " + words:            {a, words, a + ", " + words},
+		words + "\n" + a:            {words, a, words + "\n" + a},
+		",":                         {","},
+		"密钥密钥密钥密钥密钥密钥密钥密钥　" + a: {"密钥密钥密钥密钥密钥密钥密钥密钥", a, "密钥密钥密钥密钥密钥密钥密钥密钥　" + a},
+	} {
+		if got := SplitKeys(text); !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
 	}
 }

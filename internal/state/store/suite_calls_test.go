@@ -40,7 +40,7 @@ func testOddText(t *testing.T, open func() *store.Store) {
 		keys, err := s.Keys(ctx)
 		check(t, err)
 		equal(t, keys, []store.Key{key})
-		check(t, s.DeleteKey(ctx, "n"+odd))
+		deleteKey(t, s, "n"+odd)
 
 		check(t, s.SaveCheck(ctx, tool.ServerID("s"+odd), noon, odd))
 		servers, err := s.Servers(ctx)

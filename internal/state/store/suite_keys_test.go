@@ -23,7 +23,7 @@ func testKeyWhole(t *testing.T, open func() *store.Store) {
 		check(t, err)
 		equal(t, got, want)
 	}
-	check(t, s.DeleteKey(ctx, "ci"))
+	deleteKey(t, s, "ci")
 	got, err := s.Key(ctx, "ci")
 	check(t, err)
 	equal(t, got, k)
@@ -87,7 +87,7 @@ func testUseKeys(t *testing.T, open func() *store.Store) {
 			t.Fatalf("%s was used at %s", k.ID, k.UsedAt)
 		}
 	}
-	check(t, s.DeleteKey(ctx, "id1"))
+	deleteKey(t, s, "id1")
 	check(t, s.CreateKey(ctx, store.Key{ID: "id1", Name: "id1", Hash: []byte{1}}))
 	again, err := s.Key(ctx, "id1")
 	check(t, err)
@@ -132,7 +132,7 @@ func testGiveKey(t *testing.T, open func() *store.Store) {
 	if len(keys) != 1 {
 		t.Fatalf("there are %+v", keys)
 	}
-	check(t, s.DeleteKey(ctx, "admin"))
+	deleteKey(t, s, "admin")
 
 	byHand := given("id5", 6)
 	byHand.Origin = ""

@@ -94,6 +94,8 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"the database of another program is refused untouched", testOtherProgram},
 		{"configurations are kept, replaced and deleted", testConfigs},
 		{"configurations are encrypted with a key", testEncrypted},
+		{"a person's values are sealed, theirs alone, and expire", testPersonal},
+		{"the secret key can be changed while gateways run", testRotation},
 		{"results are encrypted with a key", testEncryptedResults},
 		{"arguments of calls are encrypted with a key", testEncryptedArguments},
 		{"waiting calls are encrypted with a key", testEncryptedWaiting},
@@ -120,6 +122,12 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"grants end with all their tokens, which are exchanged as often as they may be", testGrants},
 		{"of many that exchange a code at once one gets tokens", testGrantsAtOnce},
 		{"sign-ins are taken once, registered clients expire", testLogins},
+		{"connections are kept, listed and ended", testConnections},
+		{"of many gateways one at a time renews a connection", testConnectionLeases},
+		{"a sign-in to a server is finished once, by whoever began it", testConnectionLogins},
+		{"tokens are sealed for their server and owner", testConnectionsSealed},
+		{"connections open for their server and owner alone, and go with their key", testOwnConnections},
+		{"connections that nobody can use are trimmed", testTrimConnections},
 		{"without a key, secrets are refused and the rest is plain", testNoKey},
 		{"another key leaves the other configurations readable", testOtherKey},
 	}
@@ -143,6 +151,13 @@ func check(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func deleteKey(t *testing.T, s *store.Store, idOrName string) []store.Connection {
+	t.Helper()
+	ended, err := s.DeleteKey(t.Context(), idOrName)
+	check(t, err)
+	return ended
 }
 
 func equal[T any](t *testing.T, got, want T) {
@@ -259,9 +274,9 @@ func testKeys(t *testing.T, open func() *store.Store) {
 	check(t, err)
 	equal(t, got, []store.Key{one, two})
 
-	check(t, s.DeleteKey(ctx, "id1"))
-	check(t, s.DeleteKey(ctx, "ci"))
-	if err := s.DeleteKey(ctx, "ci"); !fault.Is(err, fault.NotFound) {
+	deleteKey(t, s, "id1")
+	deleteKey(t, s, "ci")
+	if _, err := s.DeleteKey(ctx, "ci"); !fault.Is(err, fault.NotFound) {
 		t.Fatalf("delete twice: got %v, want not found", err)
 	}
 	got, err = s.Keys(ctx)

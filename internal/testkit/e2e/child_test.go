@@ -30,6 +30,16 @@ func child(kind string) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+	case "enterprise client":
+		if err := enterpriseClient(os.Args[len(os.Args)-1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	case "conformance sign-in":
+		if err := signInClient(os.Args[len(os.Args)-1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	case "gateway":
 		if err := gatewayChild(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -68,7 +68,7 @@ func TestADeletedKeyIsRefusedEverywhereWithinASecond(t *testing.T) {
 			id := strings.Split(key, "_")[1]
 			began := time.Now()
 			if n%2 == 0 {
-				err = st.DeleteKey(t.Context(), id)
+				_, err = st.DeleteKey(t.Context(), id)
 			} else {
 				tm.change(n%3, "DELETE", "/keys/"+id, "")
 			}

@@ -14,17 +14,18 @@ import (
 // Login is how people sign in at the provider, as the client toolfit with the secret s+3: whoever comes is alice.
 // The functions change what it says; nil changes nothing.
 type Login struct {
-	Page     bool                        // people are asked on a page, by a button
-	Metadata map[string]any              // replaces what it says about itself; nil values are left out
-	Person   map[string]any              // more claims of the ID token
-	Userinfo map[string]string           // answers to those with an access token, by path
-	Answer   func(url.Values)            // what the browser brings back
-	IDToken  func(claims map[string]any) // before it is signed
-	Signed   func(token string) string   // after that
-	Token    func(map[string]any)        // the answer to a code
-	Instead  func(w http.ResponseWriter) // answers in place of the token endpoint
-	codes    map[string]url.Values       // requests of codes that were not used yet
-	Asked    []url.Values                // every request for a token
+	Page     bool                                 // people are asked on a page, by a button
+	Metadata map[string]any                       // replaces what it says about itself; nil values are left out
+	Person   map[string]any                       // more claims of the ID token
+	Userinfo map[string]string                    // answers to those with an access token, by path
+	Answer   func(url.Values)                     // what the browser brings back
+	IDToken  func(claims map[string]any)          // before it is signed
+	Signed   func(token string) string            // after that
+	Token    func(map[string]any)                 // the answer to a code
+	Exchange func(form url.Values) map[string]any // answers those who exchange tokens; nil: with invalid_grant
+	Instead  func(w http.ResponseWriter)          // answers in place of the token endpoint
+	codes    map[string]url.Values                // requests of codes that were not used yet
+	Asked    []url.Values                         // every request for a token
 }
 
 func (p *Provider) about() map[string]any {
@@ -67,6 +68,11 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	p.Login.Asked = append(p.Login.Asked, r.PostForm)
 	if p.Login.Instead != nil {
 		p.Login.Instead(w)
+		return
+	}
+	if strings.HasSuffix(r.PostFormValue("grant_type"), ":token-exchange") && p.Login.Exchange != nil {
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(p.Login.Exchange(r.PostForm))
 		return
 	}
 	id, secret, inHeader := r.BasicAuth()

@@ -20,6 +20,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/inbound"
+	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/program/app"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 	"github.com/toolfit/toolfit/internal/state/access"
@@ -122,10 +123,11 @@ func (d *doctor) configuration() *config.Config {
 }
 
 type stored struct {
-	keys    int            // -1: unknown
-	newest  time.Time      // time of the newest call
-	servers []config.Added // added at run time
-	agents  []config.Agent // added at run time
+	keys    int                    // -1: unknown
+	newest  time.Time              // time of the newest call
+	servers []config.Added         // added at run time
+	agents  []config.Agent         // added at run time
+	tokens  map[tool.ServerID]lent // for servers that people sign in to
 }
 
 // store checks that the store opens and can be written to.
@@ -151,6 +153,22 @@ func (d *doctor) store(ctx context.Context, cfg *config.Config) stored {
 	return found
 }
 
+// rotation says whether the older keys of TOOLFIT_SECRET_KEY are still needed.
+func (d *doctor) rotation(ctx context.Context, st *store.Store) error {
+	const subject = "secret key"
+	n, err := st.SealedBefore(ctx)
+	switch {
+	case err != nil:
+		return err
+	case n > 0:
+		d.say(warning, subject, fmt.Sprintf("%d rows of the store are encrypted with an older key", n),
+			"keep the older keys; a gateway with the new one first encrypts them anew when it starts")
+	default:
+		d.say(good, subject, "nothing that lasts needs the older keys; records and stored results of before do until they expire", "")
+	}
+	return nil
+}
+
 func (d *doctor) openStore(ctx context.Context, cfg *config.Config) (found stored, err error) {
 	key, err := app.SecretKey(d.Lookup)
 	if err != nil {
@@ -161,8 +179,13 @@ func (d *doctor) openStore(ctx context.Context, cfg *config.Config) (found store
 		return found, err
 	}
 	defer st.Close()
+	if key.HasOlder() {
+		if err := d.rotation(ctx, st); err != nil {
+			return found, err
+		}
+	}
 	// No key has this name, so this only tests whether the store can be written to.
-	if err := st.DeleteKey(ctx, "no such key"); err != nil && !fault.Is(err, fault.NotFound) {
+	if _, err := st.DeleteKey(ctx, "no such key"); err != nil && !fault.Is(err, fault.NotFound) {
 		return found, err
 	}
 	keys, err := st.Keys(ctx)
@@ -197,6 +220,7 @@ func (d *doctor) openStore(ctx context.Context, cfg *config.Config) (found store
 		}
 		found.servers = append(found.servers, added)
 	}
+	found.tokens = d.tokens(ctx, cfg, found.servers, st)
 	found.agents, err = d.storedAgents(ctx, cfg, st)
 	return found, err
 }

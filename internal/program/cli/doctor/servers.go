@@ -33,6 +33,9 @@ func (d *doctor) servers(ctx context.Context, cfg *config.Config, found stored) 
 		servers = append(servers, s.Server)
 		own.Secrets = append(slices.Clone(own.Secrets), s.Secrets...)
 	}
+	for _, has := range found.tokens {
+		own.Secrets = append(slices.Clone(own.Secrets), has.token)
+	}
 	dir, err := os.MkdirTemp("", "toolfit-doctor-")
 	if err != nil {
 		d.blame("servers", fmt.Errorf("make a folder: %w", err))
@@ -48,11 +51,21 @@ func (d *doctor) servers(ctx context.Context, cfg *config.Config, found stored) 
 		return
 	}
 	defer a.Close()
-	a.Pool.Apply(servers)
 	results := make([]Finding, len(servers)) // in the order of the file
-	slots := make(chan struct{}, 4)          // each may be a process that starts
+	for i, s := range servers {
+		signedIn, why := d.signedIn(s, found)
+		servers[i] = signedIn
+		if why != nil {
+			results[i] = *why
+		}
+	}
+	a.Pool.Apply(servers)
+	slots := make(chan struct{}, 4) // each may be a process that starts
 	var work sync.WaitGroup
 	for i, s := range servers {
+		if results[i].Status != "" {
+			continue
+		}
 		work.Go(func() {
 			slots <- struct{}{}
 			results[i] = d.server(ctx, a, s)
