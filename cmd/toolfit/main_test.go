@@ -38,6 +38,9 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("README", readme)
 			env.Setenv("TRACKER", tracker.MCP)
+			if err := os.WriteFile(filepath.Join(env.WorkDir, "personal"), []byte("Bearer "+tracker.Token("ann")), 0o600); err != nil {
+				return err
+			}
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else every command takes a second longer under -race
