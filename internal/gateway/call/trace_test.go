@@ -106,6 +106,7 @@ func TestACallThatIsTakenUpAgainIsLinkedToItsTrace(t *testing.T) {
 	close(release)
 	<-first
 	gone.Close()
+	y.calls.Close() // the span ends after the record
 	calls := spans()["execute_tool s__look"]
 	if len(calls) != 2 {
 		t.Fatalf("%v", calls)
