@@ -68,7 +68,7 @@ func NeedsLogin(id tool.ServerID, why string) *fault.Error {
 
 // Lend returns the token that a gateway would list a server with, without renewing it; "": it has expired, and can be
 // renewed. None is a fault.LoginRequired.
-func Lend(ctx context.Context, st Store, cfg config.Server, now time.Time) (token string, err error) {
+func Lend(ctx context.Context, st *store.Store, cfg config.Server, now time.Time) (token string, err error) {
 	client, err := NewClient(&cfg)
 	if err != nil {
 		return "", err

@@ -56,7 +56,7 @@ func (e *tokenEndpoint) count() int {
 }
 
 // provided are credentials whose identity provider is the endpoint.
-func provided(t *testing.T, st Store, idp *tokenEndpoint, cfg config.Server, now func() time.Time) (*Connections, httpapi.Credentials) {
+func provided(t *testing.T, st *store.Store, idp *tokenEndpoint, cfg config.Server, now func() time.Time) (*Connections, httpapi.Credentials) {
 	t.Helper()
 	c := New(Options{
 		Store: st, Now: now, Page: func(id tool.ServerID) string { return "http://here/connect/" + string(id) },

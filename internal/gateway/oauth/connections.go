@@ -19,26 +19,9 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// Store keeps connections, sign-ins that have begun, and clients.
-type Store interface {
-	Connection(ctx context.Context, server tool.ServerID, owner string) (store.Connection, error)
-	FirstConnected(ctx context.Context, server tool.ServerID) (owner string, err error)
-	SaveConnection(ctx context.Context, c store.Connection) error
-	LeaseConnection(ctx context.Context, c *store.Connection, replica string, lease time.Duration) (bool, error)
-	RenewConnection(ctx context.Context, c *store.Connection, replica string) (bool, error)
-	FreeConnection(ctx context.Context, c *store.Connection, replica string) error
-	DeleteConnection(ctx context.Context, server tool.ServerID, owner string) error
-	AddConnectionLogin(ctx context.Context, state string, l store.ConnectionLogin, lifetime time.Duration) error
-	TakeConnectionLogin(ctx context.Context, state, owner string) (store.ConnectionLogin, error)
-	OwnClient(ctx context.Context, issuer, redirect string) ([]byte, error)
-	SaveOwnClient(ctx context.Context, issuer, redirect string, data []byte) error
-	Personal(ctx context.Context, owner, name string) (store.Personal, error)
-	NewestOwner(ctx context.Context, name string) string
-}
-
 // Options configure Connections.
 type Options struct {
-	Store    Store
+	Store    *store.Store
 	Server   func(tool.ServerID) (config.Server, bool) // as it is configured now
 	Tokens   func(secrets ...string)                   // is told of every token, so that none is shown; nil: nobody is
 	Replica  string                                    // names this gateway among those that share the store

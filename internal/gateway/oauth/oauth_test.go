@@ -40,7 +40,7 @@ type gateway struct {
 	credentials httpapi.Credentials
 }
 
-func newGateway(t *testing.T, st Store, as *authserver.Server, name string, o config.OAuth) *gateway {
+func newGateway(t *testing.T, st *store.Store, as *authserver.Server, name string, o config.OAuth) *gateway {
 	t.Helper()
 	cfg := config.Server{ID: "notes", URL: as.MCP, OAuth: &o}
 	c := New(Options{

@@ -30,6 +30,18 @@ func (named) Header(_ context.Context, caller string) (*http.Header, error) {
 
 func (named) Refused(context.Context, string, *http.Header, http.Header) bool { return false }
 
+// answerPersonal is what a personal server answers to those whom it lets in.
+func answerPersonal(w http.ResponseWriter, m *mcp.Message) {
+	switch m.Method {
+	case "initialize":
+		writeJSON(w, m.ID, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}`)
+	case "tools/call":
+		writeJSON(w, m.ID, okResult)
+	default:
+		w.WriteHeader(http.StatusAccepted)
+	}
+}
+
 // callsOf calls the tool of a personal server as somebody.
 func callsOf(t *testing.T, p *Pool, caller string) error {
 	t.Helper()
@@ -54,14 +66,7 @@ func TestOnePersonsCredentialsDoNotPauseAServerForOthers(t *testing.T) {
 					w.WriteHeader(status)
 					return
 				}
-				switch m.Method {
-				case "initialize":
-					writeJSON(w, m.ID, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}`)
-				case "tools/call":
-					writeJSON(w, m.ID, okResult)
-				default:
-					w.WriteHeader(http.StatusAccepted)
-				}
+				answerPersonal(w, &m)
 			}))
 			t.Cleanup(srv.Close)
 			opts := &Options{Credentials: func(config.Server) httpapi.Credentials { return named{} }}
@@ -100,14 +105,8 @@ func TestPeopleDoNotWaitForOurOwnSession(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		switch m, _ := mcp.Parse(body); m.Method {
-		case "initialize":
-			writeJSON(w, m.ID, `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}`)
-		case "tools/call":
-			writeJSON(w, m.ID, okResult)
-		default:
-			w.WriteHeader(http.StatusAccepted)
-		}
+		m, _ := mcp.Parse(body)
+		answerPersonal(w, &m)
 	}))
 	t.Cleanup(srv.Close)
 	opts := &Options{Credentials: func(config.Server) httpapi.Credentials { return ours{} }}

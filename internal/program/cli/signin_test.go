@@ -6,10 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/toolfit/toolfit/internal/gateway/oauth"
 	"github.com/toolfit/toolfit/internal/mcp"
-	"github.com/toolfit/toolfit/internal/state/config"
-	"github.com/toolfit/toolfit/internal/state/store"
 	"github.com/toolfit/toolfit/internal/testkit/authserver"
 )
 
@@ -29,29 +26,11 @@ func TestAddAndDoctorSayWhoHasToSignIn(t *testing.T) {
 	_, out, _ = w.run(t, "doctor")
 	wants(t, out, `problem +server notes +nobody can sign in to servers: there is no key to encrypt the tokens with `+
 		`→ set TOOLFIT_SECRET_KEY and restart; make one: openssl rand -hex 32`)
-	const text = "a key for the tests of sign-ins"
-	w.vars["TOOLFIT_SECRET_KEY"] = text
+	w.vars["TOOLFIT_SECRET_KEY"] = "a key for the tests of sign-ins"
 	_, out, _ = w.run(t, "doctor")
 	wants(t, out, `warning +server notes +needs sign-in → run: toolfit login notes`)
 
-	key, err := store.ParseSecretKey(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := store.Open(t.Context(), "toolfit.db", &store.Options{SecretKey: key})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	cfg := config.Server{ID: "notes", URL: as.MCP, OAuth: &config.OAuth{As: config.AsUser}}
-	client, err := oauth.NewClient(&cfg)
-	if err == nil {
-		err = oauth.New(oauth.Options{Store: st}).Keep(t.Context(), client, "local", &oauth.Found{}, &oauth.Registration{},
-			&oauth.Token{Access: as.Token("ann")})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	w.connect(t, as, "notes", "local")
 	_, out, _ = w.run(t, "doctor")
 	wants(t, out, `ok +server notes +1 tool, listed in \S+`)
 	if strings.Contains(out, "secret-access") {

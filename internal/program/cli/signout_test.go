@@ -4,14 +4,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/gateway/oauth"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/store"
 	"github.com/toolfit/toolfit/internal/testkit/authserver"
 )
 
-// connect stores a connection of somebody to the tracker.
-func (w *world) connect(t *testing.T, as *authserver.Server, owner string) {
+// connect stores a connection of somebody to a server.
+func (w *world) connect(t *testing.T, as *authserver.Server, server tool.ServerID, owner string) {
 	t.Helper()
 	key, err := store.ParseSecretKey(w.vars["TOOLFIT_SECRET_KEY"])
 	if err != nil {
@@ -22,7 +23,7 @@ func (w *world) connect(t *testing.T, as *authserver.Server, owner string) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	cfg := config.Server{ID: "tracker", URL: as.MCP, OAuth: &config.OAuth{As: config.AsUser}}
+	cfg := config.Server{ID: server, URL: as.MCP, OAuth: &config.OAuth{As: config.AsUser}}
 	client, err := oauth.NewClient(&cfg)
 	if err == nil {
 		found := &oauth.Found{Issuer: as.URL, Token: as.URL + "/token", Revoke: as.URL + "/revoke"}
@@ -41,7 +42,7 @@ func TestDeletingAKeyRevokesItsTokens(t *testing.T) {
 	if at < 0 {
 		t.Fatal(made)
 	}
-	w.connect(t, as, strings.Split(made[at:], "_")[1])
+	w.connect(t, as, "tracker", strings.Split(made[at:], "_")[1])
 	if code, out, errs := w.run(t, "keys", "delete", "ann"); code != 0 || !as.Ended() {
 		t.Errorf("exit code %d: %s%s", code, out, errs)
 	}
@@ -50,7 +51,7 @@ func TestDeletingAKeyRevokesItsTokens(t *testing.T) {
 func TestConnectionsOfARemovedServerAreListed(t *testing.T) {
 	w, as := withTracker(t)
 	w.run(t, "keys", "list") // makes the store
-	w.connect(t, as, "gone")
+	w.connect(t, as, "tracker", "gone")
 	put(t, "toolfit.yaml", "mcpServers: {}\n")
 	w.serving(t)
 	_, out, errs := w.run(t, "connections", "--all")

@@ -30,6 +30,7 @@ const (
 func (s *Server) readOAuth(d *decoder, at place, n *node) {
 	o := &OAuth{}
 	s.OAuth = o
+	before := len(d.problems)
 	d.object(at, n, []field{
 		{"as", oneOf(&o.As, AsGateway, AsUser, AsClient, AsExchange, AsAssertion)},
 		{"issuer", textInto(&o.Issuer, checkIssuer)},
@@ -43,7 +44,7 @@ func (s *Server) readOAuth(d *decoder, at place, n *node) {
 	d.secret(o.ClientSecret)
 	d.secret(o.PrivateKey)
 	switch {
-	case d.raw:
+	case d.raw, len(d.problems) > before:
 	case o.As == "":
 		d.fail(at, "has no as; say whose token is sent: gateway, user, client, exchange or assertion")
 	case o.ClientSecret != "" && o.PrivateKey != "":
