@@ -18,7 +18,9 @@ func speaksTasks(req *mcp.Request) bool {
 }
 
 // declaresTasks tells whether a modern request allows a task for an answer.
-func declaresTasks(req *mcp.Request) bool { return mcp.DeclaresTasks(req.Meta.Capabilities) }
+func declaresTasks(req *mcp.Request) bool {
+	return mcp.Declares(req.Meta.Capabilities, mcp.ExtensionTasks)
+}
 
 // taskTime returns for how long a call becomes a task; 0: it does not. A modern server decides, a
 // legacy client does.

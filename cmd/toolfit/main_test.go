@@ -1,6 +1,8 @@
 package main
 
 import (
+	"archive/zip"
+	"database/sql"
 	"errors"
 	"os"
 	"os/exec"
@@ -47,10 +49,12 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"bundle":  pack,
 			"exits":   exits,
 			"gateway": gateway,
 			"tryit":   tryIt,
 			"setkey":  setKey,
+			"sqlite":  runSQL,
 			"waitfor": waitFor,
 		},
 	})
@@ -58,6 +62,18 @@ func TestScripts(t *testing.T) {
 
 // patience is how long a script waits for what must happen. All scripts run at once.
 const patience = 2 * time.Minute
+
+// pack FILE FOLDER packs the files of a folder as a bundle.
+func pack(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: bundle FILE FOLDER")
+	}
+	out, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	w := zip.NewWriter(out)
+	ts.Check(w.AddFS(os.DirFS(ts.MkAbs(args[1]))))
+	ts.Check(errors.Join(w.Close(), out.Close()))
+}
 
 // exits N COMMAND… runs a command that must end with exit code N.
 func exits(ts *testscript.TestScript, _ bool, args []string) {
@@ -119,6 +135,18 @@ func gateway(ts *testscript.TestScript, _ bool, args []string) {
 			ts.Fatalf("toolfit %v does not say where it listens: %s", args, ts.ReadFile("gateway.out"))
 		}
 	}
+}
+
+// sqlite FILE STATEMENTS runs statements on a store, as somebody who can write its file.
+func runSQL(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: sqlite FILE STATEMENTS")
+	}
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0])+"?_pragma=busy_timeout(5000)")
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Exec(args[1])
+	ts.Check(err)
 }
 
 // tryIt FILE runs every command that the file shows for the running gateway: lines that

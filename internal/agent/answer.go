@@ -130,7 +130,8 @@ func (c *chat) equip(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.tools = newToolbox(view, c.agent)
+	c.tools = newToolbox(view.As(c.turn.Principal), c.agent)
+	c.tools.missing = view.UnknownTools(c.agent)
 	if c.turn.NoTools {
 		c.tools = &toolbox{view: view}
 	}

@@ -31,7 +31,7 @@ type toolbox struct {
 }
 
 func newToolbox(v *catalog.View, a *config.Agent) *toolbox {
-	b := &toolbox{view: v, may: map[*catalog.Entry]struct{}{}, missing: v.UnknownTools(a), language: a.Language, speech: speechOf(a)}
+	b := &toolbox{view: v, may: map[*catalog.Entry]struct{}{}, language: a.Language, speech: speechOf(a)}
 	add := func(e *catalog.Entry, shown bool) {
 		if b.allows(e) || fetches(e) || !e.UsedBy(a) {
 			return

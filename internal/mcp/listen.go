@@ -120,7 +120,7 @@ func (r *Request) Listen(ctx context.Context, accept func(*Session, Filter) Filt
 	if err != nil {
 		return nil, err
 	}
-	if len(wanted.Tasks) > 0 && !DeclaresTasks(r.Meta.Capabilities) {
+	if len(wanted.Tasks) > 0 && !Declares(r.Meta.Capabilities, ExtensionTasks) {
 		return nil, MissingExtension(ExtensionTasks)
 	}
 	own := &listening{filter: wanted, id: r.ID}

@@ -20,6 +20,8 @@ const (
 	MetaSubscriber  = metaPrefix + "subscriptionId"
 	MetaRelatedTask = metaPrefix + "related-task"
 	ExtensionTasks  = metaPrefix + "tasks"
+	ExtensionApps   = metaPrefix + "ui"
+	ExtensionSkills = metaPrefix + "skills"
 	metaKey         = "_meta"
 	progressTokenID = "progressToken"
 )
@@ -195,10 +197,10 @@ func Can(capabilities json.RawMessage, method string, params json.RawMessage) bo
 	return true
 }
 
-// DeclaresTasks tells whether a modern client's capabilities have the extension for tasks.
-func DeclaresTasks(capabilities json.RawMessage) bool {
-	tasks := rawjson.Get(capabilities, "extensions", ExtensionTasks)
-	return len(tasks) > 0 && tasks[0] == '{'
+// Declares tells whether capabilities have an extension.
+func Declares(capabilities json.RawMessage, extension string) bool {
+	settings := rawjson.Get(capabilities, "extensions", extension)
+	return len(settings) > 0 && settings[0] == '{'
 }
 
 // CanBeAsked tells whether the capabilities let the client be asked anything at all.

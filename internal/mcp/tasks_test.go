@@ -31,13 +31,13 @@ func TestOnlyClientsWithTasksListenToThem(t *testing.T) {
 	}
 }
 
-func TestDeclaresTasks(t *testing.T) {
+func TestDeclares(t *testing.T) {
 	for capabilities, want := range map[string]bool{
 		``: false, `{}`: false, `null`: false, `{"tasks":{}}`: false, `{"extensions":[]}`: false,
 		`{"extensions":{"io.modelcontextprotocol/tasks":true}}`: false, `{"extensions":{"io.modelcontextprotocol/tasks":null}}`: false,
 		`{"extensions":{"io.modelcontextprotocol/tasks":{"a":1}}}`: true,
 	} {
-		if got := DeclaresTasks(json.RawMessage(capabilities)); got != want {
+		if got := Declares(json.RawMessage(capabilities), ExtensionTasks); got != want {
 			t.Errorf("%s: %v", capabilities, got)
 		}
 	}

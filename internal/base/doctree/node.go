@@ -39,6 +39,7 @@ type Node struct {
 	Items        []*Node
 	Entries      []Entry
 	Flow         bool // written in braces or brackets
+	Quoted       bool // a text in quotes
 	Start, End   int  // byte range in the text; End is 0 where the parser does not report it
 }
 

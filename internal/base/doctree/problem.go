@@ -34,11 +34,14 @@ func (ps Problems) Err(path string) *fault.Error {
 	return fault.New(fault.BadConfig, "%s", strings.Join(lines, "\n"))
 }
 
-// In returns the problem with its place: file:line: field: problem.
+// In returns the problem with its place: file:line:column: field: problem.
 func (p Problem) In(path string) string {
 	where := path
 	if p.Line > 0 {
 		where = fmt.Sprintf("%s:%d", path, p.Line)
+	}
+	if p.Line > 0 && p.Column > 0 {
+		where += fmt.Sprintf(":%d", p.Column)
 	}
 	if p.Field != "" {
 		where += ": " + p.Field

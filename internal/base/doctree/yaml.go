@@ -175,9 +175,13 @@ func (y *yamlReader) value(n ast.Node) *Node {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
 		return newNode(Number, n.GetToken(), n.GetToken().Value)
 	case *ast.StringNode:
-		return newNode(Text, n.Token, n.Value)
+		out := newNode(Text, n.Token, n.Value)
+		out.Quoted = n.Token.Type == token.SingleQuoteType || n.Token.Type == token.DoubleQuoteType
+		return out
 	case *ast.LiteralNode:
-		return newNode(Text, n.Start, n.Value.Value)
+		out := newNode(Text, n.Start, n.Value.Value)
+		out.Column = 0 // of its first line
+		return out
 	case *ast.SequenceNode:
 		return y.list(n)
 	case *ast.MappingNode:

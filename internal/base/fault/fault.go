@@ -38,6 +38,9 @@ const (
 	StillRunning     Code = "still_running"     // the call goes on without its request
 	Unknown          Code = "unknown_outcome"   // the call may or may not have happened
 	StateLost        Code = "state_lost"        // what the server held for the session is gone
+	Denied           Code = "denied"            // the policy does not permit the call
+	ApprovalRequired Code = "approval_required" // the policy wants a person's yes first
+	LimitReached     Code = "limit_reached"     // the policy permits no more such calls now
 )
 
 // Error is an error that its reader can act on.

@@ -12,7 +12,7 @@ func (c Code) Status() int {
 		return http.StatusBadRequest
 	case Unauthorized:
 		return http.StatusUnauthorized
-	case Forbidden:
+	case Forbidden, Denied, ApprovalRequired:
 		return http.StatusForbidden
 	case NotFound, UnknownTool:
 		return http.StatusNotFound
@@ -20,7 +20,7 @@ func (c Code) Status() int {
 		return http.StatusConflict
 	case TooLarge:
 		return http.StatusRequestEntityTooLarge
-	case RateLimited:
+	case RateLimited, LimitReached:
 		return http.StatusTooManyRequests
 	case UpstreamDown, UpstreamProtocol, UpstreamError, BadResult, LoginRequired, Unknown: // not 401: the key to us is fine
 		return http.StatusBadGateway

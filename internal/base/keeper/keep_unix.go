@@ -25,8 +25,9 @@ const (
 // init makes the process a keeper before anything else in the executable takes time or memory,
 // and in every executable, including test binaries.
 func init() {
-	if len(os.Args) > 1 && os.Args[0] == keeperName {
-		keep(os.Args[1], os.Args[1:])
+	if len(os.Args) > 2 && os.Args[0] == keeperName {
+		keep(os.Args[2], os.Args[2:])
+		os.RemoveAll(os.Args[1])
 		syscall.Exit(0)
 	}
 }

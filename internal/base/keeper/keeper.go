@@ -7,7 +7,7 @@
 //
 // Scratch does the same for a temporary folder.
 //
-//	k, err := keeper.Start(exec.Command("npx", "server"))
+//	k, err := keeper.Start(exec.Command("npx", "server"), "")
 //	…
 //	k.Terminate()
 //	err = k.Wait()

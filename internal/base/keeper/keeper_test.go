@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		}
 		syscall.Exit(0)
 	case "gateway":
-		if _, err := Start(command("server", os.Getenv(pidsVariable))); err != nil {
+		if _, err := Start(bare("server", os.Getenv(pidsVariable)), ""); err != nil {
 			panic(err)
 		}
 	}
@@ -72,6 +72,13 @@ func command(role, pids string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), roleVariable+"="+role, pidsVariable+"="+pids)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd
+}
+
+// bare is the test binary in a role, with nothing set that its keeper would get.
+func bare(role, pids string) *exec.Cmd {
+	cmd := command(role, pids)
+	cmd.SysProcAttr = nil
 	return cmd
 }
 
@@ -120,7 +127,7 @@ func TestADaemonOfAProgramThatEndsIsEnded(t *testing.T) {
 	t.Parallel()
 	needsAdoption(t)
 	pids := t.TempDir()
-	p, err := Start(command("server that ends", pids))
+	p, err := Start(bare("server that ends", pids), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +143,7 @@ func TestADaemonOfAProgramThatIsKilledIsEnded(t *testing.T) {
 	t.Parallel()
 	needsAdoption(t)
 	pids := t.TempDir()
-	p, err := Start(command("server", pids))
+	p, err := Start(bare("server", pids), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,6 +173,27 @@ func TestProgramsOfAProcessThatWasKilledAreEnded(t *testing.T) {
 		waitGone(t, "the daemon", daemon)
 	}
 	syscall.Kill(daemon, syscall.SIGKILL)
+}
+
+func TestTheTemporaryFolderOfAProgramThatWasKilledIsRemoved(t *testing.T) {
+	t.Parallel()
+	pids, temporary := t.TempDir(), filepath.Join(t.TempDir(), "temporary")
+	if err := os.Mkdir(temporary, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Start(bare("alone", pids), temporary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readPid(pids, "alone")
+	if _, err := os.Stat(temporary); err != nil {
+		t.Error(err)
+	}
+	p.Kill()
+	p.Wait()
+	if _, err := os.Stat(temporary); !os.IsNotExist(err) {
+		t.Errorf("it is still there: %v", err)
+	}
 }
 
 func TestAScratchFolderIsRemoved(t *testing.T) {
@@ -215,7 +243,7 @@ func TestAProgramEndsWithItsKeeper(t *testing.T) {
 	t.Parallel()
 	needsAdoption(t)
 	pids := t.TempDir()
-	p, err := Start(command("alone", pids))
+	p, err := Start(bare("alone", pids), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +263,7 @@ func TestOtherChildrenAreLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	readPid(pids, "other")
-	p, err := Start(exec.Command("true"))
+	p, err := Start(exec.Command("true"), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +290,7 @@ func TestTheProgramsOwnPipesCloseWithIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Start(cmd)
+	p, err := Start(cmd, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +307,7 @@ func TestTheProgramsOwnPipesCloseWithIt(t *testing.T) {
 func TestTheEndOfAProgramIsToldInTheWordsOfExec(t *testing.T) {
 	t.Parallel()
 	for _, script := range []string{"exit 0", "exit 7", "kill -TERM $$", "kill -KILL $$"} {
-		p, err := Start(exec.Command("sh", "-c", script))
+		p, err := Start(exec.Command("sh", "-c", script), "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -296,7 +324,7 @@ func TestAProgramThatCannotRunIsAStartError(t *testing.T) {
 	if err := os.WriteFile(path, []byte("\x7fELF no program"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Start(exec.Command(path))
+	p, err := Start(exec.Command(path), "")
 	if err != nil {
 		t.Fatal(err)
 	}

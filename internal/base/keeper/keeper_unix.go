@@ -23,8 +23,9 @@ type Program struct {
 	late   *time.Timer // ends a keeper that hangs
 }
 
-// Start starts the program of cmd. Its system attributes and extra files are not used.
-func Start(cmd *exec.Cmd) (*Program, error) {
+// Start starts the program of cmd, whose extra files are not used, and whose system attributes are
+// the keeper's. The temporary folder, unless it is "", is removed when everything has ended.
+func Start(cmd *exec.Cmd, temporary string) (*Program, error) {
 	path, err := filepath.Abs(cmd.Path)
 	if err != nil {
 		return nil, err
@@ -39,8 +40,11 @@ func Start(cmd *exec.Cmd) (*Program, error) {
 		hold.Close()
 		return nil, err
 	}
-	cmd.Args = append([]string{keeperName, path}, cmd.Args[1:]...)
-	cmd.SysProcAttr = apart()
+	cmd.Args = append([]string{keeperName, temporary, path}, cmd.Args[1:]...)
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setpgid = true // keeps signals of the terminal away
 	cmd.ExtraFiles = []*os.File{held, reported}
 	if cmd.Path, err = executable(); err == nil {
 		err = cmd.Start()

@@ -14,6 +14,8 @@ type Program struct {
 	cmd  *exec.Cmd
 	job  syscall.Handle // the system ends everything in it when its last handle is closed, even by our death
 	once sync.Once
+
+	temporary string
 }
 
 var (
@@ -50,8 +52,9 @@ func newJob() (syscall.Handle, error) {
 	return syscall.Handle(job), nil
 }
 
-// Start starts the program of cmd. Console signals for us do not reach it.
-func Start(cmd *exec.Cmd) (*Program, error) {
+// Start starts the program of cmd. Console signals for us do not reach it. The temporary folder,
+// unless it is "", is removed when everything has ended.
+func Start(cmd *exec.Cmd, temporary string) (*Program, error) {
 	job, err := newJob()
 	if err != nil {
 		return nil, err
@@ -61,7 +64,7 @@ func Start(cmd *exec.Cmd) (*Program, error) {
 		syscall.CloseHandle(job)
 		return nil, &StartError{err.Error()}
 	}
-	p := &Program{cmd: cmd, job: job}
+	p := &Program{cmd: cmd, job: job, temporary: temporary}
 	cmd.Process.WithHandle(func(process uintptr) {
 		// It fails only for one that has ended. What the program starts is in the job by itself.
 		assignProcessToJobObject.Call(uintptr(job), process)
@@ -86,5 +89,6 @@ func (p *Program) Kill() { p.once.Do(func() { syscall.CloseHandle(p.job) }) }
 func (p *Program) Wait() error {
 	err := p.cmd.Wait()
 	p.Kill()
+	os.RemoveAll(p.temporary)
 	return err
 }

@@ -24,13 +24,14 @@ type How struct {
 	Offset int        // of the first row that is sent, where a value has rows (see PageOf)
 	Limit  int        // of rows; 0: all
 
-	TextBudget int // without a Budget: o200k tokens of content alone; 0: any number
+	TextBudget int  // without a Budget: o200k tokens of content alone; 0: any number
+	App        bool // structuredContent stays whole: an app shows it to a person
 }
 
 // Passes reports whether a result stays whole because there is at most a TextBudget, and it is well
 // below that. Its bytes are not decoded; escapes cost no less than what they stand for.
 func (h *How) Passes(raw []byte) bool {
-	if *h != (How{TextBudget: h.TextBudget}) {
+	if *h != (How{TextBudget: h.TextBudget, App: h.App}) {
 		return false
 	}
 	most := h.TextBudget
@@ -95,6 +96,9 @@ func Plan(ctx context.Context, raw []byte, how How) *Cut {
 	}
 	if r == nil {
 		return c
+	}
+	if how.App {
+		r.parts = slices.DeleteFunc(r.parts, func(p *part) bool { return p.structured })
 	}
 	if how.Budget == 0 && how.JQ == nil && r.textBytes() <= how.TextBudget { // only a program makes more of it
 		how.TextBudget = 0

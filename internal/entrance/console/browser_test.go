@@ -23,7 +23,7 @@ func pages(w *world) []string {
 	w.waits("local")
 	return append([]string{
 		"/", "/servers", "/servers/shop", "/servers/gone", "/tools", "/tools?q=orders+of+a+customer", "/tools/shop__list_orders", "/tools/cloud__envQuery?for=openai-strict",
-		"/calls", "/calls?outcome=error", "/calls/" + repaired, "/calls/" + cut, "/calls/" + refused, "/calls/" + asks.ID, "/keys", "/connections", "/no-such-page",
+		"/calls", "/calls?outcome=error", "/calls/" + repaired, "/calls/" + cut, "/calls/" + refused, "/calls/" + asks.ID, "/keys", "/policy", "/connections", "/no-such-page",
 		"/chat", "/chat/" + chat, "/environments", "/environments/sessions", "/environments/sessions/" + chat, "/environments/logs?level=warn", "/runs", "/runs/" + failed, "/runs/" + running,
 	}, resultPages(w)...)
 }

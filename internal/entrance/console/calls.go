@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/state/access"
@@ -48,7 +49,7 @@ func (c *Console) callsSection() section {
 const lookAt = 20_000
 
 // callFilters are the query parameters that select calls.
-var callFilters = []string{"server", "tool", "agent", "session", "outcome"}
+var callFilters = []string{"server", "tool", "agent", "session", "outcome", "policy"}
 
 var outcomes = []string{"ok", "tool_error", "question", "error", "canceled"}
 
@@ -57,6 +58,7 @@ type callsPage struct {
 	restapi.CallPage
 	Servers  []restapi.Server
 	Outcomes []string
+	Ruled    bool   // the person may filter by the rules of the policy
 	Live     string // query of the live updates, which only the first page has
 	Export   string
 	At       time.Time
@@ -73,7 +75,7 @@ func (c *Console) showCalls(v *visit) (callsPage, error) {
 }
 
 func (c *Console) listCalls(v *visit) (callsPage, error) {
-	p := callsPage{list: c.listOf(v, "/calls", callFilters...), Servers: c.Servers.SeenServers(v.who), Outcomes: outcomes, At: time.Now()}
+	p := callsPage{list: c.listOf(v, "/calls", callFilters...), Servers: c.Servers.SeenServers(v.who), Outcomes: outcomes, Ruled: v.who.MayRead(), At: time.Now()}
 	p.Live = p.query.Encode()
 	p.Export = with(c.at("/calls/export"), p.query, "", "")
 	var err error
@@ -91,6 +93,7 @@ func (c *Console) exportCalls(v *visit) (answer, error) {
 
 type callPage struct {
 	restapi.Call
+	App     app // shows the result
 	Now     time.Time
 	May     bool // cancel it
 	Asked   []asked
@@ -111,6 +114,7 @@ func (c *Console) readCall(v *visit) (callPage, error) {
 		return callPage{}, err
 	}
 	p := callPage{Call: one, Fitted: one.Arguments != nil, Saved: ratio(one.TokensFull-one.TokensSent, one.TokensFull)}
+	p.App = c.appOf(v, one.Profile, tool.Name(one.Tool))
 	p.addWaiting(v)
 	json.Unmarshal(one.Repairs, &p.Repairs) // shown as none if unreadable
 	if p.Fitted {
@@ -125,5 +129,14 @@ func (c *Console) readCall(v *visit) (callPage, error) {
 	p.Got = code(text(v.lang, "call.got"), full.Arguments) // the record leaves out long ones
 	p.Full = code(text(v.lang, "call.full"), full.Result)
 	p.Shown = code(text(v.lang, "call.shown"), shown)
+	p.App.shows(p.arguments(full), full.Result)
 	return p, err
+}
+
+// arguments are those of the call as far as the person may see them: as the tool got them, or else as they were sent.
+func (p *callPage) arguments(full restapi.Result) json.RawMessage {
+	if full.Arguments == nil && p.Call.Arguments != nil {
+		return p.Call.Arguments.Sent
+	}
+	return full.Arguments
 }

@@ -28,11 +28,14 @@ type Parts struct {
 	Approvals      Approvals
 	Tools          Tools
 	ToolCaller     ToolCaller
+	Apps           Apps
+	AppRequests    AppRequests
 	Calls          Calls
 	CallFeed       CallFeed
 	CallChanges    CallChanges
 	Results        Results
 	Rules          Rules
+	Policy         Policy
 	Suggestions    Suggestions
 	Prompts        Prompts
 	Sessions       Sessions
@@ -42,9 +45,11 @@ type Parts struct {
 	Keys           Keys
 	KeyChanges     KeyChanges
 	People         People
+	Audit          Audit
 	Connections    Connections
 	SignIns        SignIns
 	Values         Values
+	Decisions      Decisions
 
 	Chat        chatapi.Agents // agents to chat with
 	Environment Environment
@@ -115,11 +120,13 @@ func New(p Parts) *Console {
 		c.toolsSection(),
 		c.callsSection(),
 		c.resultsSection(),
+		c.policySection(),
 		c.promptSection(),
 		c.recallSection(),
 		c.chatSection(),
 		c.environmentsSection(),
 		c.runsSection(),
+		c.approvalsSection(),
 		c.connectionsSection(),
 		c.keysSection(),
 	}

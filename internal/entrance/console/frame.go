@@ -72,6 +72,9 @@ func (c *Console) frameOf(v *visit, page string, data any) frame {
 }
 
 func (c *Console) answer(w http.ResponseWriter, v *visit, a answer) {
+	if p, ok := a.data.(interface{ frames() bool }); ok && p.frames() {
+		w.Header().Set("Content-Security-Policy", policy+"; frame-src 'self'")
+	}
 	switch {
 	case a.serve != nil:
 		a.serve(w)
@@ -105,13 +108,19 @@ func (c *Console) write(w http.ResponseWriter, v *visit, status int, page, block
 	_, _ = w.Write(b.Bytes()) // the reader may have left
 }
 
-// showFault shows an error as far as a person may see it, and logs the rest. Within a page it
-// goes to the place for notices.
-func (c *Console) showFault(w http.ResponseWriter, v *visit, err error) {
+// seen is an error as far as a person may see it. What it hides is logged.
+func (c *Console) seen(v *visit, err error) *fault.Error {
 	f := fault.As(err)
 	if f.Hides() && v.Context().Err() == nil {
 		c.Logger.Error("page not served", "method", v.Method, "path", v.URL.Path, "error", f)
 	}
+	return f
+}
+
+// showFault shows an error as far as a person may see it, and logs the rest. Within a page it
+// goes to the place for notices.
+func (c *Console) showFault(w http.ResponseWriter, v *visit, err error) {
+	f := c.seen(v, err)
 	if v.Header.Get("HX-Request") != "" {
 		w.Header().Set("HX-Retarget", "#notice")
 		w.Header().Set("HX-Reswap", "innerHTML")

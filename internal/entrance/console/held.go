@@ -5,6 +5,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/scan"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
@@ -18,15 +19,16 @@ type Approvals interface {
 
 // held is a definition that callers do not see, compared with the approved one.
 type held struct {
-	Name string
-	New  bool
-	Diff []diffLine
+	Name     string
+	New      bool
+	Diff     []diffLine
+	Findings []scan.Finding
 }
 
 // sortHeld separates pending definitions from rejected ones.
 func sortHeld(all []catalog.Held) (wait, out []held) {
 	for _, h := range all {
-		one := held{h.Name, h.Was == nil, diffJSON(h.Was, h.Now)}
+		one := held{h.Name, h.Was == nil, diffJSON(h.Was, h.Now), h.Findings}
 		if h.Out {
 			out = append(out, one)
 		} else {

@@ -14,6 +14,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/core/scan"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
@@ -47,8 +48,11 @@ func (e evil) SeenServers(access.Principal) []restapi.Server { return []restapi.
 func (e evil) SeenServer(access.Principal, tool.ServerID) (restapi.Server, error) {
 	return e.server(), nil
 }
+
+var badFindings = []scan.Finding{{Kind: scan.Hidden, Where: bad, Quote: bad, Message: bad}}
+
 func (evil) HeldOf(access.Principal, tool.ServerID) ([]catalog.Held, error) {
-	return []catalog.Held{{Name: bad, Was: badJSON, Now: json.RawMessage(bad)}, {Name: bad, Now: badJSON}, {Name: bad, Out: true, Now: badJSON}}, nil
+	return []catalog.Held{{Name: bad, Was: badJSON, Now: json.RawMessage(bad), Findings: badFindings}, {Name: bad, Now: badJSON}, {Name: bad, Out: true, Now: badJSON}}, nil
 }
 func (e evil) AddServer(context.Context, access.Principal, []byte) (restapi.Server, error) {
 	return restapi.Server{}, e.fault()
@@ -76,7 +80,7 @@ func (evil) FindTools(context.Context, access.Principal, string, call.Query) (*c
 func (evil) ShowTool(access.Principal, string, string) (restapi.OneTool, error) {
 	return restapi.OneTool{
 		Tool:        restapi.Tool{Name: bad, Server: bad, Canonical: bad, Description: bad, Definition: badJSON},
-		InputSchema: badJSON,
+		InputSchema: badJSON, Findings: badFindings,
 		Fitted: []schema.Fitted{
 			{Name: bad, Dialect: schema.OpenAI, Tool: badJSON, Report: []schema.Change{{Pointer: bad, Kind: bad, Action: bad}}},
 			{Name: bad, Dialect: schema.Gemini, Error: &schema.Error{Pointer: bad, Message: bad}},
@@ -87,11 +91,22 @@ func (evil) CallTool(context.Context, access.Principal, string, json.RawMessage,
 	return restapi.CallAnswer{ID: bad, Result: badJSON, Fitted: &restapi.Fitted{Arguments: badJSON, Repairs: []fit.Repair{{Field: bad, Kind: bad, From: bad, To: bad}}}, Ref: bad, Rule: bad}, nil
 }
 
+func (evil) AppOf(access.Principal, string, tool.Name) string { return bad }
+func (e evil) ReadApp(context.Context, access.Principal, string, string) (restapi.AppPage, error) {
+	return restapi.AppPage{}, e.fault()
+}
+func (e evil) ReadForApp(context.Context, access.Principal, string, string, string) (json.RawMessage, error) {
+	return nil, e.fault()
+}
+func (evil) CallForApp(context.Context, access.Principal, restapi.AppCall) (json.RawMessage, bool, error) {
+	return nil, true, nil
+}
+
 func (evil) call() restapi.Call {
 	repairs, _ := json.Marshal([]fit.Repair{{Field: bad, Kind: bad, From: bad, To: bad}})
 	return restapi.Call{
 		ID: bad, Principal: bad, Profile: bad, Session: bad, Agent: bad, Server: bad, Tool: bad, Upstream: bad, Outcome: "error", Code: bad, Message: bad,
-		Level: "error", Rule: bad, Ref: bad, Repairs: repairs, Arguments: &store.Arguments{Sent: badJSON, Fitted: json.RawMessage(bad)},
+		Level: "error", Rule: bad, Ref: bad, Policy: bad, Repairs: repairs, Arguments: &store.Arguments{Sent: badJSON, Fitted: json.RawMessage(bad)},
 	}
 }
 func (e evil) ListCalls(_ context.Context, _ access.Principal, q url.Values, _ int) (restapi.CallPage, error) {
@@ -184,10 +199,33 @@ func (e evil) ListValues(context.Context, access.Principal) ([]restapi.Value, er
 func (e evil) SetValue(context.Context, access.Principal, string, string) error { return e.fault() }
 func (e evil) RemoveValue(context.Context, access.Principal, string) error      { return e.fault() }
 
+func (evil) ListAudit(context.Context, access.Principal, url.Values) (restapi.AuditPage, error) {
+	text, err := json.Marshal(bad)
+	r := store.AuditRecord{Actor: store.Actor{Kind: bad, ID: bad, Name: bad + bad}, Action: bad, Subject: bad, Before: text, After: []byte(bad)}
+	return restapi.AuditPage{Records: []store.AuditRecord{r}, Next: bad}, err
+}
+
+func (evil) ListPolicy(context.Context, access.Principal) (restapi.PolicyList, error) {
+	some := []string{bad, bad}
+	return restapi.PolicyList{ByDefault: 3, Rules: []restapi.PolicyRule{
+		{Name: bad, Says: bad, Watch: true, Profiles: some, Tools: some, When: bad, Say: bad, Hits: 7, Days: make([]int64, 7)},
+		{Name: bad, Says: "deny", Days: make([]int64, 7)},
+	}}, nil
+}
+func (e evil) ExplainPolicy(_ context.Context, _ access.Principal, q restapi.PolicyQuestion) (restapi.PolicyAnswer, error) {
+	if q.Profile == "wrong" {
+		return restapi.PolicyAnswer{}, e.fault()
+	}
+	return restapi.PolicyAnswer{
+		Tool: bad, Profile: bad, Verdict: bad, Rule: bad, Told: bad, Note: bad, Fitted: &restapi.Fitted{Arguments: badJSON},
+		Rules: []restapi.RuleOutcome{{Name: bad, Says: bad, Watch: true, Outcome: bad, Error: bad}},
+	}, nil
+}
+
 func newEvil() *Console {
 	return New(Parts{
 		Models:   func(access.Principal) []string { return []string{bad} },
-		Activity: evil{}, Servers: evil{}, ServerChanges: evil{}, Approvals: evil{}, Tools: evil{}, ToolCaller: evil{}, Calls: evil{}, CallFeed: evil{}, CallChanges: evil{}, Keys: evil{}, KeyChanges: evil{}, People: evil{}, Connections: evil{}, SignIns: evil{}, Values: evil{},
+		Activity: evil{}, Servers: evil{}, ServerChanges: evil{}, Approvals: evil{}, Tools: evil{}, ToolCaller: evil{}, Apps: evil{}, AppRequests: evil{}, Calls: evil{}, CallFeed: evil{}, CallChanges: evil{}, Keys: evil{}, KeyChanges: evil{}, Policy: evil{}, People: evil{}, Audit: evil{}, Connections: evil{}, SignIns: evil{}, Values: evil{},
 		Profiles: func() []string { return []string{bad} },
 		Check:    func(*http.Request) error { return nil },
 		Admit: func(*http.Request) (access.Principal, error) {
@@ -199,14 +237,16 @@ func newEvil() *Console {
 
 func TestNothingThatStrangersWroteIsMoreThanText(t *testing.T) {
 	c := newEvil()
-	q := "?" + url.Values{"server": {bad}, "tool": {bad}, "agent": {bad}, "session": {bad}, "outcome": {"ok"}, "cursor": {bad}, "q": {bad}, "profile": {bad}, "said": {bad}}.Encode()
-	posted := url.Values{"json": {bad}, "a:s": {bad}, "a:j": {bad}, "a:" + bad: {bad}, "profile": {bad}, "view": {bad}, "tool": {bad}, "held": {bad}, "name": {bad}, "kind": {bad}, "back": {bad}, "key": {bad}}
+	q := "?" + url.Values{"server": {bad}, "tool": {bad}, "agent": {bad}, "session": {bad}, "outcome": {"ok"}, "policy": {bad}, "cursor": {bad}, "q": {bad}, "profile": {bad}, "said": {bad}}.Encode()
+	posted := url.Values{"json": {bad}, "a:s": {bad}, "a:j": {bad}, "a:" + bad: {bad}, "profile": {bad}, "view": {bad}, "tool": {bad}, "held": {bad}, "name": {bad}, "kind": {bad}, "who": {bad}, "groups": {bad}, "arguments": {bad}, "back": {bad}, "key": {bad}}
 	for _, lang := range []string{"en", "zh"} {
 		for _, request := range []string{
 			"GET /", "GET /overview/live", "GET /servers", "GET /servers/live", "GET /servers/x", "GET /tools", "GET /tools" + q, "GET /tools/x", "GET /tools/x?for=gemini", "GET /tools/x" + q,
 			"POST /tools/x/try", "GET /calls", "GET /calls" + q, "GET /calls/rows", "GET /calls/x", "GET /calls/waiting", "GET /calls/open", "GET /calls/open/now", "GET /calls/canceled", "POST /calls/x/cancel", "GET /keys", "GET /keys?rotate=x", "POST /keys", "POST /keys/x/rotate", "POST /keys/x/delete",
 			"POST /servers", "POST /servers/x/refresh", "POST /servers/x/remove", "POST /servers/x/approve", "GET /none/" + url.PathEscape(bad),
 			"GET /connections", "GET /connections?all=true", "POST /connections/x/end", "GET /connect/x", "GET /connect/x/begin", "GET /connect/x/callback" + q, "POST /connect/x/token",
+			"GET /audit", "GET /audit?" + url.Values{"actor": {bad}, "what": {bad}}.Encode(),
+			"GET /policy", "POST /policy/explain",
 			"POST /values/x", "POST /values/x/remove",
 		} {
 			for _, htmx := range []string{"", "true"} {
@@ -230,7 +270,7 @@ func TestNothingThatStrangersWroteIsMoreThanText(t *testing.T) {
 
 // kept are the places where a text must stay as it is, since it is sent back: attributes that
 // are not shown, and inputs.
-var kept = regexp.MustCompile(` (?:value|placeholder|href|action|hx-[a-z]+|ws-connect|name|id)="[^"]*"|<textarea[^>]*>[^<]*</textarea>`)
+var kept = regexp.MustCompile(` (?:value|placeholder|href|action|hx-[a-z]+|ws-connect|name|id|data-src|data-arguments|data-result)="[^"]*"|<textarea[^>]*>[^<]*</textarea>`)
 
 // checkTame holds that no text has become anything else.
 func checkTame(t *testing.T, where, page string) {

@@ -30,6 +30,7 @@ func (c *Console) keysSection() section {
 		"GET /people":               page("people", whole, c.listPeople),
 		"POST /people/{id}/disable": c.disablePerson,
 		"POST /people/{id}/enable":  c.enablePerson,
+		"GET /audit":                page("audit", whole, c.listAudit),
 	}}
 }
 

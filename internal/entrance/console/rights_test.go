@@ -27,6 +27,8 @@ func TestPeopleSeeWhatTheyMay(t *testing.T) {
 		{"testing a server", "/servers/shop/refresh", url.Values{}, 403, 403},
 		{"adding a server", "/servers", url.Values{"kind": {"url"}, "name": {"x"}, "url": {"http://127.0.0.1:1"}}, 403, 403},
 		{"approving", "/servers/gone/approve", url.Values{"held": {"read"}}, 403, 403},
+		{"the policy", "/policy", nil, 403, 200},
+		{"asking what would be decided", "/policy/explain", url.Values{"tool": {"shop__list_orders"}}, 403, 403},
 		{"the keys", "/keys", nil, 403, 403},
 		{"making a key", "/keys", url.Values{"name": {"more"}, "role": {"admin"}}, 403, 403},
 	}

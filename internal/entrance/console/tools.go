@@ -31,6 +31,10 @@ func (c *Console) toolsSection() section {
 		"GET /tools":             c.listTools,
 		"GET /tools/{name}":      page("tool", whole, func(v *visit) (*toolPage, error) { return c.toolPage(v, v.URL.Query()) }),
 		"POST /tools/{name}/try": c.tryTool,
+
+		"GET /tools/{name}/app":       c.showApp,
+		"POST /tools/{name}/app/call": c.callForApp,
+		"POST /tools/{name}/app/read": c.readForApp,
 	}}
 }
 
@@ -80,6 +84,7 @@ func (c *Console) listTools(v *visit) (answer, error) {
 
 type toolPage struct {
 	restapi.OneTool
+	App      app // shows the results
 	Profile  string
 	Received block
 	Dialect  schema.Dialect // shown beside the original
@@ -107,6 +112,7 @@ func (c *Console) toolPage(v *visit, q url.Values) (*toolPage, error) {
 		return nil, err
 	}
 	p := &toolPage{OneTool: one, Profile: q.Get("profile"), Dialect: schema.Dialect(q.Get("for")), May: v.who.MayCall()}
+	p.App = c.appOf(v, p.Profile, one.Canonical)
 	p.Received = code(text(v.lang, "tools.received"), one.Definition)
 	if !p.Dialect.Known() {
 		p.Dialect = schema.OpenAI
@@ -175,11 +181,27 @@ func (c *Console) tryTool(v *visit) (answer, error) {
 		p.Tried.Result = code(text(v.lang, "try.result"), out.Result)
 		p.Tried.Tokens = project.Tokens(out.Result)
 		p.Tried.Error = toolError(out.Result)
+		if out.Fitted != nil {
+			args = out.Fitted.Arguments
+		}
+		p.App.shows(args, c.inFull(v, out))
 	}
 	if out.Fitted != nil {
 		p.Tried.Got = code(text(v.lang, "try.fitted"), out.Fitted.Arguments)
 	}
 	return v.update("tool", "tried", p)
+}
+
+// inFull is the result of a call without the cuts that were made for a model.
+func (c *Console) inFull(v *visit, out restapi.CallAnswer) json.RawMessage {
+	if out.Ref == "" {
+		return out.Result
+	}
+	full, _, err := c.Calls.ReadResult(v.Context(), v.who, out.Ref)
+	if err != nil {
+		return out.Result
+	}
+	return full.Result
 }
 
 // toolError tells whether a result is marked as an error.

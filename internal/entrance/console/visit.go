@@ -11,6 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/base/stylesheet"
 	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 const (
@@ -130,6 +131,7 @@ func (c *Console) let(s section, h handler) http.HandlerFunc {
 			if r.Method == http.MethodPost || r.URL.Query().Has(saidKey) { // the form, or the page before, may be another gateway's
 				c.CatchUp(r.Context())
 			}
+			v.Request = r.WithContext(store.As(r.Context(), v.who.Actor()))
 			a, err = h(v)
 		}
 		if err != nil {
@@ -187,7 +189,7 @@ func (i input) Ticked(field, value string) bool { return slices.Contains(i.value
 func rejected(v *visit, err error) (input, bool) {
 	f := fault.As(err)
 	switch f.Code {
-	case fault.BadRequest, fault.BadConfig, fault.Conflict, fault.NotFound, fault.TooLarge:
+	case fault.BadRequest, fault.BadConfig, fault.Conflict, fault.NotFound, fault.UnknownTool, fault.TooLarge:
 		return input{f, v.PostForm}, true
 	}
 	return input{}, false

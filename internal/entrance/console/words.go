@@ -35,9 +35,11 @@ func (c *Console) words(lang locale.Language) template.FuncMap {
 
 // tones are the colors of badges, by kind and code; "" stands for all other codes.
 var tones = map[string]map[string]string{
+	"approval":   {"open": "warn", "approved": "good", "used": "good", "denied": "bad", "": "calm"},
 	"connection": {"ready": "good", "needs_login": "bad", "": "calm"},
 	"call":       {"ok": "good", "canceled": "calm", "question": "calm", "": "bad"},
 	"level":      {"error": "bad", "warn": "warn", "info": "good", "": "calm"},
+	"policy":     {"allow": "good", "approve": "warn", "deny": "bad", "": "calm"},
 	"rule":       {"on": "good", "shadow": "warn"},
 	"server":     {"up": "good", "down": "bad", "starting": "warn", "": "calm"},
 	"wait":       {"completed": "good", "failed": "bad", "input_required": "warn", "": "calm"},

@@ -25,7 +25,7 @@ func rpcError(err error) error {
 	}
 	code := mcp.CodeInternal
 	switch f.Code {
-	case fault.BadRequest, fault.UnknownTool, fault.NotFound, fault.Forbidden:
+	case fault.BadRequest, fault.UnknownTool, fault.NotFound, fault.Forbidden, fault.Denied:
 		code = mcp.CodeInvalidParams
 	}
 	typed, _ := json.Marshal(f) // strings and valid JSON only

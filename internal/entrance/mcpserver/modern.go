@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
@@ -144,7 +145,7 @@ func (v *visitor) subscribeAll(ctx context.Context, session *mcp.Session, uris [
 	for i, uri := range uris {
 		slots <- struct{}{}
 		wg.Go(func() {
-			good[i] = v.subscribeTo(ctx, session, uriParams(uri)) == nil
+			good[i] = v.subscribeTo(ctx, session, catalog.URIArgs(uri)) == nil
 			<-slots
 		})
 	}

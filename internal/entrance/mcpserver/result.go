@@ -100,7 +100,8 @@ func (v *visitor) inModern(req *mcp.Request, out *upstream.Outcome, round int, e
 	}
 	req.Sent = out.Release
 	raw := out.Raw
-	if req.Method == "resources/read" {
+	switch req.Method {
+	case "resources/read", "resources/directory/read", "skills/get":
 		raw = withCache(raw)
 	}
 	if mcp.ResultType(raw) != "" {

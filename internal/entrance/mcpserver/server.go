@@ -70,6 +70,8 @@ type Options struct {
 	Trace   *telemetry.Telemetry // nil: off
 	// May is the decision which tools an agent of a profile may use; nil: there are no agents.
 	May func(profile, agent string) (func(*catalog.Entry) bool, error)
+	// Changed is told that a server has other skills than it has listed; nil: nobody is.
+	Changed func(server tool.ServerID)
 	// Hold stores what is held for a session, which TakeUp gets at another replica; nil: there are none.
 	Hold func(ctx context.Context, session string, held []byte)
 }
@@ -78,7 +80,7 @@ type Options struct {
 func New(tools call.Viewer, calls Caller, servers *upstream.Pool, opts *Options) *Server {
 	s := &Server{tools: tools, calls: calls, servers: servers}
 	s.subscriptions.to = map[resource]*subscription{}
-	s.subscriptions.of = map[*mcp.Session]map[resource]bool{}
+	s.subscriptions.of = map[*mcp.Session]map[resource]string{}
 	s.subscriptions.ending = map[resource]chan struct{}{}
 	s.levels.of = map[*mcp.Session]string{}
 	if opts != nil {
@@ -148,6 +150,9 @@ func (v *visitor) info() mcp.Info {
 	}
 	if view, err := v.view(); err == nil {
 		info.Instructions = view.Instructions
+		if extensions, _ := view.Extensions(); extensions != nil {
+			info.Capabilities = mcp.With(capabilities, "extensions", extensions)
+		}
 	}
 	return info
 }
@@ -174,6 +179,8 @@ func (v *visitor) serve(ctx context.Context, req *mcp.Request) (json.RawMessage,
 		return v.list(ctx, req, era, catalog.ResourceKind, nil)
 	case "resources/templates/list":
 		return v.list(ctx, req, era, catalog.TemplateKind, nil)
+	case "skills/list":
+		return v.list(ctx, req, era, catalog.SkillKind, nil)
 	}
 	if strings.HasPrefix(req.Method, "tasks/") && v.server.opts.Waiting != nil && v.principal.MayCall() {
 		return v.task(ctx, req, era)
@@ -212,8 +219,15 @@ func (v *visitor) passedOn(method string) asker {
 		return v.getPrompt
 	case "resources/read":
 		return v.readResource
+	case "resources/directory/read":
+		return v.readDirectory
+	case "skills/get":
+		return v.getSkill
 	case "completion/complete":
 		return v.complete
+	}
+	if isExtension(method) {
+		return v.extension
 	}
 	return nil
 }
@@ -230,7 +244,10 @@ func (v *visitor) session(ctx context.Context, req *mcp.Request) (json.RawMessag
 		return v.unsubscribe(ctx, req)
 	case "logging/setLevel":
 		return v.setLevel(ctx, req)
-	case "notifications/roots/list_changed":
+	case "notifications/progress", "notifications/message": // of what we never asked
+		return nil, nil
+	}
+	if req.ID == nil && strings.HasPrefix(req.Method, "notifications/") { // to the servers that have a session for this client alone
 		v.server.servers.Tell(sessionOf(req), req.Method, req.Params)
 		return nil, nil
 	}
@@ -246,6 +263,10 @@ func (v *visitor) list(
 		return nil, rpcError(err)
 	}
 	cursor, _ := rawjson.String(rawjson.Get(req.Params, "cursor"))
+	view = view.As(v.principal)
+	if kind == catalog.ToolKind && mcp.Declares(req.Speaker().Capabilities, mcp.ExtensionApps) {
+		view = view.ForApps()
+	}
 	page, err := view.Page(era, kind, cursor, may)
 	if err != nil {
 		return nil, mcp.Errorf(mcp.CodeInvalidParams, "%v", err)
@@ -256,7 +277,7 @@ func (v *visitor) list(
 func (v *visitor) call(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error) {
 	raw := req.Params
 	tasks := call.NoTask
-	if req.Meta != nil && mcp.DeclaresTasks(req.Meta.Capabilities) {
+	if req.Meta != nil && mcp.Declares(req.Meta.Capabilities, mcp.ExtensionTasks) {
 		tasks = call.MayTask
 	}
 	if bytes.Contains(raw, []byte(`"task"`)) {

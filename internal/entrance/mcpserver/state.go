@@ -1,12 +1,9 @@
 package mcpserver
 
 import (
-	"bytes"
 	"crypto/cipher"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -80,37 +77,6 @@ func errState(why string) error {
 // binding is what a state belongs to: who asks, and for what.
 func (v *visitor) binding(req *mcp.Request) []byte {
 	b := []byte(v.principal.ID + "\x00" + v.profile + "\x00" + req.Method + "\x00")
-	sum := digest(mcp.Without(req.Params, "_meta", "inputResponses", "requestState"))
+	sum := rawjson.Digest(mcp.Without(req.Params, "_meta", "inputResponses", "requestState"))
 	return append(b, sum[:]...)
-}
-
-// digest is equal for two values that mean the same, whatever their order of members, whitespace and escapes.
-func digest(raw json.RawMessage) [sha256.Size]byte {
-	raw = bytes.TrimSpace(raw)
-	var parts [][]byte
-	kind := byte('v')
-	switch {
-	case len(raw) == 0:
-	case raw[0] == '{':
-		kind = '{'
-		for w := rawjson.Object(raw); w.Next(); {
-			value := digest(w.Value)
-			part := sha256.Sum256(append(rawjson.AppendString(nil, string(w.Key)), value[:]...))
-			parts = append(parts, part[:])
-		}
-		slices.SortFunc(parts, bytes.Compare)
-	case raw[0] == '[':
-		kind = '['
-		for w := rawjson.Array(raw); w.Next(); {
-			part := digest(w.Value)
-			parts = append(parts, part[:])
-		}
-	case raw[0] == '"':
-		text, _ := rawjson.String(raw)
-		kind = '"'
-		parts = [][]byte{[]byte(text)}
-	default:
-		parts = [][]byte{raw}
-	}
-	return sha256.Sum256(append([]byte{kind}, bytes.Join(parts, nil)...))
 }

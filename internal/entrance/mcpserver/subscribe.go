@@ -3,10 +3,13 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/mcp"
 )
 
@@ -14,7 +17,7 @@ import (
 type subscriptions struct {
 	mu sync.Mutex
 	to map[resource]*subscription
-	of map[*mcp.Session]map[resource]bool
+	of map[*mcp.Session]map[resource]string // the URIs that the sessions know them by
 
 	ending map[resource]chan struct{} // closed when the server has been told that nobody is left
 
@@ -55,10 +58,9 @@ func (s *Server) hold(ctx context.Context, session *mcp.Session) {
 	}
 	s.subscriptions.holding.Lock()
 	defer s.subscriptions.holding.Unlock()
-	uris := []string{}
-	for _, r := range s.subscriptions.which(session, func(resource) bool { return true }) {
-		uris = append(uris, r.uri)
-	}
+	s.subscriptions.mu.Lock()
+	uris := slices.AppendSeq([]string{}, maps.Values(s.subscriptions.of[session]))
+	s.subscriptions.mu.Unlock()
 	held, _ := json.Marshal(uris) // strings only
 	s.opts.Hold(ctx, session.ID, held)
 }
@@ -72,12 +74,12 @@ func (s *Server) TakeUp(_ context.Context, session *mcp.Session, held []byte) {
 	}
 	v := &visitor{server: s, profile: session.Group}
 	for _, uri := range uris {
-		server, _, err := v.owner(uriParams(uri))
-		r := resource{server, uri}
-		if err != nil || len(s.subscriptions.which(session, func(has resource) bool { return has == r })) > 0 {
+		at, err := v.owner(catalog.URIArgs(uri))
+		r := resource{at.server, at.uri}
+		if err != nil || len(s.subscriptions.which(session, func(has resource, _ string) bool { return has == r })) > 0 {
 			continue
 		}
-		sub, first, err := s.subscriptions.add(r, session)
+		sub, first, err := s.subscriptions.add(r, session, uri)
 		if err == nil && first {
 			s.work.Go(func() { s.begin(s.ctx, r, sub) })
 		}
@@ -86,13 +88,13 @@ func (s *Server) TakeUp(_ context.Context, session *mcp.Session, held []byte) {
 
 // subscribeTo lets a session hear of the resource that params name.
 func (v *visitor) subscribeTo(ctx context.Context, session *mcp.Session, params json.RawMessage) error {
-	server, uri, err := v.owner(params)
+	at, err := v.readable(params)
 	if err != nil {
 		return err
 	}
 	subs := &v.server.subscriptions
-	r := resource{server, uri}
-	sub, first, err := subs.add(r, session)
+	r := resource{at.server, at.uri}
+	sub, first, err := subs.add(r, session, at.asked)
 	if err != nil {
 		return err
 	}
@@ -118,26 +120,26 @@ func (s *Server) begin(ctx context.Context, r resource, sub *subscription) {
 	if sub.after != nil {
 		<-sub.after
 	}
-	_, sub.err = s.servers.Ask(ctx, r.server, "resources/subscribe", uriParams(r.uri))
+	_, sub.err = s.servers.Ask(ctx, r.server, "resources/subscribe", catalog.URIArgs(r.uri))
 	if sub.err != nil {
 		s.subscriptions.refused(r, sub)
 	}
 	close(sub.asked)
 }
 
-// add puts a session in; first tells that the server is still to be asked.
-func (s *subscriptions) add(r resource, session *mcp.Session) (sub *subscription, first bool, err error) {
+// add puts a session in, which knows the resource by a URI; first tells that the server is still to be asked.
+func (s *subscriptions) add(r resource, session *mcp.Session, uri string) (sub *subscription, first bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	mine := s.of[session]
-	if len(mine) >= maxSubscriptions && !mine[r] {
+	if len(mine) >= maxSubscriptions && mine[r] == "" {
 		return nil, false, mcp.Errorf(mcp.CodeInvalidRequest, "a session may have at most %d subscriptions", maxSubscriptions)
 	}
 	if mine == nil {
-		mine = map[resource]bool{}
+		mine = map[resource]string{}
 		s.of[session] = mine
 	}
-	mine[r] = true
+	mine[r] = uri
 	sub = s.to[r]
 	if sub == nil {
 		first = true
@@ -196,11 +198,11 @@ func (s *subscriptions) forget(r resource, session *mcp.Session) (last bool) {
 }
 
 // which are the resources that a session subscribed to and that fit.
-func (s *subscriptions) which(session *mcp.Session, fit func(resource) bool) (found []resource) {
+func (s *subscriptions) which(session *mcp.Session, fit func(r resource, uri string) bool) (found []resource) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for r := range s.of[session] {
-		if fit(r) {
+	for r, uri := range s.of[session] {
+		if fit(r, uri) {
 			found = append(found, r)
 		}
 	}
@@ -212,15 +214,11 @@ func (v *visitor) unsubscribe(ctx context.Context, req *mcp.Request) (json.RawMe
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range v.server.subscriptions.which(req.Session, func(r resource) bool { return r.uri == uri }) {
+	for _, r := range v.server.subscriptions.which(req.Session, func(_ resource, known string) bool { return known == uri }) {
 		v.server.drop(context.WithoutCancel(ctx), r, req.Session)
 	}
 	v.server.hold(context.WithoutCancel(ctx), req.Session)
 	return json.RawMessage("{}"), nil
-}
-
-func uriParams(uri string) json.RawMessage {
-	return append(rawjson.AppendString([]byte(`{"uri":`), uri), '}')
 }
 
 // drop removes a session and tells the server if it was the last. A server that cannot be told has forgotten anyway.
@@ -234,11 +232,11 @@ func (s *Server) drop(ctx context.Context, r resource, session *mcp.Session) {
 	case <-last.asked: // else the server could hear of the end first
 	case <-ctx.Done():
 	}
-	s.servers.Ask(ctx, r.server, "resources/unsubscribe", uriParams(r.uri))
+	s.servers.Ask(ctx, r.server, "resources/unsubscribe", catalog.URIArgs(r.uri))
 }
 
 func (s *Server) unsubscribeAll(ctx context.Context, session *mcp.Session) {
-	for _, r := range s.subscriptions.which(session, func(resource) bool { return true }) {
+	for _, r := range s.subscriptions.which(session, func(resource, string) bool { return true }) {
 		s.drop(ctx, r, session)
 	}
 }
@@ -248,9 +246,12 @@ func (s *Server) Updated(server tool.ServerID, params json.RawMessage) {
 	uri, _ := rawjson.String(rawjson.Get(params, "uri"))
 	s.subscriptions.mu.Lock()
 	defer s.subscriptions.mu.Unlock()
-	if sub := s.subscriptions.to[resource{server, uri}]; sub != nil {
+	r := resource{server, uri}
+	if sub := s.subscriptions.to[r]; sub != nil {
 		for session := range sub.sessions {
-			session.Notify(context.Background(), "notifications/resources/updated", params)
+			known := rawjson.AppendString(nil, s.subscriptions.of[session][r])
+			told := mcp.Edit(params, "uri", func([]byte) []byte { return known })
+			session.Notify(context.Background(), "notifications/resources/updated", told)
 		}
 	}
 }
@@ -266,6 +267,6 @@ func (s *Server) Reopened(ctx context.Context, server tool.ServerID) {
 	}
 	s.subscriptions.mu.Unlock()
 	for _, uri := range uris {
-		s.servers.Ask(ctx, server, "resources/subscribe", uriParams(uri))
+		s.servers.Ask(ctx, server, "resources/subscribe", catalog.URIArgs(uri))
 	}
 }

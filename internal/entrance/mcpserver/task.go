@@ -23,7 +23,7 @@ func (v *visitor) Detached(req *mcp.Request, h call.Handle) bool {
 	case wantsTask(req):
 		raw = append(append([]byte(`{"task":`), legacyTask(&h.Waiting)...), '}')
 		v.watchTask(h.ID, req.Session)
-	case req.Meta != nil && mcp.DeclaresTasks(req.Meta.Capabilities):
+	case req.Meta != nil && mcp.Declares(req.Meta.Capabilities, mcp.ExtensionTasks):
 		raw = append([]byte(`{"resultType":"task","_meta":{"`+mcp.MetaServer+`":`), v.server.self...)
 		raw = append(appendTask(append(raw, "},"...), &h.Waiting), '}')
 	default:
@@ -130,7 +130,7 @@ func (v *visitor) task(ctx context.Context, req *mcp.Request, era mcp.Era) (json
 	switch {
 	case modern && req.Method != "tasks/get" && req.Method != "tasks/update" && req.Method != "tasks/cancel":
 		return nil, mcp.Errorf(mcp.CodeMethodNotFound, "revision %s has no method %s", mcp.ModernVersion, req.Method)
-	case modern && !mcp.DeclaresTasks(req.Meta.Capabilities):
+	case modern && !mcp.Declares(req.Meta.Capabilities, mcp.ExtensionTasks):
 		return nil, mcp.MissingExtension(mcp.ExtensionTasks)
 	case req.Method == "tasks/list":
 		return v.listTasks(ctx, req)

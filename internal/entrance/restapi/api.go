@@ -17,6 +17,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/inbound"
+	"github.com/toolfit/toolfit/internal/gateway/approval"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/oauth"
 	"github.com/toolfit/toolfit/internal/gateway/record"
@@ -36,15 +37,18 @@ type Parts struct {
 	Records     *record.Log // its last records may not be in Store yet; nil: there are none
 	Keys        *access.Keys
 	Connections *oauth.Connections
+	Desk        *approval.Desk
 	Events      *Events
 	Tests       Tests
 	Work        Work
 	Admit       func(*http.Request) (access.Principal, error)
 	BasePath    string // the prefix of /api/v1 that clients see
-	MaxBody     int64
-	Metrics     *Metrics             // nil: not counted
-	Trace       *telemetry.Telemetry // nil: off
-	Logger      *slog.Logger
+	// ApprovalPage is where people decide a question.
+	ApprovalPage func(id string) string
+	MaxBody      int64
+	Metrics      *Metrics             // nil: not counted
+	Trace        *telemetry.Telemetry // nil: off
+	Logger       *slog.Logger
 }
 
 // API serves the routes.
@@ -116,14 +120,17 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, to route) {
 }
 
 func (a *API) answer(r *http.Request, to route) (any, error) {
-	who, err := a.Admit(r)
-	if err != nil {
-		return nil, err
+	q := &request{Request: r}
+	var err error
+	if to.needs&signed == 0 {
+		if q.who, err = a.Admit(r); err != nil {
+			return nil, err
+		}
+		q.Request = r.WithContext(store.As(r.Context(), q.who.Actor()))
 	}
-	q := &request{Request: r, who: who}
 	q.query, err = parseURL(r.URL)
 	if err == nil && to.needs&admin != 0 {
-		err = needAdmin(who)
+		err = needAdmin(q.who)
 	}
 	if err == nil && to.needs&body != 0 {
 		q.body, err = access.ReadBody(r, a.MaxBody)

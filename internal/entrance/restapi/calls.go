@@ -35,8 +35,9 @@ type Call struct {
 	TokensIn   int64     `json:"tokens_in"` // estimates, as are the next two
 	TokensFull int64     `json:"tokens_full"`
 	TokensSent int64     `json:"tokens_sent"`
-	Rule       string    `json:"rule,omitempty"` // that shortened the result
-	Ref        string    `json:"ref,omitempty"`  // of the stored result
+	Rule       string    `json:"rule,omitempty"`   // that shortened the result
+	Ref        string    `json:"ref,omitempty"`    // of the stored result
+	Policy     string    `json:"policy,omitempty"` // which rules of the policy applied; only for those who may read everything
 	Trace      string    `json:"trace,omitempty"`
 
 	Repairs   json.RawMessage  `json:"repairs,omitempty"`   // what was changed in the arguments
@@ -45,8 +46,12 @@ type Call struct {
 	Waits
 }
 
-// showCall shows a record without its arguments, which may be long.
-func showCall(c store.Call) Call {
+// showCall shows a record without its arguments, which may be long. Callers do not see which rules of the policy applied: a model
+// could only try to get around them.
+func showCall(c store.Call, who access.Principal) Call {
+	if !who.MayRead() {
+		c.Policy = ""
+	}
 	var repairs json.RawMessage
 	if json.Valid([]byte(c.Repairs)) { // else there were none
 		repairs = json.RawMessage(c.Repairs)
@@ -58,13 +63,14 @@ func showCall(c store.Call) Call {
 		Level:      c.Level,
 		DurationMS: float64(c.Duration.Microseconds()) / 1000, BytesIn: c.BytesIn, BytesFull: c.BytesFull, BytesSent: c.BytesSent,
 		TokensIn: c.TokensIn, TokensFull: c.TokensFull, TokensSent: c.TokensSent, Rule: c.Rule, Ref: c.Ref, Trace: c.Trace,
+		Policy: c.Policy,
 	}
 }
 
 // showWhole shows a record with its arguments. Callers do not see values bound by the
 // configuration.
 func showWhole(c store.Call, who access.Principal) Call {
-	out := showCall(c)
+	out := showCall(c, who)
 	out.Arguments = c.Arguments
 	if out.Arguments != nil && !who.MayRead() {
 		out.Arguments = &store.Arguments{Sent: c.Arguments.Sent}
@@ -124,7 +130,7 @@ func (a *API) pageOf(ctx context.Context, f callFilter) (CallPage, error) {
 		return out, err
 	}
 	for _, c := range rows {
-		out.Calls = append(out.Calls, showCall(c))
+		out.Calls = append(out.Calls, showCall(c, f.who))
 	}
 	if len(rows) == f.Limit {
 		out.Next = rows[len(rows)-1].ID

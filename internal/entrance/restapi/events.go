@@ -86,6 +86,7 @@ type listener struct {
 	heard chan notice
 	wants atomic.Pointer[map[string]bool] // topics; nil before the first subscription
 	lost  atomic.Int64                    // what there was no room for, until it is told
+	wake  chan struct{}                   // tells that other gateways could not tell something
 }
 
 // NewEvents makes Events. Run watches the servers; Close ends all connections.
@@ -201,7 +202,7 @@ func (e *Events) join(who string) (*listener, error) {
 	case err != nil:
 		return nil, fault.New(fault.RateLimited, "%d event connections are open already", maxListeners).WithHint("try again later")
 	}
-	l := &listener{who: who, heard: make(chan notice, 64)}
+	l := &listener{who: who, heard: make(chan notice, 64), wake: make(chan struct{}, 1)}
 	e.listeners[l] = struct{}{}
 	if e.last == nil {
 		e.last = now

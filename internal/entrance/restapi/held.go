@@ -37,6 +37,11 @@ func (a *API) mayDecide(who access.Principal, id tool.ServerID) error {
 	return err
 }
 
+// HeldList is what is held of a server.
+type HeldList struct {
+	Held []catalog.Held `json:"held"`
+}
+
 // HeldOf returns what is held of a server.
 func (a *API) HeldOf(who access.Principal, id tool.ServerID) ([]catalog.Held, error) {
 	if !who.MayRead() {

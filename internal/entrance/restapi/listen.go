@@ -126,6 +126,7 @@ func (c *connection) serve(admit func(context.Context) error) {
 			}
 			err = c.tellCall(ctx, call)
 			c.events.records.Drained(c.calls)
+		case <-c.listener.wake: // something was lost
 		case h := <-c.listener.heard:
 			if data, ok := h.show(c); ok && c.topics[h.topic] { // it may have unsubscribed meanwhile
 				err = c.send(ctx, h.topic, h.at, data)
@@ -254,7 +255,7 @@ func (c *connection) tellCall(ctx context.Context, call store.Call) error {
 	if !c.wantsCall(call) {
 		return nil
 	}
-	return c.send(ctx, callFinished, call.At.Add(call.Duration), showCall(call))
+	return c.send(ctx, callFinished, call.At.Add(call.Duration), showCall(call, c.who))
 }
 
 // wantsCall tells whether the client may see a call, and subscribed to it.

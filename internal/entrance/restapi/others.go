@@ -211,5 +211,9 @@ func (e *Events) hear(message string) {
 	defer e.mu.Unlock()
 	for l := range e.listeners {
 		l.lost.Add(max(lost, 1))
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
 	}
 }

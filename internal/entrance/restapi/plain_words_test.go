@@ -88,7 +88,7 @@ var long = flag.Bool("long", false, "send every wrong value as every member, not
 // some are the wrong values for the n-th thing that is tried: a few, others each time, or all.
 func some(n int, wrong []string) (few []string) {
 	for i, one := range wrong {
-		if *long || i%8 == n%8 {
+		if *long || i%16 == n%16 {
 			few = append(few, one)
 		}
 	}

@@ -91,7 +91,7 @@ func (a *API) WritePrompt(ctx context.Context, who access.Principal, in PromptQu
 	}
 	p := Prompt{Format: req.Variant.Format, Text: page.Text, Tokens: tokens.Estimate(page.Text), Detail: detailOf(page.Plan)}
 	if v, err := a.Catalog.View(v.Profile); err == nil { // it may have been listed meanwhile
-		p.List = tokens.Estimate(v.List())
+		p.List = tokens.Estimate(v.As(who).List())
 	}
 	for _, t := range page.Refused {
 		p.SetAside = append(p.SetAside, SetAside{t.Name, t.Err.Error()})

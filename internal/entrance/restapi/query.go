@@ -92,6 +92,7 @@ var outcomes = []string{"ok", "tool_error", "question", "error", "canceled"}
 // callFilter selects calls.
 type callFilter struct {
 	store.CallFilter
+	who     access.Principal
 	limit   int  // 0: not given
 	waiting bool // open calls that outlive their requests, rather than records
 }
@@ -108,7 +109,7 @@ func (f *callFilter) page() (int, error) {
 func parseFilter(q url.Values, who access.Principal) (f callFilter, err error) {
 	for key, into := range map[string]*string{
 		"server": &f.Server, "tool": &f.Tool, "principal": &f.Principal, "agent": &f.Agent, "session": &f.Session,
-		"outcome": &f.Outcome, "cursor": &f.Before,
+		"outcome": &f.Outcome, "policy": &f.Policy, "cursor": &f.Before,
 	} {
 		*into = q.Get(key)
 		if !isText(*into) {
@@ -140,8 +141,12 @@ func parseFilter(q url.Values, who access.Principal) (f callFilter, err error) {
 	if !f.Until.IsZero() {
 		f.Until = f.Until.Add(-1) // until is exclusive
 	}
+	f.who = who
 	if !who.MayRead() {
 		f.Principal = who.ID
+		if f.Policy != "" {
+			return f, who.Forbidden("%s may not read the policy")
+		}
 	}
 	return f, nil
 }
@@ -156,5 +161,5 @@ func (f *callFilter) matches(c store.Call) bool {
 			return false
 		}
 	}
-	return f.Began(c.At)
+	return f.Began(c.At) && (f.Policy == "" || strings.Contains(c.Policy+",", " "+f.Policy+","))
 }

@@ -24,8 +24,9 @@ type route struct {
 type needs int
 
 const (
-	admin needs = 1 << iota // an administrator, checked before the body is read; every method checks its caller itself
-	body                    // the body of the request
+	admin  needs = 1 << iota // an administrator, checked before the body is read; every method checks its caller itself
+	body                     // the body of the request
+	signed                   // nobody is admitted: the route checks the signature of its body itself
 )
 
 // routes are all routes. openapi.json describes each.
@@ -36,6 +37,7 @@ func (a *API) routes() []route {
 		{"GET /servers/{id}", 0, a.server},
 		{"DELETE /servers/{id}", 0, removes(a.RemoveServer)},
 		{"POST /servers/{id}/refresh", 0, byID(a.RefreshServer)},
+		{"GET /servers/{id}/held", 0, a.held},
 		{"POST /servers/{id}/approve", admin | body, decides("approved", a.ApproveHeld)},
 		{"POST /servers/{id}/keep-out", admin | body, decides("kept_out", a.KeepOutHeld)},
 		{"GET /tools", 0, a.tools},
@@ -56,6 +58,8 @@ func (a *API) routes() []route {
 		{"GET /rules", 0, a.listRules},
 		{"PUT /rules/{id}", admin | body, a.putRule},
 		{"DELETE /rules/{id}", 0, removes(a.DeleteRule)},
+		{"GET /policy", 0, a.policy},
+		{"POST /policy/explain", admin | body, a.explainPolicy},
 		{"GET /runs", 0, a.runs},
 		{"POST /runs", body, a.startRun},
 		{"GET /runs/{id}", 0, a.oneRun},
@@ -89,9 +93,14 @@ func (a *API) routes() []route {
 		{"GET /values", 0, a.listValues},
 		{"PUT /values/{id}", body, a.setValue},
 		{"DELETE /values/{id}", 0, removes(quietly(a.RemoveValue))},
+		{"GET /approvals", 0, a.listApprovals},
+		{"GET /approvals/{id}", 0, a.readApproval},
+		{"POST /approvals/{id}", body, a.decideApproval},
+		{"POST /approvals/{id}/webhook", signed | body, a.decideSigned},
 		{"GET /people", 0, a.listPeople},
 		{"POST /people/{id}/disable", 0, byID(a.DisablePerson)},
 		{"POST /people/{id}/enable", 0, byID(a.EnablePerson)},
+		{"GET /audit", admin, a.audit},
 		{"GET /openapi.json", 0, a.openAPI},
 		{"GET /events", 0, a.events},
 	}
@@ -143,6 +152,11 @@ func (a *API) addServer(q *request) (any, error) {
 	return created{"/servers/" + url.PathEscape(string(s.ID)), s}, err
 }
 
+func (a *API) held(q *request) (any, error) {
+	held, err := a.HeldOf(q.who, tool.ServerID(q.id()))
+	return HeldList{held}, err
+}
+
 // decides is a route by which an administrator decides about what is held of a server.
 func decides(done string, f func(context.Context, access.Principal, tool.ServerID, ...string) (int, error)) func(*request) (any, error) {
 	return func(q *request) (any, error) {
@@ -180,6 +194,10 @@ func (a *API) listRules(q *request) (any, error) {
 	return RuleList{rules}, err
 }
 
+func (a *API) policy(q *request) (any, error) {
+	return a.ListPolicy(q.Context(), q.who)
+}
+
 func (a *API) putRule(q *request) (any, error) {
 	return a.SaveRule(q.Context(), q.who, q.id(), q.body)
 }
@@ -212,6 +230,8 @@ func (a *API) listPeople(q *request) (any, error) {
 	people, err := a.ListPeople(q.Context(), q.who, q.URL.Query().Get("q"))
 	return map[string]any{"people": people}, err
 }
+
+func (a *API) audit(q *request) (any, error) { return a.ListAudit(q.Context(), q.who, q.query) }
 
 func (a *API) createKey(q *request) (any, error) {
 	in := KeyConfig{Role: access.Caller}

@@ -23,7 +23,8 @@ type Server struct {
 	State     upstream.State  `json:"state"`
 	Reason    string          `json:"reason,omitempty"`
 	Warning   string          `json:"warning,omitempty"`
-	Notes     []string        `json:"notes,omitempty"` // what of its list was left out, and why
+	Sandbox   string          `json:"sandbox,omitempty"` // how it is enforced
+	Notes     []string        `json:"notes,omitempty"`   // what of its list was left out, and why
 	Info      json.RawMessage `json:"info,omitempty"`
 	Tools     int             `json:"tools"`
 	Held      []string        `json:"held,omitempty"`     // what waits for approval: tools by name, all else as kind:name

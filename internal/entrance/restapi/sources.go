@@ -81,11 +81,12 @@ func (s Sources) shown(srv Server, who access.Principal) (Server, bool) {
 	srv.Stderr = nil
 	srv.Held = nil
 	srv.KeptOut = nil
+	srv.Sandbox = ""
 	srv.Notes = nil
 	srv.Warning = ""
 	if view, err := s.Catalog.View(who.OwnProfile()); err == nil {
 		srv.Tools = 0
-		for _, e := range view.Entries {
+		for _, e := range view.As(who).Entries {
 			if e.Server == srv.ID {
 				srv.Tools++
 			}
@@ -103,7 +104,7 @@ func (s Sources) sees(who access.Principal, id tool.ServerID) bool {
 func oneServer(known catalog.Server, st upstream.Status) Server {
 	s := Server{
 		ID: known.ID, Source: FromFile, Kind: st.Kind, State: st.State, Reason: st.Reason, Info: known.Info, Tools: known.Tools,
-		Held: known.Held, KeptOut: known.KeptOut, Notes: known.Notes,
+		Held: known.Held, KeptOut: known.KeptOut, Sandbox: st.Sandbox, Notes: known.Notes,
 		Sessions: st.Sessions, Era: known.Era, ListedAt: moment(known.ListedAt), CheckedAt: moment(known.CheckedAt), Stderr: st.Stderr,
 	}
 	switch {

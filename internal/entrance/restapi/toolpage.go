@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/scan"
 	"github.com/toolfit/toolfit/internal/core/tokens"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
@@ -38,9 +39,18 @@ type ToolRow struct {
 	Tokens      int // of the definition, estimated
 }
 
+// wholeFor is what the caller sees of a profile. Admins see all of it, whatever the policy denies them.
+func (a *API) wholeFor(who access.Principal, profile string) (*catalog.View, error) {
+	v, err := a.viewOf(who, profile)
+	if err == nil && who.MayAdmin() {
+		return a.Catalog.View(v.Profile)
+	}
+	return v, err
+}
+
 // PageTools returns a page of the tools that the caller may see.
 func (a *API) PageTools(who access.Principal, q ToolQuery) (ToolPage, error) {
-	v, err := a.viewOf(who, q.Profile)
+	v, err := a.wholeFor(who, q.Profile)
 	if err != nil {
 		return ToolPage{}, err
 	}
@@ -88,11 +98,12 @@ type OneTool struct {
 	InputSchema json.RawMessage // of what is shown
 	Tokens      int             // of the definition, estimated
 	Fitted      []schema.Fitted // in each dialect, by its name
+	Findings    []scan.Finding  // what the scan found in it; only for those who may read what is held
 }
 
 // ShowTool returns a tool as its server sent it, and in each dialect.
 func (a *API) ShowTool(who access.Principal, profile, name string) (OneTool, error) {
-	v, err := a.viewOf(who, profile)
+	v, err := a.wholeFor(who, profile)
 	if err != nil {
 		return OneTool{}, err
 	}
@@ -102,6 +113,9 @@ func (a *API) ShowTool(who access.Principal, profile, name string) (OneTool, err
 	}
 	one := OneTool{Tool: oneTool(e), Own: ownName(e), InputSchema: e.InputSchema(), Tokens: tokens.Estimate(e.Raw())}
 	one.Fitted = fitAlone(v, e)
+	if who.MayRead() {
+		one.Findings = a.Catalog.Findings(e.Server, e.Definition.Name)
+	}
 	return one, nil
 }
 

@@ -150,6 +150,7 @@ func (a *API) tools(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	v = v.As(r.who)
 	if q.Has("for") {
 		return fitTools(v, schema.Dialect(q.Get("for")), q)
 	}

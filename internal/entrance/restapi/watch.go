@@ -56,7 +56,7 @@ func (w *CallWatch) Tell(ctx context.Context, tell func(c Call, gap bool) error)
 			if !gap && !w.filter.matches(c) {
 				continue
 			}
-			if err := tell(showCall(c), gap); err != nil {
+			if err := tell(showCall(c, w.filter.who), gap); err != nil {
 				return err
 			}
 		}

@@ -102,10 +102,17 @@ func (c *Caller) once(ctx context.Context, s *sent, req *Request, rec *recording
 	}
 	msg, err := c.fit(ctx, s, req)
 	if err != nil {
-		return out, err
+		return out, c.orDenied(s, req, rec, err)
 	}
 	if c.log.Refuses() != nil && !s.entry.ReadOnly() {
 		return out, ErrUnrecordable
+	}
+	if !s.entry.Own && s.view.Ruled() {
+		rec.sends(s, req)
+		p := Permission{Tool: s.entry.PolicyTool(), Args: s.fitted.Args, after: c.detachAfter(s, req)}
+		if err := c.permit(ctx, s.view, req, rec, p); err != nil {
+			return out, err
+		}
 	}
 	switch {
 	case s.own(FetchResult):

@@ -25,6 +25,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/core/policy"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
@@ -95,6 +96,10 @@ type Options struct {
 	FindElements func(ctx context.Context, req *Request, entry *catalog.Entry, args json.RawMessage) (found, answer json.RawMessage, err error)
 	// SignIn asks the caller's client to let a person sign in to a server, and tells whether they have; nil: nobody is asked.
 	SignIn func(ctx context.Context, req *Request, server tool.ServerID) bool
+	// Approve asks a person about a call with exactly these arguments, and uses their yes; nil: nobody can be asked.
+	Approve func(ctx context.Context, p *Permission) (Approved, error)
+	// Count counts a call for limits, or returns which one is reached, and for how long; over is -1 if none is. nil: nothing is counted.
+	Count func(ctx context.Context, counts []policy.Count, now time.Time) (over int, wait time.Duration)
 	// JQ runs a model's jq program in a separate process; nil: jq is off.
 	JQ func(ctx context.Context, who, program string, value []byte) ([]byte, error)
 	// PastResults returns stored results, as examples for prompts; nil: there are none.
@@ -215,7 +220,7 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 		return nil, err
 	}
 	c.opts.Started(rec.call)
-	if req.Tasks == AsTask {
+	if req.Tasks == AsTask || s.view.Ruled() {
 		ctx, rec.stop = context.WithCancelCause(ctx)
 		defer rec.stop(nil)
 	}
@@ -223,6 +228,7 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	rec.ended()
 	rec.sent(&s)
 	if err == nil && out.Kind != upstream.Complete {
+		rec.goesOn(ctx, out)
 		out, err = c.afterwards(ctx, &s, &req, rec, out)
 	}
 	if req.Tasks == AsTask {
@@ -253,6 +259,7 @@ func (c *Caller) finish(ctx context.Context, s *sent, req *Request, rec *recordi
 }
 
 // Curl is the HTTP request that a call of an API's tool would send, as a command line without secrets. Nothing is sent.
+// What the policy denies is refused.
 func (c *Caller) Curl(ctx context.Context, req Request) (string, error) {
 	s, err := c.resolve(ctx, &req)
 	if err != nil {
@@ -261,6 +268,9 @@ func (c *Caller) Curl(ctx context.Context, req Request) (string, error) {
 	msg, err := c.fit(ctx, &s, &req)
 	if err != nil {
 		return "", err
+	}
+	if d := s.view.Decide(req.Principal, s.entry, s.fitted.Args, c.opts.Now()); d.Verdict == policy.Deny {
+		return "", Denied(&d, s.entry.PolicyTool())
 	}
 	return c.servers.Curl(ctx, msg)
 }

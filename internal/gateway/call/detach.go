@@ -53,7 +53,8 @@ type detaching struct {
 	over   bool                    // there is an outcome: it is too late to detach
 	task   *upstreamTask           // that the server made; nil: it made none
 	heard  *string                 // the last progress, if it was asked for on our own behalf; nil: it was not
-	stop   context.CancelCauseFunc // ends a call that is a task from the beginning; nil for others
+	stop   context.CancelCauseFunc // ends a call that is a task from the beginning, or waits for a person; nil for others
+	person string                  // what a person is to decide first: until then nothing is sent; "": nothing
 }
 
 // sends notes what is sent.
@@ -256,7 +257,12 @@ func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) 
 	if r.heard != nil {
 		w.Message = *r.heard
 	}
-	c.slow.Store(e.Name, true)
+	if r.person != "" {
+		w.For = store.ForPerson
+		w.Message = r.person
+	} else {
+		c.slow.Store(e.Name, true)
+	}
 	live, err := c.opts.Waiting.Add(ctx, w, cancel)
 	if err != nil {
 		r.caller.opts.Logger.Warn("a call could not be detached", "call", r.call.ID, "tool", e.Name, "error", fault.As(err))

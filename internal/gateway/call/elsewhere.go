@@ -6,6 +6,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 )
 
@@ -40,6 +41,14 @@ func (c *Caller) DoElsewhere(ctx context.Context, req Request, to Elsewhere) (re
 	}
 	if c.log.Refuses() != nil {
 		return nil, ErrUnrecordable
+	}
+	view, err := c.tools.View(req.Profile)
+	if err != nil {
+		return nil, err
+	}
+	p := Permission{Tool: catalog.UnknownTool(to.Server, to.Tool), Args: s.fitted.Args}
+	if err := c.permit(ctx, view, &req, rec, p); err != nil {
+		return nil, err
 	}
 	out, isError, err := to.Send(ctx, s.fitted.Args)
 	if err != nil {

@@ -12,9 +12,13 @@ import (
 // fit makes the server's message: the tool under its server's own name, and arguments that it takes. What fits keeps its bytes.
 func (c *Caller) fit(ctx context.Context, s *sent, req *Request) (upstream.Call, error) {
 	given := orNone(s.args)
+	view := s.view
+	if s.dialect.CountsTools() { // its schemas depend on which tools the caller sees
+		view = view.As(req.Principal)
+	}
 	fitting, span := c.opts.Trace.Begin(ctx, "fit")
 	var err error
-	s.fitted, err = s.view.Fit(fitting, s.entry, s.dialect, given)
+	s.fitted, err = view.Fit(fitting, s.entry, s.dialect, given)
 	span.Fitted(&s.fitted, err)
 	c.opts.Metrics.fitted(s.fitted, err)
 	if err != nil {

@@ -34,9 +34,12 @@ type saved struct {
 	Call        store.Call       `json:"call"`
 	Span        string           `json:"span,omitempty"` // of the call so far
 	Notes       []string         `json:"notes,omitempty"`
+	Counted     string           `json:"counted,omitempty"`
 	Task        upstreamTask     `json:"task,omitzero"`
 	State       json.RawMessage  `json:"state,omitempty"` // a modern server's, which it gets back with the answers
 	Asks        bool             `json:"asks,omitempty"`  // a modern server wants to be called again with answers
+	Person      string           `json:"person,omitempty"`
+	Permitted   string           `json:"permitted,omitempty"`
 }
 
 // speaker is the client, without the ways to reach it.
@@ -58,6 +61,7 @@ func (r *recording) state() saved {
 		Budget: req.Budget, AsRuled: req.AsRuled, MaxChars: req.MaxChars, Whole: req.Whole, Environment: req.Environment,
 		From:   speaker{from.Era, from.Info, from.Capabilities, from.Level, from.Header},
 		Params: mcp.Without(params, "inputResponses", "requestState"), Call: r.call, Notes: r.notes, Span: r.span.Parent(),
+		Person: r.person, Permitted: r.permitted, Counted: r.counted,
 	}
 	if r.task != nil {
 		body.Task = *r.task
@@ -109,7 +113,9 @@ func (c *Caller) reopen(ctx context.Context, l *waiting.Live, w store.Waiting) (
 		From:   mcp.Speaker{Era: s.From.Era, Info: s.From.Info, Capabilities: s.From.Capabilities, Level: s.From.Level, Header: s.From.Header},
 		Client: asking{l, s.From.Capabilities}, Tasks: MayTask,
 	}
-	r.rec = &recording{caller: c, call: s.Call, notes: s.Notes, given: params.Args}
+	r.rec = &recording{
+		caller: c, call: s.Call, notes: s.Notes, given: params.Args, permitted: s.Permitted, counted: s.Counted,
+	}
 	r.rec.live = l
 	r.rec.task = &s.Task
 	r.sent, err = c.resolve(ctx, &r.req)
@@ -195,6 +201,12 @@ func (c *Caller) GoOn(ctx context.Context, l *waiting.Live) {
 		c.lookAtTask(ctx, l, r)
 	case r.Asks:
 		c.sendAnswers(ctx, r)
+	case r.Person != "": // nothing was sent: the question is asked again, or its answer used
+		if err := withdraw(ctx, l); err != nil {
+			l.After(retryTask)
+			return
+		}
+		c.sendAgain(ctx, r)
 	case w.Again && w.Attempt <= maxAttempts:
 		r.rec.note("sent again: the gateway that sent it first has gone")
 		if err := withdraw(ctx, l); err != nil {

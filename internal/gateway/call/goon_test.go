@@ -8,14 +8,23 @@ import (
 	"testing"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/gateway/waiting"
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// The question of the attempt that was lost must not keep the call waiting.
+// The question of the attempt that was lost must not keep the call waiting. For limits it is one call.
 func TestACallThatIsSentAgainAsksAnew(t *testing.T) {
 	y := newYard(t, store.WaitingLimits{})
+	cfg, err := config.Parse("toolfit.yaml", []byte("mcpServers: {s: {command: s}}\npolicy: [{name: all, limit: 1/h}]\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y.tools.(*catalog.Catalog).Apply(cfg)
+	y.opts.Count = access.NewLimits(y.store, nil).Count
 	y.send = func(ctx context.Context, c upstream.Call) (upstream.Outcome, error) {
 		said, err := c.Peer.Ask(ctx, "elicitation/create", json.RawMessage(`{"message":"name?"}`))
 		return upstream.Outcome{Raw: json.RawMessage(`{"content":[],"said":` + string(said) + `}`)}, err

@@ -24,7 +24,7 @@ type Results interface {
 
 // project cuts a result to what its reader needs. The full result is stored first; if that fails, nothing is left out.
 func (c *Caller) project(ctx context.Context, s *sent, req *Request, rec *recording, full json.RawMessage) json.RawMessage {
-	if s.entry.Own || req.Whole {
+	if s.entry.Own || req.Whole || s.fromApp || s.entry.AppOnly() { // no model reads what an app asks for
 		return full
 	}
 	settings := &s.view.Results
@@ -41,6 +41,7 @@ func (c *Caller) project(ctx context.Context, s *sent, req *Request, rec *record
 	if req.Reader == Model {
 		shown = cleaned(settings, full)
 		how, choice = howFor(s.view, usual, s.entry.Name, s.fitted.Args)
+		how.App = s.entry.App() != "" && req.rendersApps()
 	}
 	s.page.applyTo(&how)
 	if req.MaxChars > 0 {

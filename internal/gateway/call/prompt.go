@@ -60,7 +60,7 @@ type written struct {
 	examples map[string]json.RawMessage // by shown name
 }
 
-// Prompt writes the tools of a profile: the same bytes for the same tools.
+// Prompt writes the tools that the caller sees in a profile: the same bytes for the same tools.
 func (c *Caller) Prompt(ctx context.Context, req PromptRequest) (*prompt.Page, error) {
 	if err := req.Variant.check(); err != nil {
 		return nil, err
@@ -69,6 +69,7 @@ func (c *Caller) Prompt(ctx context.Context, req PromptRequest) (*prompt.Page, e
 	if err != nil {
 		return nil, err
 	}
+	view = view.As(req.Principal)
 	before := c.before(req)
 	if before.examples == nil && view.Examples {
 		if before.examples, err = c.examples(ctx, view, req.Principal.ID); err != nil {

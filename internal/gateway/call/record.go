@@ -30,6 +30,10 @@ type recording struct {
 	given   json.RawMessage // the arguments as they were sent
 	full    int             // tokens of the full result; 0: not counted yet
 
+	permitted string   // a digest of the tool and arguments that the policy has permitted
+	counted   string   // the digest of those that limits have counted
+	approved  Approved // by whom; zero: nobody was asked
+
 	detaching
 
 	span *telemetry.Span // of the call; nil: there is none

@@ -64,8 +64,9 @@ func (q *Query) check() error {
 
 // Found is the result of a search.
 type Found struct {
-	Tools []FoundTool `json:"tools"`
-	Note  string      `json:"note,omitempty"` // what else to try if nothing was found
+	Tools  []FoundTool          `json:"tools"`
+	Skills []catalog.FoundSkill `json:"skills,omitempty"` // instructions that servers have, to be read as resources
+	Note   string               `json:"note,omitempty"`   // what else to try if nothing was found
 }
 
 // FoundTool is one found tool.
@@ -78,7 +79,7 @@ type FoundTool struct {
 	entry *catalog.Entry
 }
 
-// Search finds tools among those that the profile may call.
+// Search finds tools among those that the caller may call in the profile.
 func (c *Caller) Search(ctx context.Context, who access.Principal, profile string, q Query) (*Found, error) {
 	if err := q.check(); err != nil {
 		return nil, err
@@ -87,6 +88,7 @@ func (c *Caller) Search(ctx context.Context, who access.Principal, profile strin
 	if err != nil {
 		return nil, err
 	}
+	view = view.As(who)
 	f := view.Finder()
 	query := search.Query{Text: q.Text, Limit: q.Limit, Memory: c.memories.of(ctx, who.ID), Now: c.opts.Now()}
 	if q.Server != "" {
@@ -97,7 +99,7 @@ func (c *Caller) Search(ctx context.Context, who access.Principal, profile strin
 			query.Vector = c.opts.Meaning.Query(ctx, q.Text)
 		}
 	}
-	found := &Found{Tools: []FoundTool{}}
+	found := &Found{Tools: []FoundTool{}, Skills: view.FindSkills(q.Text, q.Server)}
 	room := cmp.Or(view.Results.How.Budget, fetchBudget)
 	for _, r := range f.Index.Search(query) {
 		e := f.Entries[r.Index]
@@ -152,6 +154,7 @@ func (c *Caller) findTools(ctx context.Context, req *Request, args json.RawMessa
 	}
 	if req.May != nil {
 		found.Tools = slices.DeleteFunc(found.Tools, func(t FoundTool) bool { return !req.May(t.entry) })
+		found.Skills = nil // such an agent has nothing but tools
 	}
 	ids := make([]string, len(found.Tools))
 	for i, t := range found.Tools {
@@ -178,8 +181,9 @@ func (c *Caller) describeTool(ctx context.Context, req *Request, args json.RawMe
 	if err != nil {
 		return nil, err
 	}
+	view = view.As(req.Principal)
 	e, err := view.Find(name)
-	if err != nil || req.May != nil && !req.May(e) {
+	if err != nil || e.AppOnly() || req.May != nil && !req.May(e) {
 		return nil, unknown(view, name, req.May)
 	}
 	t := e.PromptTool()

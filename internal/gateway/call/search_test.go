@@ -130,6 +130,39 @@ func structured(t testing.TB, res *Result, err error, v any) {
 	}
 }
 
+func TestFindToolsNamesSkills(t *testing.T) {
+	entry := func(name, about string) json.RawMessage {
+		return json.RawMessage(fmt.Sprintf(`{"uri":"skill://%[1]s/SKILL.md","frontmatter":{"name":%[1]q,"description":%[2]q},"resources":"dynamic"}`, name, about))
+	}
+	row := store.Server{
+		ID: "files", ListedAt: time.Unix(1, 0), Capabilities: json.RawMessage(`{"extensions":{"io.modelcontextprotocol/skills":{}}}`),
+		Tools:  []store.Tool{{Definition: json.RawMessage(`{"name":"read","description":"Read a file."}`)}},
+		Skills: []json.RawMessage{entry("refunds", "Process customer refund requests"), entry("git-workflow", "Branching and commits")},
+	}
+	cfg, err := config.Parse("toolfit.yaml", []byte(searchConfig), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cat, err := catalog.New(t.Context(), noLister{}, fakeKeeper{[]store.Server{row, {ID: "mail", ListedAt: time.Unix(1, 0)}}}, &catalog.Options{Own: OwnTools(false)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cat.Apply(cfg)
+	h := newHall(t, &memory{})
+	h.caller.tools = cat
+	res, err := h.do(t, "default", "m", "find_tools", `{"query":"refund a customer"}`)
+	var found Found
+	structured(t, res, err, &found)
+	want := catalog.FoundSkill{URI: "skill://files/refunds/SKILL.md", Name: "refunds", Server: "files", Description: "Process customer refund requests"}
+	if len(found.Skills) != 1 || found.Skills[0] != want {
+		t.Errorf("found %+v", found.Skills)
+	}
+	res, err = h.do(t, "default", "m", "find_tools", `{"query":"read a file"}`)
+	if err != nil || strings.Contains(string(res.Raw), "skills") {
+		t.Errorf("%s, %v", res.Raw, err)
+	}
+}
+
 func TestFindTools(t *testing.T) {
 	h := newHall(t, &memory{})
 	var found Found

@@ -23,6 +23,12 @@ type sent struct {
 	dialect schema.Dialect  // that args are written for; "": as the tool takes them
 	page    page            // which part of the result the caller asks for
 	fitted  fit.Result      // the arguments as the tool gets them
+	fromApp bool            // an app calls it, which a client renders
+}
+
+// rendersApps tells whether the call comes from a client that renders apps, which may call tools, too.
+func (r *Request) rendersApps() bool {
+	return r.Reader == Model && mcp.Declares(r.From.Capabilities, mcp.ExtensionApps)
 }
 
 // own tells whether the call is for our own tool of the name.
@@ -65,7 +71,8 @@ func (c *Caller) lookUp(ctx context.Context, req *Request, params *Params) (sent
 	return c.find(req, params)
 }
 
-// find looks the tool up by the name that the caller was shown, or by its name in another version of its server.
+// find looks the tool up by the name that the caller was shown, by its name in another version of its server, or by the one that
+// an app of its server has for it. Tools that the policy denies are found too: their callers are told so.
 func (c *Caller) find(req *Request, params *Params) (sent, error) {
 	view, err := c.tools.View(req.Profile)
 	if err != nil {
@@ -75,17 +82,19 @@ func (c *Caller) find(req *Request, params *Params) (sent, error) {
 		view = view.Environment(req.Principal.MayCall())
 	}
 	s := sent{view: view, params: params, args: params.Args}
-	s.entry, err = view.Find(params.Tool)
-	if err != nil {
-		entry, args, ok := view.Route(params.Tool, s.args)
-		if !ok && req.May == nil {
-			return s, err
+	if s.entry, err = view.Find(params.Tool); err != nil {
+		if entry, args, ok := view.Route(params.Tool, s.args); ok {
+			s.entry = entry
+			s.args = args
+		} else if req.rendersApps() {
+			if s.entry, err = view.As(req.Principal).FromApp(params.Tool); err != nil {
+				return s, err
+			}
+			s.fromApp = s.entry != nil
 		}
-		s.entry = entry
-		s.args = args
 	}
-	if req.May != nil && (s.entry == nil || !req.May(s.entry)) {
-		return s, view.Unknown(params.Tool, req.May)
+	if s.entry == nil || s.entry.AppOnly() && req.Reader == Model && !req.rendersApps() || req.May != nil && !req.May(s.entry) {
+		return s, view.As(req.Principal).Unknown(params.Tool, req.May)
 	}
 	return s, nil
 }
@@ -109,9 +118,9 @@ func (c *Caller) unwrap(ctx context.Context, s sent, req *Request, rec *recordin
 	if err != nil {
 		return s, err
 	}
-	inner, err := c.lookUp(ctx, req, &params) // without a dialect: the signature names the tool's own arguments
-	if fault.Is(err, fault.UnknownTool) {
-		return s, unknown(s.view, name, req.May)
+	inner, err := c.lookUp(ctx, req, &params)                                                       // without a dialect: the signature names the tool's own arguments
+	if fault.Is(err, fault.UnknownTool) || err == nil && (inner.fromApp || inner.entry.AppOnly()) { // only models use call_tool
+		return s, unknown(s.view.As(req.Principal), name, req.May)
 	}
 	if err != nil {
 		return s, err

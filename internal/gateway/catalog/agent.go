@@ -30,7 +30,7 @@ func (e *Entry) MeantBy(word string) bool {
 
 // UsedBy tells whether an agent of the profile has the tool. Lists of available tools name only those of servers.
 func (e *Entry) UsedBy(a *config.Agent) bool {
-	if !a.Capabilities.ToolCalling || slices.ContainsFunc(a.Denied, e.MeantBy) {
+	if !a.Capabilities.ToolCalling || e.AppOnly() || slices.ContainsFunc(a.Denied, e.MeantBy) {
 		return false
 	}
 	return len(a.Available) == 0 || !e.Own && slices.ContainsFunc(a.Available, e.MeantBy)

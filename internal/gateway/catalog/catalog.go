@@ -21,6 +21,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/core/policy"
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/mcp"
@@ -58,6 +59,7 @@ type Catalog struct {
 	config  *config.Config
 	plans   *schema.Cache  // of the tools' schemas; outlives the views
 	rules   *project.Rules // of the configuration
+	policy  *policy.Set    // of the configuration; nil: no rules
 	servers map[tool.ServerID]*known
 	framed  bool
 	frames  []*frame // of the configuration's profiles; only if framed
@@ -92,6 +94,7 @@ type known struct {
 	cfg       config.Server
 	offer     upstream.Listing // its last list; without Notes after a restart
 	held      map[pin]hold     // the items of offer that are held
+	scans     scans            // of offer, or of an earlier one
 	privateTo string           // digest of the credentials that a private offer belongs to
 	stamp     store.Stamp      // of the store's row when it was last read
 	version   int              // of what callers see of it
@@ -150,7 +153,7 @@ func (c *Catalog) fromRow(row store.Server) *known {
 	}
 	k.offer = upstream.Listing{
 		Info: row.Info, Capabilities: row.Capabilities, Instructions: row.Instructions, Resources: row.Resources, Templates: row.Templates,
-		Era: mcp.Era(row.Era), TTL: row.TTL, Private: row.PrivateTo != "",
+		Skills: row.Skills, Era: mcp.Era(row.Era), TTL: row.TTL, Private: row.PrivateTo != "",
 	}
 	k.privateTo = row.PrivateTo
 	for _, raw := range row.Hosts {
@@ -198,6 +201,11 @@ func (c *Catalog) Apply(cfg *config.Config) {
 		c.rules = rules
 	} else {
 		c.opts.Logger.Error("the rules for results stay as they were", "error", wrong[0])
+	}
+	if set, wrong := policy.Compile(cfg.Policy); len(wrong) == 0 { // the configuration was checked
+		c.policy = set
+	} else {
+		c.opts.Logger.Error("the policy stays as it was", "error", wrong[0].Text)
 	}
 	for _, s := range cfg.Servers {
 		k := c.servers[s.ID]

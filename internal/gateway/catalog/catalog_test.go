@@ -253,6 +253,7 @@ func TestApproveModes(t *testing.T) {
 		{"auto", "a:1 b:1 c:1", "a:1 b:2 d:1 e:1", "a:1 b:2 d:1 e:1", "a:1 b:2 d:1 e:1"},
 		{"changed", "a:1 b:1 c:1", "a:1", "a:1 b:2", "a:1 b:2 d:1 e:1"},
 		{"all", "", "", "b:2", "a:1 b:2 d:1 e:1"},
+		{"suspicious", "a:1 b:1 c:1", "a:1 b:2 d:1 e:1", "a:1 b:2 d:1 e:1", "a:1 b:2 d:1 e:1"},
 	}
 	for _, c := range cases {
 		t.Run(c.approve, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/scan"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
@@ -25,6 +27,7 @@ const (
 	PromptKind       Kind = "prompt"
 	ResourceKind     Kind = "resource"
 	TemplateKind     Kind = "template"
+	SkillKind        Kind = "skill"
 	InstructionsKind Kind = "instructions"
 	HostKind         Kind = "host" // an origin that the remote description of an API sends calls and credentials to
 )
@@ -32,7 +35,7 @@ const (
 // pin names something that a server offers.
 type pin struct {
 	kind Kind
-	name string // the server's own name; a resource's URI; "" for the instructions
+	name string // the server's own name; a URI of a resource or a skill; "" for the instructions
 }
 
 // String is the name for people: a tool by its name, everything else by kind and name. It is unique within a server.
@@ -56,7 +59,9 @@ func (p pin) subject() string {
 	return string(p.kind) + " " + p.name
 }
 
-var kinds = map[Kind]struct{}{ToolKind: {}, PromptKind: {}, ResourceKind: {}, TemplateKind: {}, InstructionsKind: {}, HostKind: {}}
+var kinds = map[Kind]struct{}{
+	ToolKind: {}, PromptKind: {}, ResourceKind: {}, TemplateKind: {}, SkillKind: {}, InstructionsKind: {}, HostKind: {},
+}
 
 // hold is something that callers do not see until it is approved.
 type hold struct {
@@ -86,6 +91,9 @@ func offers(l upstream.Listing) iter.Seq2[pin, json.RawMessage] {
 		for _, raw := range l.Templates {
 			add(TemplateKind, textOf(raw, "uriTemplate"), raw)
 		}
+		for _, raw := range l.Skills {
+			add(SkillKind, textOf(raw, "uri"), raw)
+		}
 		for _, host := range l.Hosts {
 			add(HostKind, host, rawjson.AppendString(nil, host))
 		}
@@ -97,7 +105,7 @@ func textOf(raw json.RawMessage, name string) string {
 	return text
 }
 
-// approved is what callers see of a prompt or resource: the definition approved last; nil: nothing. Held tools are not shown at all.
+// approved is what callers see of a prompt or resource: the definition approved last; nil: nothing. Held tools and skills are not shown at all.
 func (k *known) approved(p pin, now json.RawMessage) json.RawMessage {
 	if h, held := k.held[p]; held {
 		return h.was
@@ -128,10 +136,12 @@ func (k *known) trusted() upstream.Listing {
 
 // Held is something of a server's that is pending approval or was rejected.
 type Held struct {
-	Kind     Kind
-	Name     string          // the name to approve it by
-	Out      bool            // it was rejected
-	Was, Now json.RawMessage // the definition approved last, nil if it is new; and the current one
+	Kind     Kind            `json:"kind"`
+	Name     string          `json:"name"` // the name to approve it by
+	Out      bool            `json:"kept_out,omitempty"`
+	Was      json.RawMessage `json:"was,omitempty"` // the definition approved last; nil if it is new
+	Now      json.RawMessage `json:"now"`
+	Findings []scan.Finding  `json:"findings,omitempty"` // what the scan found in it
 }
 
 // heldNames returns the names of what is pending approval and of what was rejected. The caller holds mu.
@@ -153,15 +163,18 @@ func (k *known) heldNames() (wait, out []string) {
 // Held returns what a server offers but callers do not see.
 func (c *Catalog) Held(id tool.ServerID) ([]Held, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	k := c.servers[id]
+	c.mu.Unlock()
 	if k == nil {
 		return nil, fault.New(fault.NotFound, "there is no server %s", id)
 	}
-	var waiting []Held
+	found := c.findings(k)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	waiting := []Held{}
 	for p, now := range offers(k.offer) {
 		if h, held := k.held[p]; held {
-			waiting = append(waiting, Held{p.kind, p.String(), h.out, h.was, now})
+			waiting = append(waiting, Held{p.kind, p.String(), h.out, h.was, now, found[p].findings})
 		}
 	}
 	return waiting, nil
@@ -248,13 +261,18 @@ func settled(l upstream.Listing, held map[pin]hold, decisions []store.Decision) 
 // maxNews limits how many changes of one listing are logged.
 const maxNews = 20
 
+// approves says what of a server is held until approved. The caller holds mu.
+func (c *Catalog) approves(k *known) string { return cmp.Or(k.cfg.Approve, c.config.Approve) }
+
 // pin compares a new listing with the stored one and decides what is held until approved. After the
 // first listing, new things count as changes too: otherwise a renamed tool would pass. What is back
-// to its approved form is released. The caller holds mu.
-func (c *Catalog) pin(k *known, l upstream.Listing) (held map[pin]hold, news []string) {
+// to its approved form is released. With approve: suspicious only that with findings is held, whenever
+// it was listed: settled releases what somebody has approved. The caller holds mu.
+func (c *Catalog) pin(k *known, l upstream.Listing, found map[pin]scanned) (held map[pin]hold, news []string) {
 	held = map[pin]hold{}
 	first := k.listedAt.IsZero()
-	auto := c.config.Approve == "auto"
+	approve := c.approves(k)
+	auto := approve == "auto" || approve == "suspicious"
 	before := maps.Collect(offers(k.offer))
 	for p, now := range offers(l) {
 		first := first
@@ -267,7 +285,22 @@ func (c *Catalog) pin(k *known, l upstream.Listing) (held map[pin]hold, news []s
 		was, known := before[p]
 		h, waits := k.held[p]
 		what := "is new"
+		suspicious := approve != "auto" && scan.Suspicious(found[p].findings)
 		switch {
+		case suspicious && approve == "suspicious":
+			switch same := known && tool.Same(was, now); {
+			case waits && same:
+				held[p] = h
+				continue
+			case waits:
+				held[p] = hold{was: h.was}
+			case same:
+				held[p] = hold{}
+			default:
+				held[p] = hold{was: was}
+			}
+			news = append(news, p.subject()+" is suspicious and is held until approved: toolfit servers approve "+string(k.cfg.ID))
+			continue
 		case waits && h.was != nil && tool.Same(h.was, now): // already decided: nobody is asked twice
 			news = append(news, p.subject()+" is again as it was let through")
 			continue
@@ -277,7 +310,7 @@ func (c *Catalog) pin(k *known, l upstream.Listing) (held map[pin]hold, news []s
 			}
 			continue
 		case first:
-			if c.config.Approve == "all" {
+			if approve == "all" || suspicious {
 				held[p] = hold{}
 			}
 			continue

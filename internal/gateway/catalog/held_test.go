@@ -79,7 +79,7 @@ func TestManyChangesAreLoggedInFewLines(t *testing.T) {
 	for i := range 1000 {
 		l.Resources = append(l.Resources, []byte(fmt.Sprintf(`{"uri":"r:%d"}`, i)))
 	}
-	held, news := c.pin(k, l)
+	held, news := c.pin(k, l, nil)
 	if len(held) != 1000 || len(news) != maxNews+1 || news[0] != "resource r:0 is new and is held until approved: toolfit servers approve s" || news[maxNews] != "980 more are new or have another definition" {
 		t.Errorf("%d held, %q", len(held), news)
 	}

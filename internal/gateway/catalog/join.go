@@ -1,11 +1,13 @@
 package catalog
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/core/policy"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/schema"
 )
@@ -17,11 +19,12 @@ type frame struct {
 	cfg     *config.Config
 	own     *OwnTools
 	ownName map[string]bool // the names of our own tools
+	policy  *policy.Set     // nil: there are no rules
 }
 
 // newFrame makes the frame of a profile.
 func (c *Catalog) newFrame(p config.Profile, own map[string]bool) *frame {
-	f := &frame{Profile: p, cfg: c.config, own: &c.opts.Own, ownName: own}
+	f := &frame{Profile: p, cfg: c.config, own: &c.opts.Own, ownName: own, policy: c.policy}
 	f.content = content{
 		Profile: p.Name, Dialect: schema.Dialect(p.Dialect), Output: p.Output, Results: resultsOf(c.config, p, c.rules),
 		Examples: p.Search.Examples, frame: f, plans: c.plans, paging: p.Paging,
@@ -162,16 +165,19 @@ func (v *View) addEras() {
 	}
 }
 
-// changes are the lists that differ between two views of a profile.
+// changes are the lists that differ between two views of a profile. Other rules may change all of them, for some callers.
 func (v *View) changes(now *View) (changed []change) {
-	if !v.sameTools(now) {
+	if !v.sameRules(now) {
+		return []change{{v.Profile, "tools"}, {v.Profile, "prompts"}, {v.Profile, "resources"}}
+	}
+	if !v.ForApps().sameTools(now.ForApps()) { // which list all that others do
 		changed = append(changed, change{v.Profile, "tools"})
 	}
 	if (v.beside != now.beside || v.ownPrompt != now.ownPrompt) && !sameItems(v.items(PromptKind), now.items(PromptKind)) {
 		changed = append(changed, change{v.Profile, "prompts"})
 	}
-	if v.beside != now.beside &&
-		(!sameItems(v.items(ResourceKind), now.items(ResourceKind)) || !sameItems(v.items(TemplateKind), now.items(TemplateKind))) {
+	differs := func(kind Kind) bool { return !sameItems(v.items(kind), now.items(kind)) }
+	if v.beside != now.beside && slices.ContainsFunc([]Kind{ResourceKind, TemplateKind, SkillKind}, differs) {
 		changed = append(changed, change{v.Profile, "resources"})
 	}
 	return changed
@@ -218,8 +224,14 @@ type group struct {
 	owners       map[string]tool.ServerID // of resources, by URI
 	resources    []resource
 	templates    []ownedTemplate
+	skills       []*skill
+	withSkills   map[string]*beside // the servers that have skills, by their names in URIs; nil: none
 	withheld     []string
-	readable     []tool.ServerID // servers that have resources
+	readable     []tool.ServerID    // servers that have resources
+	moved        map[appPage]string // URIs of pages that an earlier server has too; nil: none
+	original     map[string]string  // the other way round
+	extensions   json.RawMessage    // of all servers; nil: none
+	extended     []tool.ServerID    // servers that have some, beside apps, skills and tasks
 	instructions string
 }
 
@@ -245,6 +257,11 @@ func newGroup(from []*beside, bare bool) *group {
 	var claims []*claim
 	var said strings.Builder
 	for _, b := range from {
+		if b != nil {
+			g.addSkills(b)
+		}
+	}
+	for _, b := range from {
 		if b == nil {
 			continue
 		}
@@ -259,6 +276,8 @@ func newGroup(from []*beside, bare bool) *group {
 			claims = append(claims, &c)
 		}
 		g.addResources(b)
+		g.addApps(b)
+		g.addExtensions(b)
 		if b.instructions != "" {
 			if said.Len() > 0 {
 				said.WriteString("\n\n")

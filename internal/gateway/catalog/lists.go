@@ -29,7 +29,9 @@ type item struct {
 }
 
 // members are the names under which the results of list requests have their items.
-var members = map[Kind]string{ToolKind: "tools", PromptKind: "prompts", ResourceKind: "resources", TemplateKind: "resourceTemplates"}
+var members = map[Kind]string{
+	ToolKind: "tools", PromptKind: "prompts", ResourceKind: "resources", TemplateKind: "resourceTemplates", SkillKind: "skills",
+}
 
 // eraList is a list as one protocol era writes it.
 type eraList struct {
@@ -39,7 +41,7 @@ type eraList struct {
 }
 
 // listsOfEra are the lists that clients of one protocol era have asked for.
-type listsOfEra struct{ tools, prompts, resources, templates eraList }
+type listsOfEra struct{ tools, prompts, resources, templates, skills eraList }
 
 func (l *listsOfEra) of(kind Kind) *eraList {
 	switch kind {
@@ -49,6 +51,8 @@ func (l *listsOfEra) of(kind Kind) *eraList {
 		return &l.resources
 	case TemplateKind:
 		return &l.templates
+	case SkillKind:
+		return &l.skills
 	}
 	return &l.tools
 }
@@ -168,6 +172,10 @@ func (v *View) items(kind Kind) (list []item) {
 		for _, t := range v.beside.templates {
 			list = append(list, item{key: t.text + "\x00" + string(t.server), raw: t.raw})
 		}
+	case SkillKind:
+		for _, s := range v.beside.skills {
+			list = append(list, item{key: s.uri, raw: s.raw})
+		}
 	}
 	return list
 }
@@ -189,7 +197,7 @@ func (v *View) itemsOf(tools []*Entry) []item {
 		fitted = v.fitAll(tools, v.Dialect)
 	}
 	for i, e := range tools {
-		if e.unlisted || fitted != nil && fitted[i].Plan == nil {
+		if !v.hasListed(e) || fitted != nil && fitted[i].Plan == nil {
 			continue
 		}
 		var raw []byte
@@ -198,7 +206,7 @@ func (v *View) itemsOf(tools []*Entry) []item {
 		} else {
 			raw = e.withSchema(fitted[i].Plan.Parameters)
 		}
-		list = append(list, item{e.Key(), v.promised(e, raw), e})
+		list = append(list, item{e.Key(), v.withApp(e, v.promised(e, raw)), e})
 	}
 	return list
 }

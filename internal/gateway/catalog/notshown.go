@@ -12,6 +12,7 @@ const (
 	Hidden       Reason = "hidden by an override"
 	BadOverride  Reason = "their override cannot be applied"
 	SecondName   Reason = "listed under another name already"
+	Denied       Reason = "denied by the policy"
 )
 
 // NotShown is a tool that a server lists and the profile does not show.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/core/prompt"
 	"github.com/toolfit/toolfit/internal/core/tokens"
+	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -34,6 +36,7 @@ type part struct {
 	cuts       bool              // some rule may cut their results
 	detaches   bool              // some of them may detach
 	tasks      bool              // some run only as tasks
+	apps       bool              // some have an app, or are for apps only
 	mirrors    bool              // some have arguments that headers repeat
 	off        bool              // those that would by default do not
 	searched   bool              // they are found by a search, and not listed
@@ -49,8 +52,11 @@ type beside struct {
 	prompts      []tool.Definition
 	resources    []resource
 	templates    []resource
-	withheld     []string // URIs and templates of resources that are held
-	readable     bool     // it has resources
+	skills       *skillSet // nil: the server has none
+	withheld     []string  // URIs and templates of resources that are held
+	apps         []string  // URIs of the pages that its tools name
+	readable     bool      // it has resources
+	extensions   json.RawMessage
 	instructions string
 }
 
@@ -63,8 +69,9 @@ type resource struct {
 func (b *beside) equal(other *beside) bool {
 	same := func(a, b resource) bool { return a.uri == b.uri && bytes.Equal(a.raw, b.raw) }
 	return b.server == other.server && b.readable == other.readable && b.instructions == other.instructions &&
-		slices.Equal(b.withheld, other.withheld) && slices.EqualFunc(b.resources, other.resources, same) &&
-		slices.EqualFunc(b.templates, other.templates, same) &&
+		slices.Equal(b.withheld, other.withheld) && slices.Equal(b.apps, other.apps) && bytes.Equal(b.extensions, other.extensions) &&
+		reflect.DeepEqual(b.skills, other.skills) &&
+		slices.EqualFunc(b.resources, other.resources, same) && slices.EqualFunc(b.templates, other.templates, same) &&
 		slices.EqualFunc(b.prompts, other.prompts, func(a, b tool.Definition) bool { return bytes.Equal(a.Raw, b.Raw) })
 }
 
@@ -151,6 +158,7 @@ func (f *frame) addTool(p *part, t *sourceTool, detach config.Detach) {
 	p.detaches = p.detaches || e.Detach != config.DetachOff
 	p.tasks = p.tasks || t.tasks == "required"
 	p.mirrors = p.mirrors || t.mirror != nil
+	p.apps = p.apps || t.app.uri != "" || t.app.alone
 	names := t.names
 	if name := e.preferred(f.Names == "bare"); name != "" {
 		names = names.prefer(name)
@@ -244,7 +252,7 @@ func (p *part) unserved() *part {
 // tokens is what the list of the part's tools costs, in hundredths of a token, each with a comma.
 func (p *part) tokens(v *View) uint64 {
 	if p.cost == 0 {
-		for _, e := range p.kept {
+		for _, e := range p.forModels() {
 			p.cost += tokens.Hundredths(v.promised(e, e.Raw())) + tokens.Hundredths(",")
 		}
 	}
@@ -256,8 +264,9 @@ func (p *part) about() []string {
 	if p.topics != nil {
 		return p.topics
 	}
-	list := make([]prompt.Tool, len(p.kept))
-	for i, e := range p.kept {
+	tools := p.forModels()
+	list := make([]prompt.Tool, len(tools))
+	for i, e := range tools {
 		list[i] = prompt.Tool{Name: e.Shown, Server: string(e.Server), Tags: tags(e)}
 	}
 	return prompt.Topics(string(p.from.id), list)
@@ -295,9 +304,20 @@ func (f *frame) beside(k *known) *beside {
 	}
 	b.resources = add(ResourceKind, "uri", k.offer.Resources)
 	b.templates = add(TemplateKind, "uriTemplate", k.offer.Templates)
+	for _, t := range k.source.tools {
+		if _, held := k.held[pin{ToolKind, t.def.Name}]; t.app.uri != "" && !held && sees(t.def.Name) {
+			b.apps = append(b.apps, t.app.uri)
+		}
+	}
+	b.skills = f.skills(k)
+	if b.skills != nil && len(b.skills.list) > 0 {
+		settings := rawjson.Get(k.offer.Capabilities, "extensions", mcp.ExtensionSkills)
+		b.extensions = mcp.With(json.RawMessage("{}"), mcp.ExtensionSkills, settings)
+	}
 	if !sees("") {
 		return b
 	}
+	b.extensions = rawjson.Get(k.offer.Capabilities, "extensions")
 	b.readable = rawjson.Get(k.offer.Capabilities, "resources") != nil
 	b.instructions = strings.TrimSpace(k.offer.Instructions)
 	if h, held := k.held[pin{kind: InstructionsKind}]; held {

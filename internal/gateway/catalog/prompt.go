@@ -67,7 +67,7 @@ func (v *View) Written(key string, write func() (*prompt.Page, error)) (*prompt.
 func (v *View) PromptTools() []prompt.Tool {
 	list := make([]prompt.Tool, 0, len(v.Entries))
 	for _, e := range v.Entries {
-		if !e.Own || !e.unlisted {
+		if (!e.Own || !e.unlisted) && !e.AppOnly() {
 			list = append(list, e.PromptTool())
 		}
 	}

@@ -91,6 +91,7 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	if err != nil {
 		return c.notStored(k, err)
 	}
+	scans := c.scanFor(k, l)
 	c.mu.Lock()
 	if turn < k.answered {
 		c.mu.Unlock()
@@ -100,7 +101,7 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 		k.adopt(c.fromRow(stored))
 	}
 	l.Hosts = k.keptHosts(l.Hosts)
-	held, news := c.pin(k, l)
+	held, news := c.pin(k, l, scans.found)
 	held = settled(l, held, stored.Decisions)
 	privateTo := ""
 	if l.Private {
@@ -123,6 +124,7 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	}
 	k.offer = l
 	k.held = held
+	k.scans = scans
 	k.privateTo = privateTo
 	k.answered = turn
 	k.version++
@@ -152,7 +154,7 @@ func (c *Catalog) notStored(k *known, err error) error {
 func toRow(id tool.ServerID, l upstream.Listing, held map[pin]hold) store.Server {
 	row := store.Server{
 		ID: id, Info: l.Info, Capabilities: l.Capabilities, Instructions: l.Instructions, Resources: l.Resources, Templates: l.Templates,
-		Era: string(l.Era), TTL: l.TTL,
+		Skills: l.Skills, Era: string(l.Era), TTL: l.TTL,
 	}
 	for _, t := range l.Tools {
 		row.Tools = append(row.Tools, store.Tool{Name: t.Name, Definition: t.Raw})

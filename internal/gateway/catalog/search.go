@@ -124,9 +124,10 @@ func (v *View) Finder() *Finder {
 		var groups []*search.Group
 		for _, p := range v.parts {
 			if p != nil && len(p.kept) > 0 {
-				p.searchable.read(p.kept)
+				tools := p.forModels()
+				p.searchable.read(tools)
 				groups = append(groups, p.searchable.group)
-				f.Entries = append(f.Entries, p.kept...)
+				f.Entries = append(f.Entries, tools...)
 				f.Texts = append(f.Texts, p.searchable.texts...)
 			}
 		}

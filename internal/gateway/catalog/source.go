@@ -32,6 +32,7 @@ type sourceTool struct {
 	taken  *fit.Taken
 	tasks  string
 	mirror *mcp.Mirror // which arguments headers repeat; nil: none
+	app    app
 }
 
 // newSource makes the source of a server. The caller holds mu.
@@ -44,7 +45,7 @@ func (k *known) newSource(kinds []*fit.Known, own map[string]bool) *source {
 	s.like = fit.Recognize(kinds, names)
 	protocol := k.protocol(own)
 	for _, def := range k.offer.Tools {
-		t := &sourceTool{from: s, name: tool.Canonical(s.id, def.Name), def: def, twin: protocol.twin(def.Name), tasks: def.TaskSupport()}
+		t := &sourceTool{from: s, name: tool.Canonical(s.id, def.Name), def: def, twin: protocol.twin(def.Name), tasks: def.TaskSupport(), app: readApp(def.Raw)}
 		t.names.prefixed = tool.Shown(string(tool.Canonical(s.id, t.listedAs())), s.id, def.Name)
 		t.names.prefixedHash = hashOf(t.names.prefixed)
 		t.taken = k.takenBy(def)

@@ -11,6 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/spelling"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/core/search"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/schema"
@@ -48,6 +49,7 @@ type content struct {
 	missing    map[string]string // servers that did not answer, and why
 	eras       eras
 	offer      offer
+	renders    bool // it is for clients that render apps
 
 	environment environment
 }
@@ -65,6 +67,11 @@ type onDemand struct {
 	lists                  [2]listsOfEra
 	whole, reading         sync.Once
 	wholeView, readingView *View // with the environment protocol
+	narrowing              narrowing
+	rendering              sync.Once
+	renderingView          *View // for clients that render apps
+	skillsOnce             sync.Once
+	skillIndex             *search.Index
 }
 
 // Entry is one tool or prompt as a profile sees it.
@@ -92,7 +99,8 @@ type Entry struct {
 	pinned   bool          // the profile always lists it
 }
 
-// ViewFor is what the caller sees in the named profile; "" is its own. Only callers with access to all profiles learn which exist.
+// ViewFor is what the caller sees in the named profile, without what the policy denies it; "" is its own. Only callers with access
+// to all profiles learn which exist.
 func (c *Catalog) ViewFor(who access.Principal, profile string) (*View, error) {
 	profile, err := who.ProfileFor(profile)
 	if err != nil {
@@ -107,7 +115,10 @@ func (c *Catalog) ViewFor(who access.Principal, profile string) (*View, error) {
 		}
 		return nil, fault.As(err).WithHint("there are: %s", strings.Join(names, ", "))
 	}
-	return v, err
+	if err != nil {
+		return nil, err
+	}
+	return v.As(who), nil
 }
 
 // Find returns the tool that the profile shows under the name.

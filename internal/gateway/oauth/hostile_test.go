@@ -191,34 +191,34 @@ func TestAClientsSecretGoesToItsIssuerAlone(t *testing.T) {
 func TestAnswersOfTokenEndpoints(t *testing.T) {
 	began := time.Unix(1_800_000_000, 0)
 	for body, want := range map[string]string{
-		`{"access_token":"a","expires_in":60}`:                               "a 1m0s",
-		`{"access_token":"a","expires_in":"60"}`:                             "a 1m0s",
-		`{"access_token":"a","expires_in":60.5,"token_type":"BEARER"}`:       "a 1m0.5s",
-		`{"access_token":"a"}`:                                               "a unknown",
-		`{"access_token":"a","expires_in":null}`:                             "a unknown",
-		`{"access_token":"a","expires_in":-1}`:                               "a unknown",
-		`{"access_token":"a","expires_in":0}`:                                "a unknown",
-		`{"access_token":"a","expires_in":1e308}`:                            "a unknown",
-		`{"access_token":"a","expires_in":1e999}`:                            "a unknown",
-		`{"access_token":"a","expires_in":"NaN"}`:                            "a unknown",
-		`{"access_token":"a","expires_in":"Inf"}`:                            "a unknown",
-		`{"access_token":"a","expires_in":{"n":1}}`:                          "a unknown",
-		`{"access_token":"` + strings.Repeat("x", 10_000) + `"}`:             strings.Repeat("x", 10_000) + " unknown",
-		`{"access_token":"a\r\nX-Admin: 1"}`:                                 "HTTP 200 unsupported_token_type",
-		`{"access_token":"a b"}`:                                             "HTTP 200 unsupported_token_type",
-		`{"access_token":"тoken"}`:                                           "HTTP 200 unsupported_token_type",
-		`{"access_token":"a\u0000"}`:                                         "HTTP 200 unsupported_token_type",
-		`{"access_token":"a","token_type":"DPoP"}`:                           "HTTP 200 unsupported_token_type",
-		`{"access_token":""}`:                                                "HTTP 200 without a reason",
-		`{"access_token":7}`:                                                 "HTTP 200 without a reason",
-		`{"access_token":"a","error":"<script>alert(1)</script>"}`:           "HTTP 200 without a reason",
-		`{"error":"invalid_grant","error_description":"<b>call +1 555</b>"}`: "HTTP 200 invalid_grant",
-		`{"error":{"code":"x"}}`:                                             "HTTP 200 without a reason",
-		`[]`:                                                                 "HTTP 200 without a reason",
-		`null`:                                                               "HTTP 200 without a reason",
-		`<!doctype html><title>Sign in</title>`:                              "HTTP 200 without a reason",
-		``:                                                                   "HTTP 200 without a reason",
-		`{"access_token":"a"` + strings.Repeat(`,"x":[[[[`, 10_000):          "HTTP 200 without a reason",
+		`{"access_token":"a","expires_in":60}`:                                   "a 1m0s",
+		`{"access_token":"a","expires_in":"60"}`:                                 "a 1m0s",
+		`{"access_token":"a","expires_in":60.5,"token_type":"BEARER"}`:           "a 1m0.5s",
+		`{"access_token":"a"}`:                                                   "a unknown",
+		`{"access_token":"a","expires_in":null}`:                                 "a unknown",
+		`{"access_token":"a","expires_in":-1}`:                                   "a unknown",
+		`{"access_token":"a","expires_in":0}`:                                    "a unknown",
+		`{"access_token":"a","expires_in":1e308}`:                                "a unknown",
+		`{"access_token":"a","expires_in":1e999}`:                                "a unknown",
+		`{"access_token":"a","expires_in":"NaN"}`:                                "a unknown",
+		`{"access_token":"a","expires_in":"Inf"}`:                                "a unknown",
+		`{"access_token":"a","expires_in":{"n":1}}`:                              "a unknown",
+		`{"access_token":"` + strings.Repeat("x", 10_000) + `"}`:                 strings.Repeat("x", 10_000) + " unknown",
+		`{"access_token":"a\r\nX-Admin: 1"}`:                                     "HTTP 200 unsupported_token_type",
+		`{"access_token":"a b"}`:                                                 "HTTP 200 unsupported_token_type",
+		`{"access_token":"тoken"}`:                                               "HTTP 200 unsupported_token_type",
+		`{"access_token":"a\u0000"}`:                                             "HTTP 200 unsupported_token_type",
+		`{"access_token":"a","token_type":"DPoP"}`:                               "HTTP 200 unsupported_token_type",
+		`{"access_token":""}`:                                                    "HTTP 200 without a reason",
+		`{"access_token":7}`:                                                     "HTTP 200 without a reason",
+		`{"access_token":"a","error":"<script>alert(1)</script>"}`:               "HTTP 200 without a reason",
+		`{"error":"invalid_grant","error_description":"<b>call +1 5550100</b>"}`: "HTTP 200 invalid_grant",
+		`{"error":{"code":"x"}}`:                                                 "HTTP 200 without a reason",
+		`[]`:                                                                     "HTTP 200 without a reason",
+		`null`:                                                                   "HTTP 200 without a reason",
+		`<!doctype html><title>Sign in</title>`:                                  "HTTP 200 without a reason",
+		``:                                                                       "HTTP 200 without a reason",
+		`{"access_token":"a"` + strings.Repeat(`,"x":[[[[`, 10_000):              "HTTP 200 without a reason",
 		`{"access_token":"a","refresh_token":null,"scope":"a  b","extra":{"deep":1}}`: "a unknown",
 	} {
 		token, err := readToken(200, []byte(body), began, bearerType)
@@ -240,12 +240,12 @@ func TestAnswersOfTokenEndpoints(t *testing.T) {
 // TestStrangeAnswersOfEveryEndpoint: registration, sign-in on another device, and revocation.
 func TestStrangeAnswersOfEveryEndpoint(t *testing.T) {
 	for _, said := range []string{
-		"", "null", "[]", "7", "<!doctype html><b>call +1 555</b>", `{"client_id":7,"device_code":[]}`, `{"error":"<b>call +1 555</b>"}`,
-		`{"error_description":"call +1 555"}`, strings.Repeat("[", 100_000), strings.Repeat(" ", maxBody+2), "500 call +1 555", "to https://evil.example/",
+		"", "null", "[]", "7", "<!doctype html><b>call +1 5550100</b>", `{"client_id":7,"device_code":[]}`, `{"error":"<b>call +1 5550100</b>"}`,
+		`{"error_description":"call +1 5550100"}`, strings.Repeat("[", 100_000), strings.Repeat(" ", maxBody+2), "500 call +1 5550100", "to https://evil.example/",
 		`{"device_code":"x","user_code":"A","verification_uri":"javascript:alert(1)"}`,
 		`{"device_code":"x","user_code":"A","verification_uri":"file:///etc/passwd"}`,
 		`{"device_code":"x","user_code":"A","verification_uri":"https://u:p@login.example/"}`,
-		`{"device_code":"x","user_code":"A\n\nYour computer has a virus, call +1 555","verification_uri":"https://login.example/"}`,
+		`{"device_code":"x","user_code":"A\n\nYour computer has a virus, call +1 5550100","verification_uri":"https://login.example/"}`,
 		`{"device_code":"x","user_code":"\u001b]0;x\u0007","verification_uri":"https://login.example/"}`,
 		`{"device_code":"x","user_code":"` + strings.Repeat("A", 1000) + `","verification_uri":"https://login.example/"}`,
 		`{"device_code":"x","user_code":"A","verification_uri":"https://login.example/","expires_in":"soon"}`,
@@ -261,11 +261,11 @@ func TestStrangeAnswersOfEveryEndpoint(t *testing.T) {
 		_, device := client.BeginDevice(t.Context(), f, r)
 		for what, err := range map[string]error{"registration": registered, "device": device} {
 			code := fault.As(err).Code
-			if err == nil || code != fault.LoginRequired && code != fault.UpstreamDown || strings.Contains(err.Error(), "555") || len(err.Error()) > 400 {
+			if err == nil || code != fault.LoginRequired && code != fault.UpstreamDown || strings.Contains(err.Error(), "5550100") || len(err.Error()) > 400 {
 				t.Errorf("%s, after %.60q: %v", what, said, err)
 			}
 		}
-		if err := client.Revoke(t.Context(), f, r, &Token{Access: "x"}); err != nil && strings.Contains(err.Error(), "555") {
+		if err := client.Revoke(t.Context(), f, r, &Token{Access: "x"}); err != nil && strings.Contains(err.Error(), "5550100") {
 			t.Errorf("revocation, after %.60q: %v", said, err)
 		}
 	}
@@ -312,13 +312,13 @@ func TestAnswersOfSignInsAreTakenOnce(t *testing.T) {
 		"a made-up state":               {"u_ann", changed("state", "x")},
 		"another issuer":                {"u_ann", changed("iss", "https://evil.example")},
 		"no issuer":                     {"u_ann", changed("iss", "")},
-		"an error of another issuer":    {"u_ann", url.Values{"state": changed("x", "y")["state"], "iss": {"https://evil.example"}, "error": {"call_555"}}},
-		"an error without an issuer":    {"u_ann", url.Values{"state": changed("x", "y")["state"], "error": {"call_555"}}},
+		"an error of another issuer":    {"u_ann", url.Values{"state": changed("x", "y")["state"], "iss": {"https://evil.example"}, "error": {"call_5550100"}}},
+		"an error without an issuer":    {"u_ann", url.Values{"state": changed("x", "y")["state"], "error": {"call_5550100"}}},
 		"two codes":                     {"u_ann", url.Values{"state": changed("x", "y")["state"], "iss": {as.URL}, "code": {"a", "b"}}},
-		"an error with text of its own": {"u_ann", url.Values{"state": changed("x", "y")["state"], "iss": {as.URL}, "error": {"<script>555</script>"}}},
+		"an error with text of its own": {"u_ann", url.Values{"state": changed("x", "y")["state"], "iss": {as.URL}, "error": {"<script>5550100</script>"}}},
 	} {
 		err := g.Finish(t.Context(), g.client, c.owner, c.answer)
-		if err == nil || strings.Contains(err.Error(), "555") || fault.As(err).Hint == "" {
+		if err == nil || strings.Contains(err.Error(), "5550100") || fault.As(err).Hint == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -178,7 +178,7 @@ func TestFaultsOfAuthorizationServers(t *testing.T) {
 		as.Set(func() { as.Fault = f })
 		g := newGateway(t, openStore(t), as, "one", asUser)
 		err := g.signIn(t, "u_alice")
-		if !fault.Is(err, fault.LoginRequired) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "555") {
+		if !fault.Is(err, fault.LoginRequired) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "5550100") {
 			t.Errorf("%s: %v", f, err)
 		}
 		if fault.As(err).Hint == "" {

@@ -21,6 +21,7 @@ import (
 var named = map[string]string{
 	"tools/call": "name", "prompts/get": "name", "resources/read": "uri", "resources/subscribe": "uri", "resources/unsubscribe": "uri",
 	"tools/list": "", "prompts/list": "", "resources/list": "", "resources/templates/list": "", "completion/complete": "",
+	"skills/list": "", "skills/get": "uri", "resources/directory/read": "uri",
 	"logging/setLevel": "", "tasks/get": "", "tasks/result": "", "tasks/list": "", "tasks/cancel": "", "tasks/update": "",
 }
 

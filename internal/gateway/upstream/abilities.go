@@ -35,14 +35,43 @@ func askable(capabilities json.RawMessage) json.RawMessage {
 		}
 		out = append(out, '}')
 	}
-	return append(out, '}')
+	return append(appendExtensions(out, rawjson.Get(capabilities, "extensions")), '}')
 }
 
+// maxExtensions limits the extensions that a client's session with a server declares, in bytes: it is known by them.
+const maxExtensions = 2 << 10
+
+// appendExtensions appends a client's extensions in canonical form, without that for tasks: whether a server may make tasks is
+// decided for each call.
+func appendExtensions(out []byte, extensions json.RawMessage) []byte {
+	if !isObject(extensions) || len(extensions) > maxExtensions {
+		return out
+	}
+	var all map[string]any
+	d := json.NewDecoder(bytes.NewReader(mcp.Without(extensions, mcp.ExtensionTasks)))
+	d.UseNumber() // numbers stay as they are written
+	if d.Decode(&all) != nil || len(all) == 0 {
+		return out
+	}
+	text, err := json.Marshal(all) // sorted
+	if err != nil {
+		return out
+	}
+	return append(append(mcp.Comma(out), `"extensions":`...), text...)
+}
+
+// everyExtension is the extensions that clients declare and servers look at.
+const everyExtension = `"extensions":{"` + mcp.ExtensionApps + `":{"mimeTypes":["text/html;profile=mcp-app"]}}`
+
 // everything is what we declare for our own requests: some servers list a tool only to clients with the capabilities it needs.
-var everything = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true},"sampling":{"tools":{},"context":{}}}`)
+var everything = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true},"sampling":{"tools":{},"context":{}},` +
+	everyExtension + `}`)
 
 // everythingModern is the same for a server of the modern era, which has no notifications about roots.
-var everythingModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"roots":{},"sampling":{"tools":{},"context":{}}}`)
+var everythingModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"roots":{},"sampling":{"tools":{},"context":{}},` + everyExtension + `}`)
+
+// shared is what a session declares that all callers share: nobody can be asked in it, but some of them may render apps.
+var shared = json.RawMessage(`{` + everyExtension + `}`)
 
 // declared is the client capabilities that a request to a modern server declares.
 func declared(from mcp.Speaker) json.RawMessage {

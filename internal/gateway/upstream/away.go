@@ -213,7 +213,7 @@ func (s *server) serveSeat(ctx context.Context, who caller, req *mcp.Request) (j
 	}
 	raw, _, err := s.do(ctx, who, outgoing{
 		method: req.Method, params: req.Params, meta: mcp.FindMeta(req.Params), from: from, name: name, header: from.Header,
-		caller: who.owner, peer: req.Client, tasks: mcp.DeclaresTasks(from.Capabilities),
+		caller: who.owner, peer: req.Client, tasks: mcp.Declares(from.Capabilities, mcp.ExtensionTasks),
 	})
 	return raw, err
 }

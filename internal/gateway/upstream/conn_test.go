@@ -3,6 +3,7 @@ package upstream
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -15,6 +16,10 @@ func TestClientsOfEqualAbilitiesAreAlike(t *testing.T) {
 		"a list that says when it changes": {`{"roots":{"listChanged":true}}`, `{"roots":{"listChanged":true}}`},
 		"a list that does not":             {`{"roots":{"listChanged":false}}`, `{"roots":{}}`},
 		"an ability that is none":          {`{"roots":null,"sampling":true}`, `{}`},
+		"extensions, but for tasks":        {`{"extensions":{"b":{"y":1, "x":[]},"io.modelcontextprotocol/tasks":{},"a":{}}}`, `{"extensions":{"a":{},"b":{"x":[],"y":1}}}`},
+		"numbers as they are written":      {`{"extensions":{"a":{"n":9007199254740993,"x":1.0}}}`, `{"extensions":{"a":{"n":9007199254740993,"x":1.0}}}`},
+		"an extension for tasks alone":     {`{"extensions":{"io.modelcontextprotocol/tasks":{}}}`, `{}`},
+		"too many extensions":              {`{"extensions":{"a":{"x":"` + strings.Repeat("x", maxExtensions) + `"}}}`, `{}`},
 	} {
 		if got := askable(json.RawMessage(c.in)); string(got) != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)

@@ -18,9 +18,10 @@ type deadline struct {
 	left  time.Duration // until slow is told, or the end
 	rest  time.Duration // what follows once slow is told; 0: it was, or is not
 	extra time.Duration // the part of the limit that only a detached call has
-	since time.Time     // when the timer was last set
-	open  int32         // open questions to the caller
-	ever  bool          // there was a question
+	began time.Time
+	since time.Time // when the timer was last set
+	open  int32     // open questions to the caller
+	ever  bool      // there was a question
 	ended bool
 }
 
@@ -36,7 +37,8 @@ const (
 // startDeadline limits a call's time; a limit of 0 is the usual one. Stop ends the context.
 func startDeadline(ctx context.Context, limit time.Duration, slow Slower, after time.Duration) (context.Context, *deadline) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	c := &deadline{cancel: cancel, slow: slow, limit: limit, since: time.Now()}
+	now := time.Now()
+	c := &deadline{cancel: cancel, slow: slow, limit: limit, began: now, since: now}
 	tells := slow != nil && after > 0
 	switch {
 	case limit == 0 && tells:
@@ -113,12 +115,14 @@ func (o *openCalls) remove(c *deadline) {
 	delete(o.all, c)
 }
 
-// Hurry says of all open calls that they take long, so that they are detached.
-func (p *Pool) Hurry() {
+// Hurry says of the calls that have been open for that time that they take long, so that they are detached.
+func (p *Pool) Hurry(open time.Duration) {
 	p.open.mu.Lock()
 	defer p.open.mu.Unlock()
 	for c := range p.open.all {
-		c.hurry()
+		if time.Since(c.began) >= open {
+			c.hurry()
+		}
 	}
 }
 

@@ -116,20 +116,25 @@ func TestACallThatIsHurriedIsToldEarlierAndEndsAsBefore(t *testing.T) {
 			ctx, clock := startDeadline(t.Context(), 0, s, 50*time.Second)
 			defer clock.stop()
 			p := &Pool{}
-			p.Hurry()
+			p.Hurry(0)
 			p.open.add(clock)
 			clock.asked()
 			time.Sleep(10 * time.Second)
-			p.Hurry()
+			p.Hurry(0)
 			time.Sleep(10 * time.Second)
 			clock.answered()
 			time.Sleep(10 * time.Second)
 			if len(s.at) > 0 {
 				t.Error("told while the caller was asked")
 			}
-			p.Hurry()
+			p.Hurry(31 * time.Second)
 			synctest.Wait()
-			p.Hurry()
+			if len(s.at) > 0 {
+				t.Error("told before its time")
+			}
+			p.Hurry(30 * time.Second)
+			synctest.Wait()
+			p.Hurry(0)
 			<-ctx.Done()
 			if ran := time.Since(began) - 20*time.Second; ran != ends || len(s.at) != 1 || s.at[0].Sub(began) != 30*time.Second {
 				t.Errorf("it ended after %s, told at %v", ran, s.at)

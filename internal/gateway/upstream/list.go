@@ -30,6 +30,7 @@ type Listing struct {
 	Prompts      []tool.Definition
 	Resources    []json.RawMessage
 	Templates    []json.RawMessage
+	Skills       []json.RawMessage
 	Hosts        []string      // origins that the remote description of an API sends calls and credentials to, in order
 	TTL          time.Duration // how long the lists are fresh; negative: the server does not say
 	Private      bool          // the lists are valid only for our credentials
@@ -113,6 +114,9 @@ func (s *server) list(ctx context.Context) (Listing, error) {
 			err = l.without("resource templates", s.pages(ctx, &l, "resources/templates/list", "resourceTemplates", add))
 		}
 	}
+	if err == nil && mcp.Declares(l.Capabilities, mcp.ExtensionSkills) {
+		err = l.without("skills", s.pages(ctx, &l, "skills/list", "skills", l.skills()))
+	}
 	return l, err
 }
 
@@ -178,6 +182,18 @@ func (l *Listing) raw(list *[]json.RawMessage, what, key string) func(json.RawMe
 			seen[uri] = true
 			*list = append(*list, raw)
 		}
+	}
+}
+
+// skills takes skills, which are identified by their URIs.
+func (l *Listing) skills() func(json.RawMessage) {
+	take := l.raw(&l.Skills, "skill", "uri")
+	return func(raw json.RawMessage) {
+		if _, err := tool.CheckSkill(raw); err != nil {
+			l.note("skill %.200s was left out: %v", rawjson.Get(raw, "uri"), err)
+			return
+		}
+		take(raw)
 	}
 }
 

@@ -130,3 +130,38 @@ func TestEveryKindOfListIsBounded(t *testing.T) {
 		}
 	}
 }
+
+func TestSkillsAreListedWhereTheyAreDeclared(t *testing.T) {
+	entry := func(name string) string {
+		return fmt.Sprintf(`{"uri":"skill://%[1]s/SKILL.md", "frontmatter":{"name":"%[1]s","description":"D"},"resources":"dynamic"}`, name)
+	}
+	pages := func(n int) string {
+		next := ""
+		if n < 2 {
+			next = fmt.Sprintf(`,"nextCursor":"%d"`, n)
+		}
+		return `{"skills":[` + entry(fmt.Sprintf("s%d", n)) + `,` + entry("again") + `,` + entry("Bad") + `]` + next + `}`
+	}
+	const declared = `"resources":{},"extensions":{"io.modelcontextprotocol/skills":{}}`
+	for hello, want := range map[string]int{
+		`{"protocolVersion":"2025-06-18","capabilities":{"tools":{},` + declared + `}}`: 4,
+		`{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}`:                  0,
+	} {
+		tools := func(n int) string { return toolsOf(n, 1, 1, "") }
+		p, asked := lists(t, hello, map[string]func(int) string{"tools/list": tools, "skills/list": pages})
+		l, err := p.List(t.Context(), "much")
+		if err != nil || len(l.Skills) != want || asked["skills/list"] != want-want/4 {
+			t.Fatalf("%d skills of %d pages, %v", len(l.Skills), asked["skills/list"], err)
+		}
+		if want == 0 {
+			continue
+		}
+		if string(l.Skills[0]) != entry("s0") {
+			t.Errorf("a skill is %s", l.Skills[0])
+		}
+		notes := strings.Join(l.Notes, "\n")
+		if !strings.Contains(notes, `skill "skill://Bad/SKILL.md" was left out: its name "Bad"`) || !strings.Contains(notes, "again/SKILL.md is listed twice") {
+			t.Errorf("notes %q", l.Notes)
+		}
+	}
+}

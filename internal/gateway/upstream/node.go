@@ -33,7 +33,7 @@ func (p *process) nodeHint() string {
 		return ""
 	}
 	m := nodeVersion.FindStringSubmatch(said)
-	if m == nil {
+	if m == nil && p.cfg.Sandbox == nil {
 		m = nodeVersion.FindStringSubmatch(askVersion(p.path, p.env))
 	}
 	if m == nil {

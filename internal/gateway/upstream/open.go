@@ -29,7 +29,7 @@ func (s *server) open(sess *session, sent access.Sent) {
 	sess.used = now
 	if err != nil {
 		sess.err = err
-		if !fault.Is(err, fault.UpstreamBusy) && !hasMark(err, noVerdict) && err != errMoved { // else not the server's fault
+		if !fault.Is(err, fault.UpstreamBusy) && !hasMark(err, noVerdict) && err != errMoved && !sess.outdated { // else not the server's fault
 			s.reason = err
 			s.failed(now)
 			s.oursOnly = s.personal && sess.seat.owner == ""

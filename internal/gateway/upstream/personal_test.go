@@ -123,6 +123,48 @@ func TestPeopleDoNotWaitForOurOwnSession(t *testing.T) {
 	}
 }
 
+// late are credentials that come while the first session is being opened, which fails without them.
+type late struct {
+	named
+	looked, came chan struct{}
+}
+
+func (l late) Header(ctx context.Context, caller string) (*http.Header, error) {
+	select {
+	case <-l.came:
+		return l.named.Header(ctx, caller)
+	default:
+	}
+	close(l.looked)
+	<-l.came
+	return nil, fault.New(fault.LoginRequired, "nobody has signed in")
+}
+
+// TestASignInDuringAFailingStartIsUsedAtOnce: the start that fails without it delays nothing.
+func TestASignInDuringAFailingStartIsUsedAtOnce(t *testing.T) {
+	t.Parallel()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		m, _ := mcp.Parse(body)
+		answerPersonal(w, &m)
+	}))
+	t.Cleanup(srv.Close)
+	l := late{looked: make(chan struct{}), came: make(chan struct{})}
+	opts := &Options{Credentials: func(config.Server) httpapi.Credentials { return l }}
+	p, _ := newPool(t, opts, config.Server{ID: "s", URL: srv.URL, Timeout: patience, Start: patience})
+	first := make(chan error)
+	go func() { first <- callsOf(t, p, "ann") }()
+	<-l.looked
+	p.Retry("s")
+	close(l.came)
+	if err := <-first; !fault.Is(err, fault.LoginRequired) {
+		t.Fatal(err)
+	}
+	if err := callsOf(t, p, "ann"); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSessionsOfPeopleEndWhenIdle: two hundred people have one each, with a stream; none is left when nobody calls any more.
 func TestSessionsOfPeopleEndWhenIdle(t *testing.T) {
 	t.Parallel()

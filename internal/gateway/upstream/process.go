@@ -34,7 +34,7 @@ type process struct {
 const grace = 2 * time.Second
 
 // startProcess starts the server's command.
-func startProcess(cfg config.Server, limit int, tail *tail, listed func() bool, h hooks) (*process, error) {
+func startProcess(cfg config.Server, limit int, tail *tail, listed func() bool, h hooks) (_ *process, err error) {
 	path, err := cfg.Program()
 	if err != nil {
 		return nil, fault.New(fault.UpstreamDown, "server %s cannot be started: command \"%s\" does not exist", cfg.ID, cfg.Command).
@@ -45,6 +45,15 @@ func startProcess(cfg config.Server, limit int, tail *tail, listed func() bool, 
 	cmd.Dir = cfg.Cwd
 	p.env, p.withheld = environment(cfg)
 	cmd.Env = p.env
+	temporary, err := confine(cfg, cmd)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil { // no keeper removes it
+			os.RemoveAll(temporary)
+		}
+	}()
 	p.link = newLink(cfg.ID, h, func(line []byte) { tail.add("stdout: " + string(line[:min(len(line), 500)])) })
 
 	stdout, childOut, err := os.Pipe()
@@ -59,7 +68,7 @@ func startProcess(cfg config.Server, limit int, tail *tail, listed func() bool, 
 	cmd.Stdout = childOut
 	cmd.Stderr = childErr
 	if p.stdin, err = cmd.StdinPipe(); err == nil {
-		p.program, err = keeper.Start(cmd)
+		p.program, err = keeper.Start(cmd, temporary)
 	}
 	closeAll(childOut, childErr)
 	if err != nil {
@@ -152,7 +161,11 @@ func (p *process) advice() string {
 	if hint := p.nodeHint(); hint != "" {
 		return hint
 	}
-	return withheldHint(p.cfg, p.withheld, strings.Join(p.tail.all(), "\n"))
+	said := strings.Join(p.tail.all(), "\n")
+	if p.cfg.Sandbox != nil && refusedBySandbox.MatchString(said) {
+		return fmt.Sprintf("if its sandbox lacks a path that it names there, add that to read or write in sandbox of %s", p.cfg.ID)
+	}
+	return withheldHint(p.cfg, p.withheld, said)
 }
 
 // close ends the process and all it started: first by closing its input, then by asking, then by force.

@@ -18,6 +18,9 @@ func (p *Pool) Retry(id tool.ServerID) {
 	s.failures = 0
 	s.retryAt = time.Time{}
 	s.reason = nil
+	for _, sess := range s.sessions {
+		sess.outdated = !sess.isReady()
+	}
 }
 
 // Owners are those for whom sessions with a server are open.

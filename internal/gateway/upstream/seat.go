@@ -64,7 +64,7 @@ func (s *server) sharedSeat(c caller) seat {
 	case s.cfg.URL != "":
 		return seat{key: string(c.asks), caps: c.asks} // few: see askable
 	}
-	return seat{caps: nothing}
+	return seat{caps: shared}
 }
 
 // maxSeats limits the sessions with one server: a caller may keep naming new sessions.

@@ -76,6 +76,7 @@ type session struct {
 	inflight int           // guarded by server.mu
 	used     time.Time     // guarded by server.mu; in the future while it has an open task
 	over     bool          // guarded by server.mu; its caller is gone, so it ends with its last call
+	outdated bool          // guarded by server.mu; what it may lack came after it was begun
 	unused   time.Duration // guarded by server.mu; how long after that
 }
 

@@ -24,6 +24,7 @@ type Status struct {
 	Reason   string // why it is down; "" otherwise
 	Since    time.Time
 	Sessions int
+	Sandbox  string   // how its sandbox is enforced; "" without one
 	Stderr   []string // the last lines that it wrote
 	Said     string   // the line that most likely says what went wrong
 }
@@ -42,7 +43,7 @@ func (s *server) status() Status {
 	defer s.mu.Unlock()
 	st := Status{
 		ID: s.cfg.ID, Kind: s.kind(), State: Idle, Since: s.since, Sessions: len(s.sessions),
-		Stderr: s.tail.all(), Said: s.tail.last(),
+		Sandbox: sandboxOf(s.cfg), Stderr: s.tail.all(), Said: s.tail.last(),
 	}
 	if open, why := s.gate.open(); open {
 		st.State = Down

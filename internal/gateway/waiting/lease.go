@@ -68,6 +68,9 @@ func (c *Calls) takeOver(ctx context.Context) {
 		}
 		taken := 0
 		for _, w := range lost {
+			if c.goesDown() {
+				return // a claim would use up one of the call's attempts
+			}
 			if c.find(w.ID) != nil {
 				continue // we work on it still, though we could not renew its lease
 			}
@@ -104,6 +107,12 @@ func (c *Calls) takeUp(id string) bool {
 	}
 	l.After(0)
 	return true
+}
+
+func (c *Calls) goesDown() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
 }
 
 // Close ends the work on calls, and waits for its end. Their rows stay open, and their leases end: the

@@ -130,7 +130,7 @@ func (g *Gateway) describe(ctx context.Context, who access.Principal, profile st
 	served := g.parts.Served()
 	d := env.EnvDescription{ID: "toolfit", DisplayName: "toolfit", Version: g.parts.Version, Profiles: profiles}
 	d.Capabilities = env.Capabilities{Logs: true, Sessions: true, Profiles: true, Events: served, Metrics: served && who.MayRead()}
-	for _, e := range view.Entries {
+	for _, e := range view.As(who).Entries {
 		d.Capabilities.MCPTools = d.Capabilities.MCPTools || !e.Own && who.MayCall()
 	}
 	d.Metadata = env.Metadata{"profile": profile}

@@ -24,7 +24,7 @@ func (g *Gateway) profiles(ctx context.Context, who access.Principal) ([]env.Pro
 			if a.Profile != p.Name {
 				continue
 			}
-			spec, err := g.spec(ctx, a)
+			spec, err := g.spec(ctx, who, a)
 			if err != nil {
 				return nil, g.told(err)
 			}
@@ -40,7 +40,7 @@ func (g *Gateway) profiles(ctx context.Context, who access.Principal) ([]env.Pro
 }
 
 // spec describes an agent. Tool names are those of its profile.
-func (g *Gateway) spec(ctx context.Context, a config.Agent) (env.AgentSpec, error) {
+func (g *Gateway) spec(ctx context.Context, who access.Principal, a config.Agent) (env.AgentSpec, error) {
 	redact := g.parts.Redact
 	spec := env.AgentSpec{ID: a.ID, Role: env.Role(a.Role), PromptOverride: redact(a.Prompt)}
 	if a.Metadata != nil {
@@ -68,7 +68,7 @@ func (g *Gateway) spec(ctx context.Context, a config.Agent) (env.AgentSpec, erro
 		return spec, err
 	}
 	spec.AllowedTools = []string{}
-	for _, e := range view.Entries {
+	for _, e := range view.As(who).Entries {
 		if !e.Own && e.UsedBy(&a) {
 			spec.AllowedTools = append(spec.AllowedTools, e.Shown)
 		}

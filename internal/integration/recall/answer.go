@@ -147,7 +147,7 @@ func placed(fixed raw, place func(string) string) fixedLayers {
 func (s *Service) served(r *http.Request, who caller, a Action) (*dynamicTool, error) {
 	out := &dynamicTool{Name: a.ServerTool, Fixed: a.Parameters}
 	out.URL = s.self() + private + "/mcp/proxy/" + url.PathEscape(a.Server) + "/tools/" + url.PathEscape(a.ServerTool) + "/call"
-	entry, err := s.find(r.Context(), who.profile, tool.Canonical(tool.ServerID(a.Server), a.ServerTool))
+	entry, err := s.shown(r.Context(), who, tool.Canonical(tool.ServerID(a.Server), a.ServerTool))
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ func (s *Service) bind(t *dynamicTool, a Action) map[string]bool {
 
 // operation returns an operation of one of our own APIs, called through our REST API.
 func (s *Service) operation(r *http.Request, who caller, a Action) (*dynamicTool, error) {
-	entry, err := s.find(r.Context(), who.profile, tool.Name(a.Operation))
+	entry, err := s.shown(r.Context(), who, tool.Name(a.Operation))
 	if err != nil {
 		return nil, err
 	}

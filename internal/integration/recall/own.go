@@ -4,8 +4,10 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/policy"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/state/access"
@@ -47,6 +49,28 @@ func (s *Service) find(ctx context.Context, profile string, name tool.Name) (*ca
 		return nil, unlisted(known)
 	}
 	return nil, noTool(string(server), raw)
+}
+
+// shown is find for a caller that the tool is described to. What the policy denies whatever the arguments are is not there.
+func (s *Service) shown(ctx context.Context, who caller, name tool.Name) (*catalog.Entry, error) {
+	e, err := s.find(ctx, who.profile, name)
+	if err != nil {
+		return nil, err
+	}
+	view, err := s.Catalog.View(who.profile)
+	if err != nil || !view.Ruled() {
+		return e, err
+	}
+	server, raw, _ := name.Split()
+	t := catalog.UnknownTool(server, raw)
+	if e != nil {
+		t = e.PolicyTool()
+	}
+	set, about := view.Policy(who.Principal, t, nil, time.Time{})
+	if set.Decide(about).Verdict == policy.Deny {
+		return nil, noTool(string(server), raw)
+	}
+	return e, nil
 }
 
 func (s *Service) look(profile string, name tool.Name) (*catalog.Entry, error) {

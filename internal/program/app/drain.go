@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -10,9 +11,23 @@ import (
 const (
 	// callsEnd is how long open calls have when the gateway goes down.
 	callsEnd = 10 * time.Second
-	// callsDetach is when those that can go on without their requests do so: their callers get a handle.
+	// callsDetach is when those that can go on without their requests do so: their callers get a handle. Those
+	// that came later, from a balancer that has not noticed, have shortTime first.
 	callsDetach = 8 * time.Second
+	shortTime   = time.Second
 )
+
+// detachCalls detaches calls once callsDetach is over, until ctx ends.
+func (a *App) detachCalls(ctx context.Context) {
+	for wait := callsDetach; ; wait = shortTime / 10 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+			a.Pool.Hurry(shortTime)
+		}
+	}
+}
 
 // parting closes each connection after its answer once we go down: the next request goes to another gateway, or
 // comes on a new connection. An idle connection that we closed could be in use at that moment.

@@ -12,6 +12,7 @@ import (
 	"github.com/toolfit/toolfit/internal/browsertest/trial"
 	"github.com/toolfit/toolfit/internal/core/project/jqworker"
 	"github.com/toolfit/toolfit/internal/entrance/mcpserver"
+	"github.com/toolfit/toolfit/internal/gateway/approval"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/meaning"
@@ -36,6 +37,7 @@ type gateway struct {
 	Env     *gatewayenv.Gateway // the gateway as an environment
 
 	connections *oauth.Connections // to servers that take tokens
+	desk        *approval.Desk     // asks people about calls
 
 	carries  sync.Once          // of carryOn
 	self     *replicas.Replicas // as the other gateways on the store know us
@@ -121,16 +123,18 @@ func (a *App) startCalls() error {
 		Canceled: func(w store.Waiting) { a.Caller.Canceled(w) },
 		Replica:  a.self.ID(), Lease: a.opts.Lease, Logger: a.log,
 	})
+	a.desk = a.newDesk()
 	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{
-		Own: own, FindElements: a.describes, SignIn: a.askToSignIn, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
+		Own: own, FindElements: a.describes, SignIn: a.askToSignIn, Approve: a.desk.Approve, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
 		Results: a.Store, Retain: func() time.Duration { return a.Config().StoredResults.Retain }, JQ: a.jq(),
 		PastResults: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Background: a.work.Go, Redact: a.secrets.redact,
-		Waiting: a.Waiting, Trace: a.trace,
+		Waiting: a.Waiting, Trace: a.trace, Count: access.NewLimits(a.Store, a.log).Count,
 	})
 	a.lab = a.newLab()
 	a.front = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{
 		Version: a.opts.Version, Key: a.sealKey, May: a.Env.May, Logger: a.log,
 		Waiting: a.Waiting, Trace: a.trace, Replica: a.replicaID(), Hold: a.holdSession(),
+		Changed: a.Catalog.Changed,
 	})
 	return nil
 }

@@ -55,7 +55,7 @@ func TestMemoryOfLargeResultsIsGivenBack(t *testing.T) {
 	var memory memory
 	for _, name := range []string{"good", "bad"} {
 		var all sync.WaitGroup
-		for n := range 16 {
+		for n := range 8 {
 			all.Go(func() {
 				resp := post(t, srv.URL, session,
 					fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"long__%s","arguments":{}}}`, n+10, name))
@@ -69,7 +69,7 @@ func TestMemoryOfLargeResultsIsGivenBack(t *testing.T) {
 		all.Wait()
 		for began := time.Now(); heap()-before > 16<<20; time.Sleep(50 * time.Millisecond) { // the last handlers are ending
 			if time.Since(began) > patience {
-				t.Fatalf("%s: 16 results of 10 MB have left %d MB behind", name, (heap()-before)>>20)
+				t.Fatalf("%s: 8 results of 10 MB have left %d MB behind", name, (heap()-before)>>20)
 			}
 		}
 		memory.giveBack()

@@ -54,12 +54,14 @@ func keepFixed(next, started *config.Config) (differ []string) {
 	keep("records.durable", next.Records.Durable == started.Records.Durable)
 	keep("replica", next.Replica == started.Replica)
 	keep("limits", next.Limits == started.Limits)
+	keep("audit.sinks", reflect.DeepEqual(next.Audit.Sinks, started.Audit.Sinks))
 	keep("telemetry", reflect.DeepEqual(next.Telemetry, started.Telemetry))
 	next.Listen = started.Listen
 	next.Store = started.Store
 	next.BasePath = started.BasePath
 	next.Replica = started.Replica
 	next.Limits = started.Limits
+	next.Audit.Sinks = started.Audit.Sinks
 	next.Telemetry = started.Telemetry
 	next.Records.Durable = started.Records.Durable
 	return differ

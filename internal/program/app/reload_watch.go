@@ -58,6 +58,8 @@ func (s *settings) watch(ctx context.Context, again <-chan os.Signal, load func(
 		done := s.reloadFrom(ctx, f, load)
 		if !done {
 			quiet.Reset(quietTime)
+		} else if f.good == f.seen {
+			s.noteFile(ctx, f.path, f.good)
 		}
 		return done
 	}

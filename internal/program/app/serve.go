@@ -59,8 +59,8 @@ func (a *App) Handler() http.Handler {
 func (a *App) API(admit func(*http.Request) (access.Principal, error)) *restapi.API {
 	return restapi.New(restapi.Parts{
 		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Waiting: a.Waiting, Records: a.Records, Keys: a.Keys, Events: a.events,
-		Connections: a.connections,
-		Tests:       a, Work: a, Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Trace: a.trace,
+		Connections: a.connections, Desk: a.desk, ApprovalPage: a.approvalPage,
+		Tests: a, Work: a, Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Trace: a.trace,
 		Logger: a.log,
 	})
 }
@@ -74,6 +74,7 @@ func (a *App) sources() restapi.Sources {
 // something up must not take over the calls of a gateway that has gone.
 func (a *App) carryOn() {
 	a.carries.Do(func() {
+		a.work.Go(func() { a.keepAudit(a.background) })
 		a.work.Go(func() { a.Waiting.Run(a.background) })
 		a.work.Go(func() { a.follow(a.background) })
 		a.work.Go(func() { a.events.Share(a.background, a.Store) })
@@ -174,11 +175,12 @@ func (a *App) Serve(ctx context.Context, l, socket net.Listener) error {
 	}
 	a.draining.Store(true)
 	a.serveOn()
-	late := time.AfterFunc(callsDetach, a.Pool.Hurry)
-	defer late.Stop()
+	down, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	go a.detachCalls(down)
 	left := callsEnd - a.handOver(watched)
 	a.leave()
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(left, time.Second))
+	drain, cancel := context.WithTimeout(down, max(left, 2*shortTime))
 	defer cancel()
 	err := srv.Shutdown(drain)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -209,9 +211,9 @@ func (a *App) CheckListen(addr string) error {
 // console is the pages for people, on top of the REST API.
 func (a *App) console(api *restapi.API) http.Handler {
 	return console.New(console.Parts{
-		Activity: api, Servers: api, ServerChanges: api, Approvals: api, Tools: api, ToolCaller: api, Calls: api, CallFeed: api,
-		CallChanges: api, Results: api, Rules: api, Suggestions: api, Prompts: api, Sessions: api, SessionChanges: api, Runs: api,
-		RunReports: api, Keys: api, KeyChanges: api, People: api, Connections: api, SignIns: api, Values: api,
+		Activity: api, Servers: api, ServerChanges: api, Approvals: api, Tools: api, ToolCaller: api, Apps: api, AppRequests: api, Calls: api, CallFeed: api,
+		CallChanges: api, Results: api, Rules: api, Policy: api, Suggestions: api, Prompts: api, Sessions: api, SessionChanges: api, Runs: api,
+		RunReports: api, Keys: api, KeyChanges: api, People: api, Audit: api, Connections: api, SignIns: api, Values: api, Decisions: api,
 		Recall: a.recalls.Load, API: api, Chat: a.runner, Environment: a.Env, CatchUp: a.catchUp,
 		Admit: a.admitPerson, Check: a.check, Keyed: a.Keys.Any, Link: a.links.use, Logins: logins{a}, Limit: a.limited,
 		Address: a.askedFor, BasePath: a.started.BasePath,

@@ -52,7 +52,9 @@ func openStorage(ctx context.Context, s *settings, changed func(kind string, v s
 		return nil, err
 	}
 	durable := s.started.Records.Durable
-	st, err := store.Open(ctx, s.started.Store, &store.Options{Durable: durable, SecretKey: key, Logger: s.log, SessionChanged: changed})
+	st, err := store.Open(ctx, s.started.Store, &store.Options{
+		Durable: durable, SecretKey: key, Redact: s.secrets.redact, Logger: s.log, SessionChanged: changed,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -106,9 +108,13 @@ func (s *storage) trim(ctx context.Context, cfg *config.Config) {
 	_, noReplicas := s.Store.TrimReplicas(ctx, deadReplicas)
 	_, noWaiting := s.Store.TrimWaiting(ctx)
 	_, noRates := s.Store.TrimRates(ctx)
+	_, noLimits := s.Store.TrimLimits(ctx)
 	_, noGrants := s.Store.TrimGrants(ctx)
 	_, noConnections := s.Store.TrimConnections(ctx, servers)
-	err := errors.Join(noSums, noReplicas, noRates, noGrants, noConnections, noWaiting, noCalls, noRecords, noResults, noRuns, noSessions)
+	_, noAudit := s.Store.TrimAudit(ctx, time.Now().Add(-cfg.Audit.Keep))
+	_, noApprovals := s.Store.TrimApprovals(ctx, since)
+	err := errors.Join(noSums, noAudit, noApprovals, noReplicas, noRates, noLimits, noGrants, noConnections, noWaiting, noCalls, noRecords,
+		noResults, noRuns, noSessions)
 	if err != nil && ctx.Err() == nil {
 		s.log.Error("calls not summed or old data not deleted", "error", err)
 	}

@@ -21,20 +21,49 @@ import (
 func (c *command) add() *cobra.Command {
 	var s config.Server
 	var f addFlags
+	var from sourceFlags
 	cmd := &cobra.Command{
-		Use:        "add NAME (URL | -- COMMAND [ARG…] | --openapi FILE|URL)",
+		Use:        "add NAME (URL | -- COMMAND [ARG…] | --openapi FILE|URL) | [NAME] SOURCE",
 		Short:      "Add a server or an HTTP API to the configuration",
 		SuggestFor: []string{"init", "new"},
+		Long: `Add a server or an HTTP API to the configuration.
+
+SOURCE is how others describe a server: its name in a registry, such as io.github.acme/weather or
+io.github.acme/weather@1.0.2, a server.json (path or URL), or a bundle (the path of an .mcpb).
+Names are looked up in the official MCP registry, or where --registry says. A package that can be
+run is preferred: npm (npx), pypi (uvx), oci (docker), mcpb. --package picks another kind, --remote
+the server's address. A bundle is unpacked into the folder bundles beside the configuration.
+
+Values that the server requires are asked for on a terminal, or given with --set, --env and
+--header. What will be run is shown before it is added.`,
 		Example: `  toolfit add files -- npx -y @modelcontextprotocol/server-filesystem .
   toolfit add cloud https://example.com/mcp --header 'Authorization: Bearer ${CLOUD_TOKEN}'
-  toolfit add petstore --openapi petstore.yaml --base http://127.0.0.1:9000 --auth 'api_key=${PET_KEY}'`,
+  toolfit add petstore --openapi petstore.yaml --base http://127.0.0.1:9000 --auth 'api_key=${PET_KEY}'
+  toolfit add io.github.acme/weather@1.0.2 --set 'API_KEY=${WEATHER_KEY}'
+  toolfit add weather ./weather.mcpb`,
 		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && isSource(args[0]) {
+				return nil
+			}
 			if len(args) < 2 && (len(args) < 1 || f.api.Spec == "") {
-				return usage("add takes a name and one of: a URL, -- and a command, or --openapi; see: toolfit add --help")
+				return usage("add takes a name and one of: a URL, -- and a command, or --openapi; or a registry's name, a server.json or a .mcpb; " +
+					"see: toolfit add --help")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if last := args[len(args)-1]; len(args) <= 2 && cmd.ArgsLenAtDash() < 0 && f.api.Spec == "" && isSource(last) {
+				if len(args) == 2 {
+					s.ID = tool.ServerID(args[0])
+				}
+				if err := f.pairs(&s); err != nil {
+					return err
+				}
+				return c.addSource(cmd.Context(), last, s, from)
+			}
+			if slices.ContainsFunc(ofSources, func(name string) bool { return cmd.Flags().Changed(name) }) {
+				return usage("--%s are for a registry's name, a server.json or an .mcpb", strings.Join(ofSources, ", --"))
+			}
 			s.ID = tool.ServerID(args[0])
 			if err := tool.CheckServerID(s.ID); err != nil {
 				return err
@@ -46,16 +75,11 @@ func (c *command) add() *cobra.Command {
 			if s.API != nil {
 				return c.addAPI(cmd.Context(), path, s)
 			}
-			signIn := c.proposeSignIn(cmd.Context(), path, &s)
-			if err := config.AddServer(path, s); err != nil {
+			notes, err := c.writeServer(cmd.Context(), path, &s)
+			if err != nil {
 				return err
 			}
-			notes := append(c.beforeStart(path, s), signIn...)
-			return c.show(added{string(s.ID), path, notes}, func() error {
-				_, err := fmt.Fprintf(c.env.Out, "added %s to %s\n", s.ID, path)
-				c.note("  ", notes)
-				return err
-			})
+			return c.tellAdded(path, s, notes)
 		},
 	}
 	cmd.Flags().StringSliceVar(&s.Inherit, "inherit", nil,
@@ -64,7 +88,24 @@ func (c *command) add() *cobra.Command {
 	cmd.Flags().DurationVar(&s.Timeout, "timeout", 0, "timeout of a call (default 1m, or 1h if it can detach)")
 	cmd.Flags().DurationVar(&s.Idle, "idle", 0, "stop the server after this time without calls (default 10m)")
 	f.add(cmd)
+	from.add(cmd)
 	return cmd
+}
+
+// writeServer adds a server to the file. The notes say how to sign in to it.
+func (c *command) writeServer(ctx context.Context, path string, s *config.Server) (notes []string, err error) {
+	notes = c.proposeSignIn(ctx, path, s)
+	return notes, config.AddServer(path, *s)
+}
+
+// tellAdded says that a server was added, and what is missing before it can start.
+func (c *command) tellAdded(path string, s config.Server, notes []string) error {
+	notes = append(c.beforeStart(path, s), notes...)
+	return c.show(added{string(s.ID), path, notes}, func() error {
+		_, err := fmt.Fprintf(c.env.Out, "added %s to %s\n", s.ID, path)
+		c.note("  ", notes)
+		return err
+	})
 }
 
 type added struct {
@@ -152,13 +193,17 @@ func (f *addFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.api.ReadOnly, "read-only", false, "only operations that change nothing")
 }
 
-func (f *addFlags) fill(s *config.Server, target []string) (err error) {
-	s.Env, err = pairs(f.env, "=", "--env KEY=VALUE")
-	if err != nil {
+// pairs fills variables and headers in.
+func (f *addFlags) pairs(s *config.Server) (err error) {
+	if s.Env, err = pairs(f.env, "=", "--env KEY=VALUE"); err != nil {
 		return err
 	}
 	s.Headers, err = pairs(f.headers, ":", "--header 'Name: value'")
-	if err != nil {
+	return err
+}
+
+func (f *addFlags) fill(s *config.Server, target []string) (err error) {
+	if err := f.pairs(s); err != nil {
 		return err
 	}
 	if f.api.Spec == "" {
@@ -228,8 +273,12 @@ func (c *command) remove() *cobra.Command {
 		Use: "remove NAME", Short: "Remove a server from the configuration", Args: takes(1, 1, "the name of a server"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := c.editPath()
+			bundle := bundleOf(path, tool.ServerID(args[0]))
 			if err := config.RemoveServer(path, tool.ServerID(args[0])); err != nil {
 				return err
+			}
+			if bundle != "" { // the gateway may still run it, and the server may have written there
+				c.note("", []string{"its files are still in " + bundle + "; delete them if nothing else uses them"})
 			}
 			return c.printf(map[string]string{"removed": args[0], "file": path}, "removed %s from %s\n", args[0], path)
 		},
@@ -263,14 +312,14 @@ func dashed(env *Env, args []string) ([]string, error) {
 		}
 	}
 	spec, _ := flags.GetString("openapi")
-	if spec != "" || strings.Contains(rest[0], "://") {
+	if spec != "" || strings.Contains(rest[0], "://") || isSource(rest[0]) {
 		return args, nil
 	}
 	var ours, theirs string
 	for _, arg := range rest[1:] {
 		switch long, _, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "="); {
 		case len(arg) < 2 || arg[0] != '-':
-		case arg[1] == '-' && flags.Lookup(long) != nil:
+		case arg[1] == '-' && flags.Lookup(long) != nil && !slices.Contains(ofSources, long):
 			ours = "--" + long
 		default:
 			theirs = arg

@@ -85,7 +85,7 @@ var notInNames = regexp.MustCompile(`[^\pL\pN_.-]+`)
 func (m *mover) toFile(h config.InlineSecret) (string, error) {
 	dir := filepath.Join(filepath.Dir(m.path), secretsFolder)
 	name := strings.Trim(notInNames.ReplaceAllString(h.Server+"."+nameOf(h), "-"), "-")
-	if err := makeSecretsFolder(dir); err != nil {
+	if err := makePrivateFolder(dir); err != nil {
 		return "", err
 	}
 	for i := 2; ; i++ {
@@ -105,14 +105,14 @@ func (m *mover) toFile(h config.InlineSecret) (string, error) {
 	}
 }
 
-// makeSecretsFolder creates the folder, which git ignores.
-func makeSecretsFolder(dir string) error {
+// makePrivateFolder creates a folder beside the configuration, which git ignores.
+func makePrivateFolder(dir string) error {
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {
 		err = writeNew(filepath.Join(dir, ".gitignore"), "*\n")
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("create the secrets folder: %w", err)
+		return fmt.Errorf("create the folder %s: %w", dir, err)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (c *command) createKey() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := st.CreateKey(cmd.Context(), row); err != nil {
+				if err := st.CreateKey(asUser(cmd.Context()), row); err != nil {
 					return err
 				}
 				return c.printKey(text, row)
@@ -145,7 +145,7 @@ func (c *command) rotateKey() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := st.RotateKey(cmd.Context(), row, k.Hash); err != nil {
+				if err := st.RotateKey(asUser(cmd.Context()), row, k.Hash); err != nil {
 					return err
 				}
 				if err := c.printKey(text, row); err != nil || c.json {
@@ -220,7 +220,7 @@ func (c *command) deleteKey() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				ended, err := st.DeleteKey(cmd.Context(), k.ID)
+				ended, err := st.DeleteKey(asUser(cmd.Context()), k.ID)
 				if err != nil {
 					return err
 				}

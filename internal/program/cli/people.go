@@ -69,7 +69,7 @@ func (c *command) switchPerson(verb, short string, at func() time.Time) *cobra.C
 }
 
 func (c *command) setPerson(ctx context.Context, st *store.Store, text string, disabled time.Time) error {
-	p, err := st.DisablePerson(ctx, text, disabled)
+	p, err := st.DisablePerson(asUser(ctx), text, disabled)
 	if err != nil {
 		return err
 	}

@@ -34,6 +34,9 @@ func (c *command) search() *cobra.Command {
 				for _, t := range found.Tools {
 					out.Row(fmt.Sprintf("%.2f", t.Score), cmp.Or(t.Text, t.Name))
 				}
+				for _, s := range found.Skills {
+					out.Row("skill", s.URI+" — "+s.Description)
+				}
 				if found.Note != "" && len(found.Tools) > 0 {
 					fmt.Fprintln(c.env.Out, found.Note)
 				}

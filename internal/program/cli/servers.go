@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
@@ -53,7 +55,12 @@ func (c *command) servers() *cobra.Command {
 						return err
 					}
 				}
-				return c.show(map[string]any{"servers": servers}, func() error { return c.printServers(servers, n, why) })
+				return c.show(map[string]any{"servers": servers}, func() error {
+					if err := c.printServers(servers, n, why); err != nil {
+						return err
+					}
+					return c.printHeld(cmd.Context(), g, servers, c.env.Out)
+				})
 			})
 		},
 	}
@@ -148,8 +155,32 @@ func (c *command) printServers(servers []restapi.Server, shown map[tool.ServerID
 		fmt.Fprintln(c.env.Out, "tools: how many of the server's tools the profile shows; "+notShown)
 	}
 	for _, s := range servers {
+		if s.Sandbox != "" {
+			fmt.Fprintf(c.env.Out, "%s: sandbox: %s\n", s.ID, s.Sandbox)
+		}
 		for _, note := range s.Notes {
 			fmt.Fprintf(c.env.Out, "%s: %s\n", s.ID, line(note))
+		}
+	}
+	return nil
+}
+
+// printHeld says what is suspicious about what is held.
+func (c *command) printHeld(ctx context.Context, g *gateway, servers []restapi.Server, out io.Writer) error {
+	for _, s := range servers {
+		if len(s.Held) == 0 {
+			continue
+		}
+		var list restapi.HeldList
+		if err := g.do(ctx, request{path: "/servers/" + url.PathEscape(string(s.ID)) + "/held"}, &list); err != nil {
+			return err
+		}
+		for _, h := range list.Held {
+			for _, f := range h.Findings {
+				if !h.Out && !f.Note {
+					fmt.Fprintf(out, "%s: %s is held: %s\n", s.ID, line(h.Name), line(f.String()))
+				}
+			}
 		}
 	}
 	return nil
@@ -175,10 +206,13 @@ func ago(t *time.Time) string {
 func (c *command) approve() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
-		Use: "approve NAME", Short: "Approve what is held of a server: tools, prompts, resources, instructions", Args: takes(1, 1,
-			"the name of a server"),
+		Use: "approve NAME [TOOL…]", Short: "Approve what is held of a server, or only the named tools, prompts, resources",
+		Args: takes(1, -1, "the name of a server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := request{method: http.MethodPost, path: "/servers/" + url.PathEscape(args[0]) + "/approve"}
+			if len(args) > 1 {
+				r.body = rawjson.Encode(map[string]any{"tools": args[1:]})
+			}
 			return askFor(c, cmd, flags, "asking the gateway", r, func(_ *gateway, answer struct {
 				Approved int `json:"approved"`
 			}) error {

@@ -88,6 +88,7 @@ func (c *command) sayNotShown(ctx context.Context, g *gateway, q url.Values, too
 	why, err := g.notShown(ctx, q, servers)
 	if err == nil {
 		fmt.Fprintf(c.env.Err, "shown: %s; %s\n", strings.Join(fewer, ", "), why)
+		err = c.printHeld(ctx, g, servers, c.env.Err)
 	}
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 // Role says what the holder of a key may do.
@@ -82,6 +83,11 @@ func Local() Principal {
 // all rights.
 func Owner() Principal {
 	return Principal{ID: "local", Name: "local", Kind: KindLocal, Role: Admin, Profile: AnyProfile}
+}
+
+// Actor is p in the audit log.
+func (p Principal) Actor() store.Actor {
+	return store.Actor{Kind: string(p.Kind), ID: p.ID, Name: p.Name}
 }
 
 // MayCall reports whether p may list and call tools.

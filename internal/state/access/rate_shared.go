@@ -1,14 +1,11 @@
 package access
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
@@ -22,8 +19,6 @@ const (
 	leaseFor = time.Second
 	// bankTimeout is how long a request waits for the bank.
 	bankTimeout = 500 * time.Millisecond
-	// bankAgain is how long a bank that failed is left alone.
-	bankAgain = 5 * time.Second
 	// refusedFor is how long a caller who was refused is refused without asking the bank, unless a quarter of its
 	// tokens come back sooner. It is told to wait longer.
 	refusedFor = 100 * time.Millisecond
@@ -39,9 +34,7 @@ type Shared struct {
 	most  int           // tokens taken in advance
 	pause time.Duration // after a refusal
 	alone *Limiter
-	log   *slog.Logger
-
-	away atomic.Int64 // until when the bank is not asked, in nanoseconds; 0: it answers
+	away  *absence
 
 	mu     sync.Mutex
 	leases map[string]*lease
@@ -63,13 +56,13 @@ func NewShared(bank Bank, perSecond float64, burst int, log *slog.Logger) *Share
 	return &Shared{
 		bank: bank, of: store.Tokens{Every: every, Burst: burst}, leases: map[string]*lease{},
 		most: min(burst/10, int(leaseFor/every)), pause: min(refusedFor, time.Duration(burst)*every/4),
-		alone: NewLimiter(perSecond, burst), log: cmp.Or(log, slog.New(slog.DiscardHandler)),
+		alone: NewLimiter(perSecond, burst), away: newAbsence("rates", log),
 	}
 }
 
 // Allow reports whether the caller may make n requests now, and if not, when to retry. More than the burst is never allowed.
 func (s *Shared) Allow(ctx context.Context, id string, n int, now time.Time) (ok bool, retryAfter time.Duration) {
-	away, seen := s.isAway(now)
+	away, seen := s.away.check(now)
 	if away || n > s.of.Burst {
 		return s.alone.Allow(ctx, id, n, now)
 	}
@@ -89,11 +82,11 @@ func (s *Shared) Allow(ctx context.Context, id string, n int, now time.Time) (ok
 	if wait := s.wait(l, need, now); wait > 0 {
 		return false, wait
 	}
-	if until := s.away.Load(); until != 0 && until != seen { // found out while we waited for the lease
+	if until := s.away.until.Load(); until != 0 && until != seen { // found out while we waited for the lease
 		return s.alone.Allow(ctx, id, n, now)
 	}
 	got, full, err := s.ask(ctx, id, need, l.extra)
-	s.tell(err, now)
+	s.away.tell(err, now)
 	if err != nil {
 		return s.alone.Allow(ctx, id, n, now)
 	}
@@ -121,30 +114,6 @@ func (s *Shared) ask(ctx context.Context, id string, need, extra int) (got int, 
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bankTimeout)
 	defer cancel()
 	return s.bank.TakeTokens(ctx, id, s.of, need, extra)
-}
-
-// isAway tells whether the bank is not to be asked, and until when as far as is known. Of all requests after that, one
-// may try it.
-func (s *Shared) isAway(now time.Time) (away bool, until int64) {
-	until = s.away.Load()
-	if until == 0 {
-		return false, 0
-	}
-	next := now.Add(bankAgain).UnixNano()
-	return now.UnixNano() < until || !s.away.CompareAndSwap(until, next), next
-}
-
-// tell notes whether the bank has answered, and logs when that changes.
-func (s *Shared) tell(err error, now time.Time) {
-	if err == nil {
-		if s.away.Load() != 0 && s.away.Swap(0) != 0 {
-			s.log.Info("rates are counted together with the other gateways again")
-		}
-		return
-	}
-	if s.away.Swap(now.Add(bankAgain).UnixNano()) == 0 {
-		s.log.Warn("rates are counted by each gateway alone", "error", fault.As(err))
-	}
 }
 
 // lease finds what a caller holds. Of too many callers some are forgotten, idle ones first.

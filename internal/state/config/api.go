@@ -104,7 +104,7 @@ func (s *Server) apiFields() []field {
 		{"variables", mapInto(&s.API.Variables, nil, nil, nil)},
 		{"allow", networksInto(&s.API.Allow)},
 	}
-	shared := []string{"timeout", "timeouts", "detach", "utf8", "disabled", "refresh", "proxy", "concurrency", "queue", "breaker"}
+	shared := []string{"timeout", "timeouts", "detach", "approve", "utf8", "disabled", "refresh", "proxy", "concurrency", "queue", "breaker"}
 	for _, f := range s.fields() {
 		if slices.Contains(shared, f.key) {
 			fields = append(fields, f)

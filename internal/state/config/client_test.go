@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/toolfit/toolfit/internal/core/policy"
 	"github.com/toolfit/toolfit/internal/core/project"
 )
 
@@ -99,7 +100,7 @@ func TestSchemaKnowsTheSameKeys(t *testing.T) {
 		"": c.fields(), "server": new(Server).fields(), "api": (&Server{API: &API{}}).apiFields(), "profile": c.profileFields(&Profile{}),
 		"override": c.overrideFields(&Override{}), "fallback": new(Fallback).fields(),
 		"result": c.resultFields(new(project.Rule)), "kept": c.StoredResults.fields(1), "safety": new(Safety).fields(),
-		"tools":   new(Profile).toolFields(),
+		"tools": new(Profile).toolFields(), "rule": c.policyFields(new(policy.Rule), new(*node)),
 		"records": c.Records.fields(), "sessions": c.Sessions.fields(1), "limits": c.Limits.fields(),
 		"rate": c.Rate.fields(), "breaker": new(Breaker).fields(), "embeddings": c.Embeddings.fields(), "telemetry": c.Telemetry.fields(),
 		"recall": c.recallFields(new(Recall)), "recallUpstream": new(RecallUpstream).fields(), "recallAction": new(RecallAction).fields(),

@@ -24,8 +24,10 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/regular"
+	"github.com/toolfit/toolfit/internal/base/sandbox"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/core/policy"
 	"github.com/toolfit/toolfit/internal/core/project"
 )
 
@@ -44,8 +46,10 @@ type Config struct {
 	Servers       []Server       // in file order
 	Profiles      []Profile      // in file order; always has "default"
 	Overrides     []Override     // in file order
+	Policy        []policy.Rule  // what may be called, in file order
+	Approvals     Approvals      // how people are asked by rules that want their yes
 	Known         []*fit.Known   // facts about servers that their schemas lack
-	Approve       string         // what happens to changed tool definitions: auto, changed or all
+	Approve       string         // which definitions are held until approved, one of approvals; a server may say otherwise
 	Results       []project.Rule // how results are cut, in file order
 	ResultStore   string         // which full results are stored: cut, all or none
 	Detach        Detach         // for all tools, unless a profile, server or override says otherwise
@@ -55,6 +59,7 @@ type Config struct {
 	Limits        Limits
 	Embeddings    Embeddings
 	Telemetry     Telemetry
+	Audit         Audit
 	Identity      []Identity
 	Broker        *Broker  // nil: off
 	Recall        *Recall  // nil: not served
@@ -69,6 +74,9 @@ type Replica struct {
 	Drain time.Duration // how long it serves on when it goes down, so that balancers notice
 }
 
+// approvals are what may be held until somebody approves it: nothing, suspicious definitions, also changed and new ones, all.
+var approvals = []string{"auto", "suspicious", "changed", "all"}
+
 // Server is one upstream server. Exactly one of Command, URL, Builtin and API is set.
 type Server struct {
 	ID        tool.ServerID
@@ -76,8 +84,9 @@ type Server struct {
 	Command   string
 	Args      []string
 	Env       map[string]string
-	Inherit   []string // globs of our variables that the process gets in addition to the standard ones
-	Cwd       string   // relative to the configuration's folder, which is the default
+	Inherit   []string       // globs of our variables that the process gets in addition to the standard ones
+	Cwd       string         // relative to the configuration's folder, which is the default
+	Sandbox   *sandbox.Rules // nil: the process has all our rights
 	URL       string
 	Headers   map[string]string
 	OAuth     *OAuth // nil: no tokens are got
@@ -87,6 +96,7 @@ type Server struct {
 	Timeout   time.Duration // limit for one call; 0: not set, see CallTimeout
 	Timeouts  []ToolTimeout // in file order; the first glob that matches wins over Timeout
 	Detach    Detach
+	Approve   string        // "": as the configuration says
 	Start     time.Duration // limit for starting and the handshake
 	Idle      time.Duration // closed after so long without a call; negative: never
 	Isolation string        // "", shared or session
@@ -129,6 +139,7 @@ type Profile struct {
 	All     bool            // every server, including ones added later
 	Allow   []string        // globs on canonical names; empty: everything is allowed
 	Deny    []string        // globs on canonical names; wins over Allow
+	Closed  bool            // calls need a rule of the policy that allows them
 	Names   string          // prefixed or bare
 	Dialect string          // of the schemas in MCP lists; "": as the servers sent them
 
@@ -195,10 +206,12 @@ func defaults(path string) *Config {
 		Store:         "toolfit.db",
 		Replica:       Replica{Drain: 5 * time.Second},
 		Approve:       "auto",
+		Approvals:     Approvals{Expire: 10 * time.Minute},
 		ResultStore:   "cut",
 		StoredResults: Retention{Retain: 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},
 		Records:       Records{Retain: 30 * 24 * time.Hour, MaxSize: 2 << 30},
 		Sessions:      Retention{Retain: 365 * 24 * time.Hour, MaxSize: 1 << 30, PerKey: 256 << 20},
+		Audit:         Audit{Keep: 400 * day},
 		Limits:        Limits{Body: 4 << 20, Message: 16 << 20, Processes: 64, Sessions: 10_000, Schema: 256 << 10},
 	}
 }

@@ -107,6 +107,12 @@ replica: {url: "http://10.1.2.3:8420", drain: 3s}
 rate: {perKey: 600/m, burst: 30}
 embeddings: {url: "http://127.0.0.1:9/v1", model: small, key: "${TOKEN}"}
 telemetry: {endpoint: "http://127.0.0.1:4318", headers: {X-Key: "${TOKEN}"}, sample: 0.25, arguments: true}
+audit:
+  keep: 90d
+  sinks:
+    - {otlp: "http://127.0.0.1:4318", headers: {X-Key: "${TOKEN}"}}
+    - {webhook: "https://example.com/audit", secret: "a secret of the webhook"}
+    - {syslog: "tls://logs.example.com"}
 `
 
 func wantWhole() *Config {
@@ -141,7 +147,7 @@ func wantWhole() *Config {
 			Budget: 500, Shape: "off", Mode: "shadow", Profile: "ops",
 		}},
 		StoredResults: Retention{2 * time.Hour, 5 << 20, 1 << 20},
-		Overrides:     wantOverrides(), Approve: "changed", ResultStore: "none", Detach: Detach(90 * time.Second),
+		Overrides:     wantOverrides(), Approvals: Approvals{Expire: 10 * time.Minute}, Approve: "changed", ResultStore: "none", Detach: Detach(90 * time.Second),
 		Records: Records{Durable: true, Retain: 7 * day, MaxSize: 512 << 20}, Sessions: Retention{Retain: 90 * day, MaxSize: 64 << 20,
 			PerKey: 8 << 20},
 		Limits:  Limits{Body: 1 << 20, Message: 2048, Processes: 8, Sessions: 10_000, Schema: 1 << 20},
@@ -149,7 +155,12 @@ func wantWhole() *Config {
 		Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		Rate:    Rate{PerKey: 10, Burst: 30}, Embeddings: Embeddings{"http://127.0.0.1:9/v1", "small", "s3cret"},
 		Telemetry: Telemetry{Endpoint: "http://127.0.0.1:4318", Headers: map[string]string{"X-Key": "s3cret"}, Sample: new(0.25), Arguments: true},
-		Secrets:   []string{"s3cret", "Bearer s3cret", "pa55word"},
+		Audit: Audit{Keep: 90 * 24 * time.Hour, Sinks: []Sink{
+			{Kind: OTLPSink, URL: "http://127.0.0.1:4318", Headers: map[string]string{"X-Key": "s3cret"}},
+			{Kind: WebhookSink, URL: "https://example.com/audit", Secret: "a secret of the webhook"},
+			{Kind: SyslogSink, URL: "tls://logs.example.com"},
+		}},
+		Secrets: []string{"s3cret", "Bearer s3cret", "pa55word", "a secret of the webhook"},
 	}
 }
 
@@ -186,25 +197,34 @@ func TestOverridesOfOneToolAreJoined(t *testing.T) {
 
 func TestOverridesThatCannotBe(t *testing.T) {
 	for text, want := range map[string]string{
-		"overrides: [{name: x}]":                         "overrides[0]: needs tool",
-		"overrides: [{tool: a, profile: nope}]":          `there is no profile "nope"`,
-		"overrides: [{tool: a, name: 9x}]":               "overrides[0].name: expected 1 to 64 letters",
-		"overrides: [{tool: a, fallback: [{}]}]":         "needs tool, arguments, or both",
-		"overrides: [{tool: a, retry: 9}]":               "from 0 to 5",
-		"overrides: [{tool: a, enum: {k: []}}]":          "needs at least one value",
-		"profiles: {p: {repairs: {jsn: false}}}":         "profiles.p.repairs.jsn: unknown key",
-		"known: [{name: x}]":                             "known[0]",
-		"overrides: [{tool: a, example: 1}]":             "overrides[0].example: expected a mapping",
-		"overrides: [{tool: a, descriptions: {x_y: z}}]": `"x_y" is not a language`,
-		"profiles: {p: {search: yes}}":                   "profiles.p.search",
-		"profiles: {p: {budget: 99}}":                    "profiles.p.budget: expected a whole number from 100 to 10000000, or 0 for no limit",
-		"profiles: {p: {budget: -1}}":                    "profiles.p.budget: expected a whole number",
-		"profiles: {p: {context: 5}}":                    "profiles.p.context: expected a whole number",
-		"profiles: {p: {pinned: ['[a]']}}":               "profiles.p.pinned[0]: is not a glob",
-		"embeddings: {url: 'http://h'}":                  "embeddings: needs url and model",
-		"telemetry: {sample: 1.5}":                       "telemetry.sample: expected a number from 0 to 1, such as 0.1",
-		"telemetry: {sample: NaN}":                       "telemetry.sample: expected a number from 0 to 1, such as 0.1",
-		"telemetry: {endpoint: '127.0.0.1:4318'}":        "telemetry.endpoint: expected an address such as http://127.0.0.1:4318",
+		"overrides: [{name: x}]":                                          "overrides[0]: needs tool",
+		"overrides: [{tool: a, profile: nope}]":                           `there is no profile "nope"`,
+		"overrides: [{tool: a, name: 9x}]":                                "overrides[0].name: expected 1 to 64 letters",
+		"overrides: [{tool: a, fallback: [{}]}]":                          "needs tool, arguments, or both",
+		"overrides: [{tool: a, retry: 9}]":                                "from 0 to 5",
+		"overrides: [{tool: a, enum: {k: []}}]":                           "needs at least one value",
+		"profiles: {p: {repairs: {jsn: false}}}":                          "profiles.p.repairs.jsn: unknown key",
+		"known: [{name: x}]":                                              "known[0]",
+		"overrides: [{tool: a, example: 1}]":                              "overrides[0].example: expected a mapping",
+		"overrides: [{tool: a, descriptions: {x_y: z}}]":                  `"x_y" is not a language`,
+		"profiles: {p: {search: yes}}":                                    "profiles.p.search",
+		"profiles: {p: {budget: 99}}":                                     "profiles.p.budget: expected a whole number from 100 to 10000000, or 0 for no limit",
+		"profiles: {p: {budget: -1}}":                                     "profiles.p.budget: expected a whole number",
+		"profiles: {p: {context: 5}}":                                     "profiles.p.context: expected a whole number",
+		"profiles: {p: {pinned: ['[a]']}}":                                "profiles.p.pinned[0]: is not a glob",
+		"embeddings: {url: 'http://h'}":                                   "embeddings: needs url and model",
+		"audit: {keep: 1h}":                                               "audit.keep: expected at least 1d",
+		"audit: {sinks: [{}]}":                                            "audit.sinks[0]: needs otlp, webhook or syslog with an address",
+		"audit: {sinks: [{syslog: 'udp://a'}]}":                           "audit.sinks[0].syslog: expected an address such as tls://logs.example.com:6514",
+		"audit: {sinks: [{syslog: 'unix://a'}]}":                          "audit.sinks[0].syslog: expected an address such as tls://logs.example.com:6514",
+		"audit: {sinks: [{webhook: 'https://a'}]}":                        "audit.sinks[0]: needs secret, which signs what is sent",
+		"audit: {sinks: [{webhook: 'https://a', secret: short}]}":         "audit.sinks[0].secret: is shorter than 16 characters",
+		"audit: {sinks: [{otlp: 'http://a', syslog: 'tcp://a'}]}":         "audit.sinks[0].syslog: a sink is only one of otlp, webhook and syslog",
+		"audit: {sinks: [{otlp: 'http://a', secret: 0123456789abcdefg}]}": "audit.sinks[0]: has a secret, which only a webhook uses",
+		"audit: {sinks: [{syslog: 'tcp://a', headers: {A: b}}]}":          "audit.sinks[0]: has headers, which syslog does not know",
+		"telemetry: {sample: 1.5}":                                        "telemetry.sample: expected a number from 0 to 1, such as 0.1",
+		"telemetry: {sample: NaN}":                                        "telemetry.sample: expected a number from 0 to 1, such as 0.1",
+		"telemetry: {endpoint: '127.0.0.1:4318'}":                         "telemetry.endpoint: expected an address such as http://127.0.0.1:4318",
 	} {
 		if _, err := Parse("toolfit.yaml", []byte(text), nil); !fault.Is(err, fault.BadConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", text, err, want)

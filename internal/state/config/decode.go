@@ -49,7 +49,8 @@ var restricting = []string{
 	"servers", "tools", "allow", "deny", "validation", "output",
 	"hide", "fix", "enum", "require",
 	"disabled", "concurrency", "readOnly", "tags", "paths", "methods", "operations",
-	"available_tools", "denied_tools",
+	"available_tools", "denied_tools", "sandbox", "net",
+	"policy", "default", "who", "groups", "scopes", "clients", "keys", "kinds", "hints", "when", "then", "limit", "repeats", "approvers",
 }
 
 func keysOf(fields []field) []string {

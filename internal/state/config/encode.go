@@ -53,6 +53,9 @@ func encode(s Server) *node {
 			f.texts("inherit", s.Inherit)
 		}
 		f.text("cwd", s.Cwd)
+		if s.Sandbox != nil {
+			f.Add("sandbox", encodeSandbox(s.Sandbox))
+		}
 		f.text("url", s.URL)
 		f.pairs("headers", s.Headers)
 		f.text("builtin", s.Builtin)
@@ -67,6 +70,7 @@ func encode(s Server) *node {
 	}
 	f.put("timeouts", limits.node)
 	f.text("detach", s.Detach.String())
+	f.text("approve", s.Approve)
 	f.duration("start", s.Start, defaultStart)
 	f.duration("idle", s.Idle, defaultIdle)
 	f.text("isolation", s.Isolation)

@@ -77,8 +77,10 @@ func (c *draft) fields() []field {
 		{"apis", c.serversInto((*decoder).api, "a server")},
 		{"profiles", c.readProfiles},
 		{"overrides", c.readOverrides},
+		{"policy", c.readPolicy},
+		{"approvals", c.Approvals.read},
 		{"known", c.readKnown},
-		{"approve", oneOf(&c.Approve, "auto", "changed", "all")},
+		{"approve", oneOf(&c.Approve, approvals...)},
 		{"results", c.readResults},
 		{"resultStore", oneOf(&c.ResultStore, "cut", "all", "none")},
 		{"detach", parsedInto(&c.Detach, parseDetach)},
@@ -88,6 +90,7 @@ func (c *draft) fields() []field {
 		{"limits", section(c.Limits.fields())},
 		{"embeddings", c.Embeddings.read},
 		{"telemetry", c.Telemetry.read},
+		{"audit", section(c.Audit.fields())},
 		{"recall", c.readRecall},
 		{"models", c.readModels},
 		{"agents", c.readAgents},
@@ -184,6 +187,11 @@ func (c *draft) profileFields(p *Profile) []field {
 	return slices.Concat([]field{
 		{"servers", func(d *decoder, at place, n *node) { c.readMembers(d, at, n, p) }},
 		{"tools", section(p.toolFields())},
+		{"default", func(d *decoder, at place, n *node) {
+			verdict := ""
+			oneOf(&verdict, "allow", "deny")(d, at, n)
+			p.Closed = verdict == "deny"
+		}},
 		{"names", oneOf(&p.Names, "prefixed", "bare")},
 		{"dialect", oneOf(&p.Dialect, dialects()...)},
 		{"validation", oneOf(&p.Validation, "strict", "light")},

@@ -102,7 +102,7 @@ func TestProblemsDoNotShowFilledValues(t *testing.T) {
 	wantProblem(t, "toolfit.yaml", "mcpServers: {a: {url: \"${U}\"}}\nlisten: \"${U}\"\napprove: \"${U}\"\nlimits: {body: \"${U}\"}\n",
 		"toolfit.yaml:1: mcpServers.a.url: expected an address such as https://example.com/mcp\n"+
 			"toolfit.yaml:2: listen: expected host:port, such as 127.0.0.1:8420\n"+
-			"toolfit.yaml:3: approve: expected auto or changed or all\n"+
+			"toolfit.yaml:3: approve: expected auto or suspicious or changed or all\n"+
 			"toolfit.yaml:4: limits.body: expected a size over 0, such as 512KB, 4MB, 2GB or a number of bytes", "U", "s3cret")
 }
 

@@ -49,7 +49,7 @@ func TestEveryProblemHasLineFieldAndFix(t *testing.T) {
 		{"a size is one", "limits: {body: big}\n",
 			"toolfit.yaml:1: limits.body: expected a size over 0, such as 512KB, 4MB, 2GB or a number of bytes"},
 		{"a count is one", "limits: {processes: 0.5}\n", "toolfit.yaml:1: limits.processes: expected a whole number from 1 to 100000"},
-		{"a choice names the choices", "approve: chnged\n", `toolfit.yaml:1: approve: expected auto or changed or all; did you mean "changed"?`},
+		{"a choice names the choices", "approve: chnged\n", `toolfit.yaml:1: approve: expected auto or suspicious or changed or all; did you mean "changed"?`},
 		{"a rule that does not parse", "\nresults:\n  - {tool: a__b, keep: \"a(b\"}\n",
 			"toolfit.yaml:3: results[0].keep: at byte 3: the group that starts at byte 1 does not end; add )"},
 		{"a profile names servers that exist", "mcpServers: {files: {command: x}}\nprofiles:\n  p:\n    servers:\n      - fiels\n      - 云\n",
@@ -97,25 +97,25 @@ func TestEveryProblemHasLineFieldAndFix(t *testing.T) {
 
 func TestTextThatIsNoYAML(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"a tab names the fix", "mcpServers:\n\ta: 1\n", "toolfit.yaml:2: is not YAML: a tab is used for indentation; use spaces"},
+		{"a tab names the fix", "mcpServers:\n\ta: 1\n", "toolfit.yaml:2:1: is not YAML: a tab is used for indentation; use spaces"},
 		{"an @ needs quotes", "mcpServers:\n  a: {command: npx, args: [@scope/x]}\n",
-			"toolfit.yaml:2: is not YAML: '@' is a reserved character; put the text in quotes"},
+			"toolfit.yaml:2:28: is not YAML: '@' is a reserved character; put the text in quotes"},
 		{"a ${} in braces needs quotes", "\nmcpServers: {a: {url: ${URL}}}\n",
-			"toolfit.yaml:2: is not YAML: ${…} is inside { } or [ ] without quotes; put the text in quotes"},
+			"toolfit.yaml:2:24: is not YAML: ${…} is inside { } or [ ] without quotes; put the text in quotes"},
 		{"an alias is not supported", "hosts: [*a]\n",
-			`toolfit.yaml:1: hosts[0]: text that starts with "*" is an alias, and aliases are not supported; put it in quotes, or ` +
+			`toolfit.yaml:1:9: hosts[0]: text that starts with "*" is an alias, and aliases are not supported; put it in quotes, or ` +
 				`write the value out`},
 		{"a glob without quotes is taken for an alias", "profiles:\n  p:\n    tools:\n      deny:\n        - *delete*\n",
-			`toolfit.yaml:5: profiles.p.tools.deny[0]: text that starts with "*" is an alias, and aliases are not supported; put it in ` +
+			`toolfit.yaml:5:11: profiles.p.tools.deny[0]: text that starts with "*" is an alias, and aliases are not supported; put it in ` +
 				`quotes, or write the value out`},
 		{"an anchor is not supported", "hosts: &a [x]\n",
-			"toolfit.yaml:1: hosts: anchors (&name) are not supported; write the value out, or put the text in quotes"},
+			"toolfit.yaml:1:8: hosts: anchors (&name) are not supported; write the value out, or put the text in quotes"},
 		{"a merge key is not supported", "records:\n  <<: {}\n",
-			"toolfit.yaml:2: records: merge keys (<<) are not supported; write the keys out"},
-		{"a tag is not supported", "listen: !!str 1\n", "toolfit.yaml:1: listen: tags (!name) are not supported; put the text in quotes"},
-		{"a second document is one too many", "listen: a:1\n---\nlisten: b:2\n", "toolfit.yaml:3: starts a second document; keep one"},
+			"toolfit.yaml:2:3: records: merge keys (<<) are not supported; write the keys out"},
+		{"a tag is not supported", "listen: !!str 1\n", "toolfit.yaml:1:9: listen: tags (!name) are not supported; put the text in quotes"},
+		{"a second document is one too many", "listen: a:1\n---\nlisten: b:2\n", "toolfit.yaml:3:7: starts a second document; keep one"},
 		{"problems of both kinds come together", "hosts: [*a]\nzzz: 1\n",
-			`toolfit.yaml:1: hosts[0]: text that starts with "*" is an alias, and aliases are not supported; put it in quotes, or ` +
+			`toolfit.yaml:1:9: hosts[0]: text that starts with "*" is an alias, and aliases are not supported; put it in quotes, or ` +
 				`write the value out` + "\ntoolfit.yaml:2: zzz: unknown key"},
 		{"UTF-16 names the fix", "\xff\xfea\x00", "toolfit.yaml:1: is UTF-16; save it as UTF-8"},
 		{"another encoding names the line", "a: 1\nb: \xb0\xa1\n", "toolfit.yaml:2: is not UTF-8; save it as UTF-8"},

@@ -14,7 +14,9 @@ var serverTypes = []string{"stdio", "http", "streamable-http", "sse"}
 
 // ours are the keys of a server that no client has in this form. A client's own key of the same
 // name is a number or a boolean, with units that differ from client to client.
-var ours = []string{"timeout", "timeouts", "detach", "start", "idle", "isolation", "inherit", "refresh", "builtin", "proxy", "breaker", "oauth"}
+var ours = []string{
+	"timeout", "timeouts", "detach", "approve", "start", "idle", "isolation", "inherit", "refresh", "builtin", "proxy", "breaker", "oauth", "sandbox",
+}
 
 // server reads one entry of mcpServers.
 func (d *decoder) server(at place, e entry) Server {
@@ -53,6 +55,7 @@ func (s *Server) fields() []field {
 		{"env", s.readEnv()},
 		{"inherit", s.readInherit},
 		{"cwd", textInto(&s.Cwd, checkFilled)},
+		{"sandbox", s.readSandbox},
 		{"url", textInto(&s.URL, urlLike("https://example.com/mcp"))},
 		{"headers", s.readHeaders()},
 		{"oauth", s.readOAuth},
@@ -61,6 +64,7 @@ func (s *Server) fields() []field {
 		{"timeout", durationInto(&s.Timeout, 1)},
 		{"timeouts", s.readTimeouts},
 		{"detach", parsedInto(&s.Detach, parseDetach)},
+		{"approve", oneOf(&s.Approve, approvals...)},
 		{"start", durationInto(&s.Start, 1)},
 		{"idle", s.readIdle},
 		{"isolation", oneOf(&s.Isolation, "shared", "session")},
@@ -240,6 +244,7 @@ func (s *Server) mismatches() []mismatch {
 		{noCommand && len(s.Args) > 0, mismatch{"args", "command", func() { s.Args = nil }}},
 		{noCommand && len(s.Inherit) > 0, mismatch{"inherit", "command", func() { s.Inherit = nil }}},
 		{noCommand && s.Cwd != "", mismatch{"cwd", "command", func() { s.Cwd = "" }}},
+		{noCommand && s.Sandbox != nil, mismatch{"sandbox", "command", func() { s.Sandbox = nil }}},
 		{!noURL && len(s.Env) > 0, mismatch{"env", "command", func() { s.Env = nil }}},
 		{noURL && len(s.Headers) > 0, mismatch{"headers", "url", func() { s.Headers = nil }}},
 		{noURL && s.OAuth != nil, mismatch{"oauth", "url", func() { s.OAuth = nil }}},

@@ -50,6 +50,7 @@ func (r *callRow) columns() []callColumn {
 		{"tokens_full", &r.TokensFull},
 		{"tokens_sent", &r.TokensSent},
 		{"tokens_shadow", &r.TokensShadow},
+		{"policy", &r.Policy},
 		{"arguments", &r.sealed}, // last: briefColumns leaves it out
 	}
 }

@@ -40,6 +40,7 @@ type Call struct {
 
 	Shadow       string // the rule in shadow that would have cut the result; "" when none would
 	TokensShadow int64  // an estimate of what the caller would have got then
+	Policy       string // which rules of the policy applied, such as "deny no-prod, watch nights"; "" when none did
 }
 
 // CallFilter chooses calls; a zero field does not filter.
@@ -50,6 +51,7 @@ type CallFilter struct {
 	Server    string
 	Tool      string // canonical
 	Rule      string
+	Policy    string // the name of a rule of the policy that applied
 	Outcome   string
 	Level     string    // debug, info, warn or error: this one and the graver ones
 	Since     time.Time // began then or later
@@ -89,6 +91,8 @@ func (f *CallFilter) index() string {
 		return "calls_by_session"
 	case f.Rule != "":
 		return "calls_by_rule"
+	case f.Policy != "":
+		return "calls_by_policy"
 	case grave && f.Agent != "":
 		return "calls_warned_by_agent"
 	case grave && f.Principal != "":
@@ -111,7 +115,7 @@ func (f *CallFilter) index() string {
 
 // Sparse tells whether the calls that match may be few among those that are read to find them.
 func (f *CallFilter) Sparse() bool {
-	return f.Tool != "" || f.Outcome != "" || f.Server != "" && f.index() != "calls_by_server"
+	return f.Tool != "" || f.Outcome != "" || f.Policy != "" || f.Server != "" && f.index() != "calls_by_server"
 }
 
 func (f *CallFilter) query(d *dialect) (string, []any, error) {
@@ -125,6 +129,10 @@ func (f *CallFilter) query(d *dialect) (string, []any, error) {
 			w.equals(c.column, c.value)
 			w.is(c.column + " <> ''") // as the indexes say it
 		}
+	}
+	if f.Policy != "" {
+		w.is("policy <> ''")
+		w.is("replace(policy || ',', " + w.value(" "+f.Policy+",") + ", '') <> policy || ','") // LIKE ignores case in SQLite alone
 	}
 	if level != "" {
 		w.is(level)

@@ -132,9 +132,41 @@ func (s *Store) SaveConnection(ctx context.Context, c Connection) error {
 		ON CONFLICT (server, owner) DO UPDATE SET issuer = excluded.issuer, state = excluded.state, reason = '',
 			grant_data = excluded.grant_data, expires_at = excluded.expires_at, updated_at = excluded.updated_at,
 			version = connections.version + 1, lease_by = '', lease_until = 0`
-	_, err := s.exec(ctx, upsert, c.Server, c.Owner, c.Issuer, Ready, s.opts.SecretKey.seal(c.row(), c.Grant), micros(c.Expires),
-		micros(s.opts.Now()))
+	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
+		const read = "SELECT " + connectionColumns + " FROM connections WHERE server = $1 AND owner = $2"
+		had, err := readRows(ctx, tx, readConnection, read, c.Server, c.Owner)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, upsert, c.Server, c.Owner, c.Issuer, Ready, s.opts.SecretKey.seal(c.row(), c.Grant), micros(c.Expires),
+			micros(s.opts.Now()))
+		if err != nil {
+			return err
+		}
+		c.State = Ready
+		return tx.note(ctx, "connection.save", string(c.Server), first(had), c.audited())
+	})
 	return s.explain("save connection", err)
+}
+
+// audited is a connection as the audit log shows it, without its tokens.
+func (c Connection) audited() any {
+	return struct {
+		Owner   string    `json:"owner,omitempty"`
+		Issuer  string    `json:"issuer,omitempty"`
+		State   string    `json:"state"`
+		Expires time.Time `json:"expires_at,omitzero"`
+	}{c.Owner, c.Issuer, c.State, c.Expires}
+}
+
+// noteEnded notes connections that were deleted.
+func (c *changes) noteEnded(ctx context.Context, ended []Connection) error {
+	for _, one := range ended {
+		if err := c.note(ctx, "connection.delete", string(one.Server), one.audited(), nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // LeaseConnection lets one replica at a time renew a version of a connection, for so long. False: it is another
@@ -166,10 +198,14 @@ func (s *Store) FreeConnection(ctx context.Context, c *Connection, replica strin
 
 // DeleteConnection deletes a connection; one that there is not is a fault.NotFound.
 func (s *Store) DeleteConnection(ctx context.Context, server tool.ServerID, owner string) error {
-	n, err := s.exec(ctx, "DELETE FROM connections WHERE server = $1 AND owner = $2", server, owner)
-	if err == nil && n == 0 {
-		return noConnection(server)
-	}
+	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
+		const end = "DELETE FROM connections WHERE server = $1 AND owner = $2 RETURNING " + connectionColumns + ", grant_data"
+		ended, err := readRows(ctx, tx, readGrant, end, server, owner)
+		if err == nil && len(ended) == 0 {
+			err = noConnection(server)
+		}
+		return errors.Join(err, tx.noteEnded(ctx, ended))
+	})
 	return s.explain("delete connection", err)
 }
 
@@ -191,9 +227,18 @@ func (s *Store) TrimConnections(ctx context.Context, servers []tool.ServerID) (d
 		args = append(args, id)
 		known += ", " + s.dialect.place(len(args))
 	}
-	n, err := s.exec(ctx, `DELETE FROM connections WHERE updated_at < $1 AND (server NOT IN (`+known+`) OR owner NOT IN ('', 'local')
-		AND owner NOT IN (SELECT id FROM keys) AND owner NOT IN (SELECT id FROM people))`, args...)
-	return deleted + n, s.explain("trim connections", err)
+	orphans := ` FROM connections WHERE updated_at < $1 AND (server NOT IN (` + known + `) OR owner NOT IN ('', 'local')
+		AND owner NOT IN (SELECT id FROM keys) AND owner NOT IN (SELECT id FROM people))`
+	var some bool
+	if err := s.readOne(ctx, "trim connections", nil, "SELECT count(*) > 0"+orphans, args, []any{&some}); err != nil || !some {
+		return deleted, err
+	}
+	err = s.change(ctx, func(ctx context.Context, tx *changes) error {
+		ended, err := readRows(ctx, tx, readGrant, "DELETE"+orphans+" RETURNING "+connectionColumns+", grant_data", args...)
+		deleted += int64(len(ended))
+		return errors.Join(err, tx.noteEnded(ctx, ended))
+	})
+	return deleted, s.explain("trim connections", err)
 }
 
 // ConnectionLogin is a sign-in that has begun.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -59,8 +60,6 @@ func (s *Store) saveDocument(ctx context.Context, table string, d Document) (Doc
 	if err := checkName("an id", d.ID); err != nil {
 		return Document{}, err
 	}
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
 	now := micros(s.opts.Now())
 	query := "INSERT INTO " + table + ` (id, version, body, created_at, updated_at) VALUES ($1, 1, $2, $3, $3)
 		ON CONFLICT (id) DO UPDATE SET body = excluded.body, version = ` + table + `.version + 1, updated_at = excluded.updated_at
@@ -71,23 +70,52 @@ func (s *Store) saveDocument(ctx context.Context, table string, d Document) (Doc
 			RETURNING version, created_at`
 		args = append(args, d.Version)
 	}
-	err := s.write.QueryRowContext(ctx, query, args...).Scan(&d.Version, storedTime(&d.CreatedAt))
-	if errors.Is(err, sql.ErrNoRows) {
-		return Document{}, fault.New(fault.Conflict, "%q was changed or deleted meanwhile", d.ID).WithHint("read it again, then change it")
-	}
-	if err == nil {
-		err = s.intact()
+	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
+		before, err := readRows(ctx, tx, readBody, "SELECT body FROM "+table+" WHERE id = $1", d.ID)
+		if err != nil {
+			return err
+		}
+		err = tx.QueryRowContext(ctx, query, args...).Scan(&d.Version, storedTime(&d.CreatedAt))
+		if errors.Is(err, sql.ErrNoRows) {
+			return fault.New(fault.Conflict, "%q was changed or deleted meanwhile", d.ID).WithHint("read it again, then change it")
+		}
+		if err != nil {
+			return err
+		}
+		return tx.note(ctx, strings.TrimSuffix(table, "s")+".save", d.ID, first(before), d.Body)
+	})
+	if err != nil {
+		return Document{}, s.explain("save "+d.ID+" to "+table, err)
 	}
 	d.UpdatedAt = fromMicros(now)
-	return d, s.explain("save "+d.ID+" to "+table, err)
+	return d, nil
 }
 
 func (s *Store) deleteDocument(ctx context.Context, table, id string) error {
-	n, err := s.exec(ctx, "DELETE FROM "+table+" WHERE id = $1", id)
-	if err == nil && n == 0 {
-		return fault.New(fault.NotFound, "the store has no %q among its %s", id, table)
-	}
+	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
+		gone, err := readRows(ctx, tx, readBody, "DELETE FROM "+table+" WHERE id = $1 RETURNING body", id)
+		switch {
+		case err != nil:
+			return err
+		case len(gone) == 0:
+			return fault.New(fault.NotFound, "the store has no %q among its %s", id, table)
+		}
+		return tx.note(ctx, strings.TrimSuffix(table, "s")+".delete", id, gone[0], nil)
+	})
 	return s.explain("delete "+id+" from "+table, err)
+}
+
+func readBody(scan scanner, body *json.RawMessage) error { return scan((*[]byte)(body)) }
+
+// first is the first of some rows, as the audit log shows it; nil if there is none.
+func first[T any](rows []T) any {
+	if len(rows) == 0 {
+		return nil
+	}
+	if shown, ok := any(rows[0]).(interface{ audited() any }); ok {
+		return shown.audited()
+	}
+	return rows[0]
 }
 
 // ServerConfig is the configuration of a server that was added while running.
@@ -108,7 +136,17 @@ func (s *Store) SaveServerConfig(ctx context.Context, id tool.ServerID, config [
 	}
 	const upsert = `INSERT INTO server_configs (id, config, created_at, updated_at) VALUES ($1, $2, $3, $3)
 		ON CONFLICT (id) DO UPDATE SET config = excluded.config, updated_at = excluded.updated_at`
-	_, err := s.exec(ctx, upsert, string(id), s.opts.SecretKey.seal(configRow(id), config), micros(s.opts.Now()))
+	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
+		before, err := readRows(ctx, tx, readBody, "SELECT config FROM server_configs WHERE id = $1", string(id))
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, upsert, string(id), s.opts.SecretKey.seal(configRow(id), config), micros(s.opts.Now()))
+		if err != nil {
+			return err
+		}
+		return tx.note(ctx, "server.save", string(id), s.auditedConfig(id, before), s.auditedText(config))
+	})
 	return s.explain("save configuration of "+string(id), err)
 }
 
@@ -128,9 +166,35 @@ func (s *Store) ServerConfigs(ctx context.Context) ([]ServerConfig, error) {
 
 // DeleteServerConfig works without the key. A server that is not stored is a fault.NotFound.
 func (s *Store) DeleteServerConfig(ctx context.Context, id tool.ServerID) error {
-	n, err := s.exec(ctx, "DELETE FROM server_configs WHERE id = $1", string(id))
-	if err == nil && n == 0 {
-		return fault.New(fault.NotFound, "the store has no server %s", id)
-	}
+	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
+		gone, err := readRows(ctx, tx, readBody, "DELETE FROM server_configs WHERE id = $1 RETURNING config", string(id))
+		switch {
+		case err != nil:
+			return err
+		case len(gone) == 0:
+			return fault.New(fault.NotFound, "the store has no server %s", id)
+		}
+		return tx.note(ctx, "server.delete", string(id), s.auditedConfig(id, gone), nil)
+	})
 	return s.explain("delete configuration of "+string(id), err)
+}
+
+// auditedConfig is a stored configuration as the audit log shows it; nil if there was none.
+func (s *Store) auditedConfig(id tool.ServerID, rows []json.RawMessage) any {
+	if len(rows) == 0 {
+		return nil
+	}
+	text, err := s.opts.SecretKey.open("server "+string(id), configRow(id), rows[0])
+	if err != nil {
+		return "sealed"
+	}
+	return s.auditedText(text)
+}
+
+// auditedText is a configuration without its secrets; which these are, is known only where it can be redacted.
+func (s *Store) auditedText(config []byte) any {
+	if s.opts.Redact == nil {
+		return "not shown"
+	}
+	return json.RawMessage(config)
 }

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"context"
-	"database/sql"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -28,12 +30,34 @@ type Key struct {
 
 // CreateKey stores a new key. An id or name that is taken is a fault.Conflict.
 func (s *Store) CreateKey(ctx context.Context, k Key) error {
-	n, err := s.exec(ctx, insertKey, keyValues(k)...)
-	if err == nil && n == 0 {
-		return fault.New(fault.Conflict, "a key named %q exists already", k.Name).WithHint("choose another name, or delete that key first")
-	}
+	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
+		n, err := affected(tx.ExecContext(ctx, insertKey, keyValues(k)...))
+		switch {
+		case err != nil:
+			return err
+		case n == 0:
+			return fault.New(fault.Conflict, "a key named %q exists already", k.Name).WithHint("choose another name, or delete that key first")
+		}
+		return tx.note(ctx, "key.create", k.Name, nil, k.audited())
+	})
 	return s.explain("create key "+k.Name, err)
 }
+
+// audited is a key as the audit log shows it. Of its secrets it has what tells them apart.
+func (k Key) audited() any {
+	return struct {
+		ID       string    `json:"id"`
+		Role     string    `json:"role"`
+		Profile  string    `json:"profile"`
+		Expires  time.Time `json:"expires_at,omitzero"`
+		Secret   string    `json:"secret"`
+		OldUntil time.Time `json:"old_secret_until,omitzero"`
+		Variable string    `json:"variable,omitempty"`
+	}{k.ID, k.Role, k.Profile, k.ExpiresAt, shortDigest(k.Hash), k.OldUntil, k.Origin}
+}
+
+// shortDigest tells values apart that nobody may see.
+func shortDigest(of []byte) string { return fmt.Sprintf("%x", sha256.Sum256(of))[:8] + "…" }
 
 const insertKey = `INSERT INTO keys (id, name, profile, role, hash, created_at, expires_at, old_hash, old_until, origin)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING`
@@ -49,6 +73,9 @@ func (s *Store) Keys(ctx context.Context) ([]Key, error) {
 
 const selectKeys = `SELECT id, name, profile, role, hash, created_at, expires_at, old_hash, old_until, origin, COALESCE(used_at, 0)
 	FROM keys LEFT JOIN key_uses ON key = id`
+
+// returnedKey are the columns of a key that is deleted, as readKey reads them.
+const returnedKey = "id, name, profile, role, hash, created_at, expires_at, old_hash, old_until, origin, CAST(0 AS BIGINT)"
 
 func readKey(scan scanner, k *Key) error {
 	return scan(&k.ID, &k.Name, &k.Profile, &k.Role, &k.Hash, storedTime(&k.CreatedAt), storedTime(&k.ExpiresAt), &k.OldHash,
@@ -74,30 +101,40 @@ func (s *Store) Key(ctx context.Context, idOrName string) (Key, error) {
 // a fault.Conflict.
 func (s *Store) RotateKey(ctx context.Context, next Key, had []byte) error {
 	const update = "UPDATE keys SET hash = $1, old_hash = $2, old_until = $3, expires_at = $4 WHERE id = $5 AND hash = $6"
-	n, err := s.exec(ctx, update, next.Hash, next.OldHash, micros(next.OldUntil), micros(next.ExpiresAt), next.ID, had)
-	if err == nil && n == 0 {
-		return fault.New(fault.Conflict, "key %s was rotated or deleted by somebody else at the same time", next.Name).
-			WithHint("try again")
-	}
+	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
+		before, err := readRows(ctx, tx, readKey, selectKeys+" WHERE id = $1 AND hash = $2", next.ID, had)
+		switch {
+		case err != nil:
+			return err
+		case len(before) == 0:
+			return fault.New(fault.Conflict, "key %s was rotated or deleted by somebody else at the same time", next.Name).
+				WithHint("try again")
+		}
+		_, err = tx.ExecContext(ctx, update, next.Hash, next.OldHash, micros(next.OldUntil), micros(next.ExpiresAt), next.ID, had)
+		if err != nil {
+			return err
+		}
+		return tx.note(ctx, "key.rotate", before[0].Name, before[0].audited(), next.audited())
+	})
 	return s.explain("rotate key "+next.Name, err)
 }
 
 // DeleteKey deletes the key with that id, or else with that name, with all that it was given: values, and connections to
 // servers, which it returns. An unknown one is a fault.NotFound.
 func (s *Store) DeleteKey(ctx context.Context, idOrName string) (ended []Connection, err error) {
-	err = s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err = s.change(ctx, func(ctx context.Context, tx *changes) error {
 		for _, column := range []string{"id", "name"} {
-			ids, err := readRows(ctx, tx, func(scan scanner, id *string) error { return scan(id) },
-				"DELETE FROM keys WHERE "+column+" = $1 RETURNING id", idOrName)
+			gone, err := readRows(ctx, tx, readKey, "DELETE FROM keys WHERE "+column+" = $1 RETURNING "+returnedKey, idOrName)
 			if err != nil {
 				return err
 			}
-			if len(ids) > 0 {
-				_, unused := tx.ExecContext(ctx, "DELETE FROM key_uses WHERE key = $1", ids[0])
-				_, forgotten := tx.ExecContext(ctx, "DELETE FROM personal WHERE owner = $1", ids[0])
+			if len(gone) > 0 {
+				_, unused := tx.ExecContext(ctx, "DELETE FROM key_uses WHERE key = $1", gone[0].ID)
+				_, forgotten := tx.ExecContext(ctx, "DELETE FROM personal WHERE owner = $1", gone[0].ID)
 				const end = "DELETE FROM connections WHERE owner = $1 RETURNING " + connectionColumns + ", grant_data"
-				ended, err = readRows(ctx, tx, readGrant, end, ids[0])
-				return errors.Join(unused, forgotten, err)
+				ended, err = readRows(ctx, tx, readGrant, end, gone[0].ID)
+				noted := tx.note(ctx, "key.delete", gone[0].Name, gone[0].audited(), nil)
+				return errors.Join(unused, forgotten, err, noted, tx.noteEnded(ctx, ended))
 			}
 		}
 		return fault.New(fault.NotFound, "no key has the id or name %q", idOrName)
@@ -131,27 +168,40 @@ func (s *Store) UseKeys(ctx context.Context, ids []string, at time.Time) error {
 // gateways may do so at once. A key of that id or name that no variable has stays, and is a fault.Conflict.
 func (s *Store) GiveKey(ctx context.Context, k Key) error {
 	var done bool
-	give := func(ctx context.Context, tx *sql.Tx) error {
-		const replaced = "DELETE FROM keys WHERE name = $1 AND origin = $2 AND id <> $3"
-		if _, err := tx.ExecContext(ctx, replaced, k.Name, k.Origin, k.ID); err != nil {
+	give := func(ctx context.Context, tx *changes) error {
+		const replaced = "DELETE FROM keys WHERE name = $1 AND origin = $2 AND id <> $3 RETURNING " + returnedKey
+		gone, err := readRows(ctx, tx, readKey, replaced, k.Name, k.Origin, k.ID)
+		if err != nil {
 			return err
+		}
+		for _, old := range gone {
+			if err := tx.note(ctx, "key.delete", old.Name, old.audited(), nil); err != nil {
+				return err
+			}
 		}
 		n, err := affected(tx.ExecContext(ctx, insertKey, keyValues(k)...))
-		if err != nil || n > 0 {
-			done = err == nil
+		switch {
+		case err != nil:
+			return err
+		case n > 0:
+			done = true
+			return tx.note(ctx, "key.create", k.Name, nil, k.audited())
+		}
+		const same = selectKeys + " WHERE id = $1 AND name = $2 AND origin = $3"
+		had, err := readRows(ctx, tx, readKey, same, k.ID, k.Name, k.Origin)
+		done = err == nil && len(had) > 0
+		if !done || bytes.Equal(had[0].Hash, k.Hash) {
 			return err
 		}
-		const update = "UPDATE keys SET hash = $1 WHERE id = $2 AND name = $3 AND origin = $4 AND hash <> $5"
-		if _, err := tx.ExecContext(ctx, update, k.Hash, k.ID, k.Name, k.Origin, k.Hash); err != nil {
+		if _, err := tx.ExecContext(ctx, "UPDATE keys SET hash = $1 WHERE id = $2", k.Hash, k.ID); err != nil {
 			return err
 		}
-		const same = "SELECT count(*) > 0 FROM keys WHERE id = $1 AND name = $2 AND origin = $3"
-		return tx.QueryRowContext(ctx, same, k.ID, k.Name, k.Origin).Scan(&done)
+		next := had[0]
+		next.Hash = k.Hash
+		return tx.note(ctx, "key.rotate", k.Name, had[0].audited(), next.audited())
 	}
-	for range 3 { // another gateway may give another one at the same time; the last wins
-		if err := s.inTx(ctx, give); err != nil || done {
-			return s.explain("store key "+k.Name, err)
-		}
+	if err := s.change(ctx, give); err != nil || done {
+		return s.explain("store key "+k.Name, err)
 	}
 	return fault.New(fault.Conflict, "there is another key with the name %q or the id of %s", k.Name, k.Origin).
 		WithHint("delete that key: toolfit keys delete %s; or make another text: toolfit keys generate", k.Name)

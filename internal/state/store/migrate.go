@@ -12,7 +12,8 @@ import (
 )
 
 // Migration n of the list brings the schema to version n+1. A file that was released
-// never changes; a new one is added. One that ends in .postgres.sql is for PostgreSQL only.
+// never changes; a new one is added. One that ends in .postgres.sql is for PostgreSQL only, and so is
+// what follows a line "-- only: postgres", up to the next such line; likewise for sqlite.
 //
 // While gateways are replaced one by one, old ones go on with the new schema. So a migration only adds: tables, indexes,
 // columns with a default. One that takes away what programs no longer use says in its first line which migration such
@@ -32,6 +33,21 @@ func migrations() []string {
 		names[i] = "migrations/" + e.Name()
 	}
 	return names
+}
+
+// withoutPart leaves out what is only for that database.
+func withoutPart(text, database string) string {
+	var b strings.Builder
+	skip := false
+	for line := range strings.Lines(text) {
+		if only, ok := strings.CutPrefix(line, "-- only: "); ok {
+			skip = strings.TrimSpace(only) == database
+		}
+		if !skip {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
 
 // oldest is the smallest version of the schema that a program must know to use the newest.

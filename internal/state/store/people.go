@@ -82,33 +82,91 @@ func (s *Store) SavePerson(ctx context.Context, p Person) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
 		ON CONFLICT (id) DO UPDATE SET name = excluded.name, member_of = coalesce(excluded.member_of, people.member_of),
 			role = excluded.role, profile = excluded.profile, seen_at = excluded.seen_at`
-	_, err := s.exec(ctx, upsert, p.ID, p.Issuer, p.Subject, p.Kind, p.Name, groups, p.Role, p.Profile, micros(p.SeenAt))
+	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
+		const read = "SELECT " + personColumns + " FROM people WHERE id = $1"
+		before, err := readRows(ctx, tx, readPerson, read, p.ID)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, upsert, p.ID, p.Issuer, p.Subject, p.Kind, p.Name, groups, p.Role, p.Profile, micros(p.SeenAt))
+		if err != nil {
+			return err
+		}
+		itself := As(ctx, Actor{p.Kind, p.ID, p.Name})
+		if len(before) == 0 {
+			return tx.note(itself, "person.create", p.ID, nil, p.audited())
+		}
+		had := before[0]
+		p.DisabledAt = had.DisabledAt
+		if p.Groups == nil {
+			p.Groups = had.Groups
+		}
+		if had.Role == p.Role && had.Profile == p.Profile && slices.Equal(had.Groups, p.Groups) {
+			return nil
+		}
+		return tx.note(itself, "person.change", p.ID, had.audited(), p.audited())
+	})
 	return s.explain("save person", err)
+}
+
+// audited is a person as the audit log shows them.
+func (p Person) audited() any {
+	return struct {
+		Issuer   string    `json:"issuer"`
+		Subject  string    `json:"subject"`
+		Name     string    `json:"name"`
+		Role     string    `json:"role"`
+		Profile  string    `json:"profile"`
+		Groups   []string  `json:"groups,omitempty"`
+		Disabled time.Time `json:"disabled_at,omitzero"`
+	}{p.Issuer, p.Subject, p.Name, p.Role, p.Profile, p.Groups, p.DisabledAt}
+}
+
+// FindPerson returns the one who is meant by an id, a subject or a name; one that fits several is a fault.Conflict.
+func (s *Store) FindPerson(ctx context.Context, text string) (Person, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	p, err := findPerson(ctx, s.read, text)
+	return p, s.explain("find "+text, err)
+}
+
+func findPerson(ctx context.Context, from reader, text string) (Person, error) {
+	found, err := readRows(ctx, from, readPerson, "SELECT "+personColumns+" FROM people WHERE id = $1 OR subject = $1 OR name = $1", text)
+	if i := slices.IndexFunc(found, func(one Person) bool { return one.ID == text }); i >= 0 {
+		found = found[i : i+1] // others may call themselves so
+	}
+	switch {
+	case err != nil:
+		return Person{}, err
+	case len(found) == 0:
+		return Person{}, noPerson(text)
+	case len(found) > 1:
+		return Person{}, fault.New(fault.Conflict, "%d people fit %q", len(found), text).WithHint("give the id; see: toolfit people list")
+	}
+	return found[0], nil
 }
 
 // DisablePerson keeps somebody out from then on; the zero time lets them in again. The text is an id, a subject or
 // a name; one that fits several is a fault.Conflict.
 func (s *Store) DisablePerson(ctx context.Context, text string, at time.Time) (p Person, err error) {
-	err = s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		found, err := readRows(ctx, tx, readPerson, "SELECT "+personColumns+" FROM people WHERE id = $1 OR subject = $1 OR name = $1", text)
-		if i := slices.IndexFunc(found, func(one Person) bool { return one.ID == text }); i >= 0 {
-			found = found[i : i+1] // others may call themselves so
-		}
-		switch {
-		case err != nil:
+	err = s.change(ctx, func(ctx context.Context, tx *changes) error {
+		p, err = findPerson(ctx, tx, text)
+		if err != nil {
 			return err
-		case len(found) == 0:
-			return noPerson(text)
-		case len(found) > 1:
-			return fault.New(fault.Conflict, "%d people fit %q", len(found), text).WithHint("give the id; see: toolfit people list")
 		}
-		p = found[0]
-		if !at.IsZero() && !p.DisabledAt.IsZero() {
+		if at.IsZero() == p.DisabledAt.IsZero() {
 			return nil // as before
 		}
+		before := p.audited()
 		p.DisabledAt = fromMicros(micros(at))
-		_, err = tx.ExecContext(ctx, "UPDATE people SET disabled_at = $1 WHERE id = $2", micros(at), p.ID)
-		return err
+		if _, err = tx.ExecContext(ctx, "UPDATE people SET disabled_at = $1 WHERE id = $2", micros(at), p.ID); err != nil {
+			return err
+		}
+		action := "person.disable"
+		if at.IsZero() {
+			action = "person.enable"
+		}
+		return tx.note(ctx, action, p.ID, before, p.audited())
 	})
 	return p, s.explain("disable or enable "+text, err)
 }

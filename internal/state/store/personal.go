@@ -34,12 +34,33 @@ func (s *Store) SavePersonal(ctx context.Context, p Personal) error {
 	const upsert = `INSERT INTO personal (owner, name, data, expires_at, updated_at)
 		SELECT $1, $2, $3, $4, $5 WHERE (SELECT count(*) FROM personal WHERE owner = $1 AND name <> $2) < $6
 		ON CONFLICT (owner, name) DO UPDATE SET data = excluded.data, expires_at = excluded.expires_at, updated_at = excluded.updated_at`
-	n, err := s.exec(ctx, upsert, p.Owner, p.Name, s.opts.SecretKey.seal(p.row(), p.Data), micros(p.Expires), now, maxPersonal)
-	if err == nil && n == 0 {
-		return fault.New(fault.TooLarge, "you have %d values already", maxPersonal).WithHint("remove one")
-	}
+	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
+		const read = "SELECT owner, expires_at FROM personal WHERE owner = $1 AND name = $2"
+		had, err := readRows(ctx, tx, readPersonal, read, p.Owner, p.Name)
+		if err != nil {
+			return err
+		}
+		n, err := affected(tx.ExecContext(ctx, upsert, p.Owner, p.Name, s.opts.SecretKey.seal(p.row(), p.Data), micros(p.Expires), now, maxPersonal))
+		switch {
+		case err != nil:
+			return err
+		case n == 0:
+			return fault.New(fault.TooLarge, "you have %d values already", maxPersonal).WithHint("remove one")
+		}
+		return tx.note(ctx, "value.save", p.Name, first(had), p.audited())
+	})
 	return s.explain("save a personal value", err)
 }
+
+// audited is a value as the audit log shows it, without its data.
+func (p Personal) audited() any {
+	return struct {
+		Owner   string    `json:"owner"`
+		Expires time.Time `json:"expires_at,omitzero"`
+	}{p.Owner, p.Expires}
+}
+
+func readPersonal(scan scanner, p *Personal) error { return scan(&p.Owner, storedTime(&p.Expires)) }
 
 // Personal returns a value of a person. An unknown or expired one is a fault.NotFound.
 func (s *Store) Personal(ctx context.Context, owner, name string) (Personal, error) {
@@ -77,9 +98,16 @@ func (s *Store) NewestOwner(ctx context.Context, name string) (owner string) {
 
 // DeletePersonal removes a value. An unknown one is a fault.NotFound.
 func (s *Store) DeletePersonal(ctx context.Context, owner, name string) error {
-	n, err := s.exec(ctx, "DELETE FROM personal WHERE owner = $1 AND name = $2", owner, name)
-	if err == nil && n == 0 {
-		return fault.New(fault.NotFound, "you have no value %s", name)
-	}
+	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
+		const end = "DELETE FROM personal WHERE owner = $1 AND name = $2 RETURNING owner, expires_at"
+		gone, err := readRows(ctx, tx, readPersonal, end, owner, name)
+		switch {
+		case err != nil:
+			return err
+		case len(gone) == 0:
+			return fault.New(fault.NotFound, "you have no value %s", name)
+		}
+		return tx.note(ctx, "value.delete", name, gone[0].audited(), nil)
+	})
 	return s.explain("delete a personal value", err)
 }

@@ -67,6 +67,7 @@ var plans = []filterPlan{
 	{"unknown agent", CallFilter{Agent: "nobody"}, "calls_by_agent", false},
 	{"rule", CallFilter{Rule: "rule5"}, "calls_by_rule", false},
 	{"rare rule", CallFilter{Rule: "rare"}, "calls_by_rule", false},
+	{"rule of the policy", CallFilter{Policy: "no-prod"}, "calls_by_policy", true},
 	{"warnings", CallFilter{Level: "warn"}, "calls_with_warnings", false},
 	{"errors", CallFilter{Level: "error"}, "calls_with_errors", false},
 	{"server", CallFilter{Server: "cloud"}, "calls_by_server", true},

@@ -52,15 +52,20 @@ var postgresDialect = dialect{
 	reuse:       reusePostgres,
 	appendCalls: (*Store).appendPostgres,
 	now:         postgresNow,
-	takeTokens:  takeTokens(postgresNow, "FROM (SELECT set_config('synchronous_commit', 'off', true)) AS setting"),
+	takeTokens:  takeTokens(postgresNow, postgresLoosely),
+	holdLimit:   holdLimit(strings.Replace(postgresNow, "now()", "clock_timestamp()", 1), postgresLoosely), // now() is when it began to wait
 	explain:     explainPostgres,
 }
 
-const postgresNow = "(extract(epoch FROM now()) * 1000000000)::bigint"
+const (
+	postgresNow     = "(extract(epoch FROM now()) * 1000000000)::bigint"
+	postgresLoosely = "FROM (SELECT set_config('synchronous_commit', 'off', true)) AS setting"
+)
 
-// sortByBytes makes texts sort as in SQLite. In a language's order, ids would not sort by time.
+// sortByBytes makes texts sort as in SQLite, and leaves out what is for SQLite only. In a language's order, ids would not
+// sort by time.
 func sortByBytes(_, text string) string {
-	return strings.ReplaceAll(text, " TEXT ", ` TEXT COLLATE "C" `)
+	return strings.ReplaceAll(withoutPart(text, "sqlite"), " TEXT ", ` TEXT COLLATE "C" `)
 }
 
 // openPostgres uses one pool for everything but records. These have one of their own, so that they

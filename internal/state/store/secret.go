@@ -27,6 +27,7 @@ const (
 // SecretKey encrypts secrets in the store. The zero value is no key. It never prints the key.
 type SecretKey struct {
 	aead  cipher.AEAD
+	audit []byte          // makes the hashes of the audit log
 	id    [keyIDSize]byte // tells which key, and nothing about it
 	older []SecretKey     // that open what was sealed with them
 }
@@ -95,7 +96,11 @@ func parseKey(text string) (SecretKey, error) {
 	if err != nil {
 		return SecretKey{}, fmt.Errorf("use secret key: %w", err)
 	}
-	k := SecretKey{id: [keyIDSize]byte(derived[32:])}
+	audit, err := hkdf.Key(sha256.New, material, nil, "toolfit audit log, version 1", 32)
+	if err != nil {
+		return SecretKey{}, fmt.Errorf("derive audit key: %w", err)
+	}
+	k := SecretKey{id: [keyIDSize]byte(derived[32:]), audit: audit}
 	if k.aead, err = cipher.NewGCMWithRandomNonce(block); err != nil {
 		return SecretKey{}, fmt.Errorf("use secret key: %w", err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"maps"
+	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -15,10 +17,11 @@ type Server struct {
 	Info         json.RawMessage   // serverInfo as received; nil when never received
 	Capabilities json.RawMessage   // as received; nil when never received
 	Instructions string            // for the model; "" when there are none
-	Tools        []Tool            // in the server's order, as are the next three
-	Prompts      []json.RawMessage // byte for byte as received, as are the next two
+	Tools        []Tool            // in the server's order, as are the next four
+	Prompts      []json.RawMessage // byte for byte as received, as are the next three
 	Resources    []json.RawMessage
 	Templates    []json.RawMessage
+	Skills       []json.RawMessage
 	Hosts        []json.RawMessage // of the remote description of an API, each as text
 	Held         []Held            // of all that
 	Decisions    []Decision        // about definitions that it has or had; SaveTools does not change them
@@ -38,7 +41,7 @@ type Tool struct {
 
 // Held is something of a server's that is kept from callers until it is approved.
 type Held struct {
-	Kind    string // tool, prompt, resource, template, instructions or host
+	Kind    string // tool, prompt, resource, template, skill, instructions or host
 	Name    string
 	KeptOut bool            // somebody has decided so, and it waits no longer
 	Was     json.RawMessage // what was let through under the name before; nil: nothing
@@ -61,7 +64,9 @@ type Decision struct {
 
 // offers are the lists beside the tools, by their kind in the table.
 func (srv *Server) offers() map[string]*[]json.RawMessage {
-	return map[string]*[]json.RawMessage{"prompt": &srv.Prompts, "resource": &srv.Resources, "template": &srv.Templates, "host": &srv.Hosts}
+	return map[string]*[]json.RawMessage{
+		"prompt": &srv.Prompts, "resource": &srv.Resources, "template": &srv.Templates, "skill": &srv.Skills, "host": &srv.Hosts,
+	}
 }
 
 // SaveTools replaces everything stored of the server's lists, all or nothing, and notes a good
@@ -77,8 +82,12 @@ func (s *Store) SaveTools(ctx context.Context, srv Server) error {
 			instructions = excluded.instructions, era = excluded.era, ttl = excluded.ttl,
 			private_to = excluded.private_to, listed_at = excluded.listed_at,
 			checked_at = excluded.checked_at, reason = excluded.reason`
-	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, upsert, string(srv.ID), []byte(srv.Info), []byte(srv.Capabilities), srv.Instructions,
+	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
+		before, err := pinned(ctx, tx, srv.ID)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, upsert, string(srv.ID), []byte(srv.Info), []byte(srv.Capabilities), srv.Instructions,
 			srv.Era, ttlMicros(srv.TTL), srv.PrivateTo, micros(srv.ListedAt), micros(srv.CheckedAt))
 		if err != nil {
 			return err
@@ -94,13 +103,40 @@ func (s *Store) SaveTools(ctx context.Context, srv Server) error {
 			if _, err := tx.ExecContext(ctx, "DELETE FROM "+list.table+" WHERE server = $1", string(srv.ID)); err != nil {
 				return err
 			}
-			if err := s.insertRows(ctx, tx, list.table+list.columns, list.rows); err != nil {
+			if err := s.insertRows(ctx, tx.Tx, list.table+list.columns, list.rows); err != nil {
 				return err
 			}
 		}
-		return nil
+		after, err := pinned(ctx, tx, srv.ID)
+		if err != nil || maps.Equal(before, after) {
+			return err
+		}
+		for key, pin := range before {
+			if after[key] == pin {
+				delete(before, key)
+				delete(after, key)
+			}
+		}
+		return tx.note(As(ctx, Actor{Kind: "server", ID: string(srv.ID)}), "pin.change", string(srv.ID), before, after)
 	})
 	return s.explain("save tools of "+string(srv.ID), err)
+}
+
+// pinned are digests of the tools that a server has listed, by name, and which of them are held.
+func pinned(ctx context.Context, tx *changes, id tool.ServerID) (map[string]string, error) {
+	pins := map[string]string{}
+	read := func(scan scanner, _ *struct{}) error {
+		var name string
+		var definition []byte
+		var state sql.NullString
+		err := scan(&name, &definition, &state)
+		pins[name] = strings.TrimSpace(tool.Hash(definition) + " " + state.String)
+		return err
+	}
+	const query = `SELECT tools.name, definition, CASE WHEN kept_out THEN 'kept out' WHEN NOT kept_out THEN 'held' END
+		FROM tools LEFT JOIN held ON held.server = tools.server AND held.kind = 'tool' AND held.name = tools.name WHERE tools.server = $1`
+	_, err := readRows(ctx, tx, read, query, string(id))
+	return pins, err
 }
 
 const serverColumns = "id, info, capabilities, instructions, era, ttl, private_to, listed_at, checked_at, reason"
@@ -277,9 +313,20 @@ func readDecision(scan scanner, servers map[string]*Server) error {
 func (s *Store) Decide(ctx context.Context, id tool.ServerID, decisions []Decision) error {
 	const upsert = `INSERT INTO decisions (server, kind, name, hash, verdict, decided_by, at) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (server, kind, name, hash) DO UPDATE SET verdict = excluded.verdict, decided_by = excluded.decided_by, at = excluded.at`
-	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
 		for _, d := range decisions {
+			const had = "SELECT verdict FROM decisions WHERE server = $1 AND kind = $2 AND name = $3 AND hash = $4"
+			before, err := readRows(ctx, tx, func(scan scanner, verdict *string) error { return scan(verdict) }, had, string(id), d.Kind, d.Name, d.Hash)
+			if err != nil {
+				return err
+			}
 			if _, err := tx.ExecContext(ctx, upsert, string(id), d.Kind, d.Name, d.Hash, d.Verdict, d.By, micros(d.At)); err != nil {
+				return err
+			}
+			pin := func(verdict any) any {
+				return map[string]any{"kind": d.Kind, "name": d.Name, "definition": d.Hash, "verdict": verdict}
+			}
+			if err := tx.note(ctx, "pin.decide", string(id), pin(first(before)), pin(d.Verdict)); err != nil {
 				return err
 			}
 		}

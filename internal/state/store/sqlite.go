@@ -42,17 +42,18 @@ var sqliteDialect = dialect{
 	appendCalls: (*Store).appendSQLite,
 	now:         sqliteNow,
 	takeTokens:  takeTokens(sqliteNow, "WHERE true"),
+	holdLimit:   holdLimit(sqliteNow, "WHERE true"),
 	explain:     explainSQLite,
 }
 
 const sqliteNow = "CAST(unixepoch('now', 'subsec') * 1000000000 AS INTEGER)"
 
-// withoutPostgres leaves out migrations that are for PostgreSQL only.
+// withoutPostgres leaves out what is for PostgreSQL only.
 func withoutPostgres(name, text string) string {
 	if strings.HasSuffix(name, ".postgres.sql") {
 		return ""
 	}
-	return text
+	return withoutPart(text, "postgres")
 }
 
 // openSQLite connects the writer first: readers need the tables and the journal that it creates.

@@ -39,6 +39,8 @@ type Options struct {
 	// SecretKey encrypts server configurations and results. Zero: configurations with secrets are refused,
 	// and results are stored in plain text.
 	SecretKey SecretKey
+	// Redact removes known secrets from what the audit log shows. Nil: it shows no configurations of servers.
+	Redact func(string) string
 	// SessionChanged is called after a session was created, updated or deleted. It must not block. Nil: no
 	// calls.
 	SessionChanged func(kind string, v Session)
@@ -193,6 +195,8 @@ type dialect struct {
 	now string
 	// takeTokens is the statement of TakeTokens.
 	takeTokens string
+	// holdLimit is the statement that locks and reads what CountCall remembers.
+	holdLimit string
 	// explain returns the error for what a user can repair, or else nil. Its message is about "the
 	// store" and contains nothing of err.
 	explain func(err error) *fault.Error

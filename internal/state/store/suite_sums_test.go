@@ -99,11 +99,15 @@ func testSums(t *testing.T, dsn string, _ rawFunc) {
 	s := open(t, dsn, clock.options())
 	other := open(t, dsn, clock.options())
 	ctx := t.Context()
+	rounds := 10
+	if *long {
+		rounds = 40
+	}
 	var all sync.WaitGroup
 	for side := range 4 {
 		all.Go(func() {
 			random := rand.New(rand.NewPCG(7, uint64(side)))
-			for range 40 {
+			for range rounds {
 				var batch []store.Call
 				for range 1 + random.IntN(30) {
 					batch = append(batch, callOf(time.Duration(random.Int64N(int64(30*time.Hour))), random.IntN(100)))
@@ -119,7 +123,7 @@ func testSums(t *testing.T, dsn string, _ rawFunc) {
 		})
 	}
 	all.Go(func() {
-		for i := range 20 {
+		for i := range rounds / 2 {
 			if err := other.SumCalls(ctx); err != nil {
 				t.Error(err)
 			}

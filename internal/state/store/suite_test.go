@@ -48,6 +48,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"calls are filtered, newest first, page by page", testFilter},
 		{"the n-th newest call is found", testCallAt},
 		{"a wrong level is refused", testWrongLevel},
+		{"calls are found and counted by the rules of the policy that applied", testPolicyHits},
 		{"savings are summed by what is asked for", testSavings},
 		{"ids sort by bytes", testByteOrder},
 		{"old calls are trimmed by time", testTrimTime},
@@ -74,6 +75,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"agents and rules have versions", testDocuments},
 		{"of each tool and owner the newest uses are kept", testUses},
 		{"runs are kept, listed and trimmed", testRuns},
+		{"changes of many gateways make one chain of records", testAuditTogether},
 		{"a canceled context is no fault of the store", testCanceled},
 	}
 	for _, r := range rules {
@@ -119,6 +121,8 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"a home changes hands only when its owner is gone", testHomes},
 		{"tokens are taken while there are some, and come back", testTokens},
 		{"of many that take tokens at once none takes what another has", testTokensAtOnce},
+		{"calls are counted for all their limits or for none", testLimits},
+		{"of many that count at once as many pass as may", testLimitsAtOnce},
 		{"grants end with all their tokens, which are exchanged as often as they may be", testGrants},
 		{"of many that exchange a code at once one gets tokens", testGrantsAtOnce},
 		{"sign-ins are taken once, registered clients expire", testLogins},
@@ -128,6 +132,13 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"tokens are sealed for their server and owner", testConnectionsSealed},
 		{"connections open for their server and owner alone, and go with their key", testOwnConnections},
 		{"connections that nobody can use are trimmed", testTrimConnections},
+		{"every change is noted once, with its actor and without secrets", testAuditNotes},
+		{"whoever changes the log is found out", testAuditTamper},
+		{"a sealed log is sealed on, and verified with every key that it had", testAuditKeys},
+		{"old records are trimmed without a break", testAuditTrim},
+		{"one gateway at a time sends to a sink, from where the last one ended", testAuditSinks},
+		{"a question about a call is asked once, decided once and used once", testApprovals},
+		{"of many gateways at once one asks, one decides and one uses", testApprovalsAtOnce},
 		{"without a key, secrets are refused and the rest is plain", testNoKey},
 		{"another key leaves the other configurations readable", testOtherKey},
 	}
@@ -175,7 +186,7 @@ func sampleServer(id tool.ServerID) store.Server {
 		ListedAt: noon, CheckedAt: noon, Tools: []store.Tool{{Name: "one", Definition: json.RawMessage(`{}`)},
 			{Name: "two", Definition: json.RawMessage(`{}`)}},
 		Prompts: []json.RawMessage{[]byte(`{"name":"p"}`)}, Resources: []json.RawMessage{[]byte(`{"uri":"r:"}`)},
-		Templates: []json.RawMessage{[]byte(`{"uriTemplate":"t:"}`)}, Held: []store.Held{{Kind: "prompt", Name: "p"}},
+		Templates: []json.RawMessage{[]byte(`{"uriTemplate":"t:"}`)}, Skills: []json.RawMessage{[]byte(`{"uri":"s:" }`), []byte(`{}`)}, Held: []store.Held{{Kind: "prompt", Name: "p"}},
 		Hosts: []json.RawMessage{[]byte(`"https://a.example"`), []byte(`"https://b.example"`)},
 	}
 }

@@ -276,7 +276,7 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 	}
 	if s.Fault == Refuses {
 		out.Set("error", "access_denied")
-		out.Set("error_description", "<b>call +1 555 to win</b>")
+		out.Set("error_description", "<b>call +1 5550100 to win</b>")
 	} else {
 		id := "secret-code-" + rand.Text()
 		s.codes[id] = code{q.Get("code_challenge"), q.Get("client_id"), back.String(), q.Get("resource"), s.Subject}

@@ -114,9 +114,13 @@ func newCurious(t *testing.T) *curious {
 		SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
 		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
 	})
+	over, end := context.WithCancel(context.Background()) // the SDK waits for calls before it ends their session
 	tool := func(name string, do func(ctx context.Context, r *mcp.CallToolRequest) (string, error)) {
 		c.AddTool(&mcp.Tool{Name: name, InputSchema: map[string]any{"type": "object"}},
 			func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				ctx, cancel := context.WithCancel(ctx)
+				defer context.AfterFunc(over, cancel)()
+				defer cancel()
 				text, err := do(ctx, r)
 				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, err
 			})
@@ -159,6 +163,7 @@ func newCurious(t *testing.T) *curious {
 		})
 	srv := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return c.Server }, nil))
 	t.Cleanup(func() {
+		end()
 		srv.CloseClientConnections()
 		srv.Close()
 		for s := range c.Sessions() { // of gateways that were killed

@@ -93,7 +93,7 @@ func rolled(t *testing.T, balance func(*cluster) (url string)) {
 		pause = 10 * time.Second
 	}
 	dsn := testparts.NeedPostgres(t).Schema(t)
-	f := newCluster(t, "store: "+dsn, "records: {durable: true}", "replica: {drain: 500ms}")
+	f := newCluster(t, "store: "+dsn, "records: {durable: true}", "replica: {drain: 5s}") // a loaded machine takes its time
 	l := startLoad(t, balance(f), f.key)
 	killed := between{from: time.Now().UnixMilli()}
 	f.all[0].kill(t)

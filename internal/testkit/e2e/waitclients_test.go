@@ -15,8 +15,8 @@ import (
 	"github.com/toolfit/toolfit/internal/testkit/testparts"
 )
 
-// longCalls runs the calls of TestClientsCollectWhatTakesLong as long as they take in real life.
-var longCalls = flag.Bool("long", false, "calls take three minutes, and clients give up after one")
+// longCalls is for machines with time: calls take as long as in real life, and what has a limit of time or memory is measured.
+var longCalls = flag.Bool("long", false, "calls take as long as in real life, and limits of time and memory are checked")
 
 // nodePatience is how long a script may take.
 func nodePatience() time.Duration {

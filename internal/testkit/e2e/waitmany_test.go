@@ -41,10 +41,10 @@ func memory(t *testing.T, url, key string) (held float64) {
 const maxPerCall = 60 << 10
 
 // TestAThousandDetachedCalls holds as many open at a server at once, looks what each takes, and
-// collects them all. With the race detector there are fewer, and what they take says nothing.
+// collects them all. Without -long there are fewer, and what they take says little.
 func TestAThousandDetachedCalls(t *testing.T) {
 	many := 1000
-	if raced {
+	if !*longCalls {
 		many = 100
 	}
 	server := newHeldServer(t, false)
@@ -89,7 +89,7 @@ func TestAThousandDetachedCalls(t *testing.T) {
 	clean(2)
 	perCall := (memory(t, r.url, key) - before) / float64(many)
 	t.Logf("detached in %s; %.1f KB a call", time.Since(began).Round(time.Millisecond), perCall/1024)
-	if perCall > maxPerCall && !raced {
+	if perCall > maxPerCall && *longCalls {
 		t.Errorf("a call takes %.1f KB", perCall/1024)
 	}
 	server.let("all")

@@ -145,13 +145,19 @@ func (b *Browser) Screenshot(name string) {
 	if dir == "" {
 		return
 	}
-	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644)
-	}
-	if err != nil {
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), b.Picture(), 0o644); err != nil {
 		b.t.Error(err)
 	}
+}
+
+// Picture is the whole page.
+func (b *Browser) Picture() []byte {
+	b.t.Helper()
+	picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return picture
 }
 
 // Accessible checks the page by the rules of axe-core, or only by the named ones. Without axe-core

@@ -57,6 +57,9 @@ func (n Node) Command(program string, args ...string) []string {
 	return append([]string{n.Program(), filepath.Join(n.dir, "node_modules", ".bin", program)}, args...)
 }
 
+// Packages is the folder with the installed packages.
+func (n Node) Packages() string { return filepath.Join(n.dir, "node_modules") }
+
 // Script is the command line that runs a file of an installed package.
 func (n Node) Script(path string, args ...string) []string {
 	return append([]string{n.Program(), filepath.Join(n.dir, "node_modules", filepath.FromSlash(path))}, args...)

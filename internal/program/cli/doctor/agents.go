@@ -61,6 +61,10 @@ func (d *doctor) agents(ctx context.Context, cfg *config.Config, keeper catalog.
 	}
 	all := *cfg
 	all.Approve = "auto" // every tool is new to this catalog
+	all.Servers = slices.Clone(cfg.Servers)
+	for i := range all.Servers {
+		all.Servers[i].Approve = ""
+	}
 	tools, err := catalog.New(ctx, d.listed, keeper, nil)
 	if err != nil {
 		d.blame("agents", err)

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/program/app"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 	"github.com/toolfit/toolfit/internal/state/config"
@@ -77,10 +79,31 @@ func (d *doctor) servers(ctx context.Context, cfg *config.Config, found stored) 
 		subject := "server " + string(servers[i].ID)
 		d.say(f.Status, subject, strings.TrimPrefix(f.Message, subject+" "), f.Hint)
 	}
+	d.scan(servers)
 	all := *cfg
 	all.Servers = servers
 	all.Agents = slices.Concat(cfg.Agents, found.agents)
 	d.agents(ctx, &all, a.Store)
+}
+
+// scan reports what is suspicious in what the servers offer.
+func (d *doctor) scan(servers []config.Server) {
+	const most = 5 // of one server
+	var all []upstream.Listing
+	for _, s := range servers {
+		all = append(all, d.listed[s.ID])
+	}
+	for i, s := range servers {
+		subject := "server " + string(s.ID)
+		found := catalog.Suspicious(i, all)
+		for _, f := range found[:min(len(found), most)] {
+			d.say(warning, subject, f.Name+" is suspicious: "+f.Findings[0].String(),
+				"read its definition; with approve: suspicious it is held until you approve it")
+		}
+		if more := len(found) - most; more > 0 {
+			d.say(warning, subject, fmt.Sprintf("%d more of what it offers is suspicious", more), "")
+		}
+	}
 }
 
 func (d *doctor) server(ctx context.Context, a *app.App, s config.Server) Finding {
@@ -147,6 +170,9 @@ func (d *doctor) ask(ctx context.Context, a *app.App, s config.Server) Finding {
 		d.heard(s.ID, l)
 		f := Finding{Status: good, Message: fmt.Sprintf("%s, listed in %s", terminal.Count(len(l.Tools), "tool"),
 			d.Now().Sub(from).Round(time.Millisecond))}
+		if way := statusOf(a, s).Sandbox; way != "" {
+			f.Message += "; sandbox: " + way
+		}
 		switch {
 		case len(l.Notes) > 0:
 			f.Status = warning
@@ -166,7 +192,7 @@ func (d *doctor) ask(ctx context.Context, a *app.App, s config.Server) Finding {
 		f.Message = fmt.Sprintf("did not list its tools within %s", d.Timeout)
 		f.Hint = "give it more time with --timeout, or run its command by hand to see what it does"
 	}
-	if said := saidBy(a, s); said != "" && !strings.Contains(f.Message, said) {
+	if said := statusOf(a, s).Said; said != "" && !strings.Contains(f.Message, said) {
 		f.Message += "; it said: " + said
 	}
 	switch {
@@ -181,13 +207,13 @@ func (d *doctor) ask(ctx context.Context, a *app.App, s config.Server) Finding {
 	return f
 }
 
-func saidBy(a *app.App, s config.Server) string {
+func statusOf(a *app.App, s config.Server) upstream.Status {
 	for _, st := range a.Pool.Status() {
 		if st.ID == s.ID {
-			return st.Said
+			return st
 		}
 	}
-	return ""
+	return upstream.Status{}
 }
 
 // address checks that a gateway can listen, or does already, which it returns.

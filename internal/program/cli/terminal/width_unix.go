@@ -16,3 +16,15 @@ func Width(f *os.File) int {
 	}
 	return int(size.Col)
 }
+
+// Hide stops a terminal from showing what is typed, until restore is called.
+func Hide(f *os.File) (restore func()) {
+	was, err := unix.IoctlGetTermios(int(f.Fd()), getState)
+	if err != nil {
+		return func() {}
+	}
+	hidden := *was
+	hidden.Lflag &^= unix.ECHO
+	unix.IoctlSetTermios(int(f.Fd()), setState, &hidden) // at worst it is shown
+	return func() { unix.IoctlSetTermios(int(f.Fd()), setState, was) }
+}

@@ -1,0 +1,143 @@
+package call
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/policy"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/state/access"
+)
+
+// Permission is what the policy wants before a call is sent, beside the rules themselves.
+type Permission struct {
+	Request  *Request
+	Tool     policy.Tool
+	Args     json.RawMessage // exactly what the server will get
+	Decision *policy.Decision
+
+	rec   *recording
+	after time.Duration // when the call goes on without its request; 0: never
+}
+
+// permit asks the policy about what is about to be sent. What was permitted once in a call is sent again without asking.
+func (c *Caller) permit(ctx context.Context, view *catalog.View, req *Request, rec *recording, p Permission) error {
+	if !view.Ruled() {
+		return nil
+	}
+	sum := sha256.Sum256(append([]byte(p.Tool.Name+"\x00"), p.Args...))
+	asked := hex.EncodeToString(sum[:])
+	if rec.permitted == asked {
+		return nil
+	}
+	set, about := view.Policy(req.Principal, p.Tool, orNone(p.Args), c.opts.Now())
+	d := set.Decide(about)
+	rec.decided(&d)
+	p.Request = req
+	p.Decision = &d
+	p.rec = rec
+	switch d.Verdict {
+	case policy.Deny:
+		return Denied(&d, p.Tool)
+	case policy.Approve:
+		if c.opts.Approve == nil {
+			return fault.New(fault.Denied, "%s needs a person's approval, and nobody can be asked here", p.Tool.Name)
+		}
+		var err error
+		rec.approved, err = c.opts.Approve(ctx, &p)
+		if err != nil {
+			return err
+		}
+		rec.call.Policy += ", approved by " + strings.ReplaceAll(rec.approved.By, ",", "") // which separates rules
+	}
+	if err := c.count(ctx, &p, rec, asked); err != nil {
+		if rec.approved.Return != nil { // for when the limit permits the call
+			err = errors.Join(err, rec.approved.Return(ctx))
+		}
+		return err
+	}
+	rec.permitted = asked
+	return p.sends(ctx)
+}
+
+// orDenied replaces an error about arguments where the call is denied whatever they are: the caller need not mend them.
+func (c *Caller) orDenied(s *sent, req *Request, rec *recording, err error) error {
+	if !s.view.Ruled() || s.entry.Own {
+		return err
+	}
+	d := s.view.Decide(req.Principal, s.entry, nil, c.opts.Now())
+	if d.Verdict != policy.Deny {
+		return err
+	}
+	rec.decided(&d)
+	return Denied(&d, s.entry.PolicyTool())
+}
+
+// Denied is the error for a call that the policy denies. It says what the rule says, and not its name: a model could only
+// try to get around it.
+func Denied(d *policy.Decision, t policy.Tool) error {
+	if d.Rule != nil && d.Rule.Say != "" {
+		return fault.New(fault.Denied, "%s", d.Rule.Say)
+	}
+	return fault.New(fault.Denied, "the policy does not permit this call of %s", t.Name)
+}
+
+// Permit asks the policy about a prompt or a resource; nil args are not known yet.
+func Permit(view *catalog.View, who access.Principal, t policy.Tool, args json.RawMessage, now time.Time) error {
+	d, refused := view.DecideBeside(who, t, args, now)
+	switch {
+	case !refused:
+		return nil
+	case d.Verdict == policy.Deny:
+		return Denied(&d, t)
+	}
+	return fault.New(fault.Denied, "%s needs a person's approval, which only calls of tools can get", t.Name)
+}
+
+// PermitResource asks the policy about a resource, by its server's own URI. Who may not have a skill may not have its files.
+func PermitResource(v *catalog.View, who access.Principal, server tool.ServerID, uri string, now time.Time) error {
+	if skill := v.SkillOf(server, uri); skill != "" {
+		if err := Permit(v, who, catalog.PolicySkill(server), catalog.URIArgs(skill), now); err != nil {
+			return err
+		}
+	}
+	return Permit(v, who, catalog.PolicyResource(server), catalog.URIArgs(uri), now)
+}
+
+// decided notes in the record what rules have decided, and what those that are only watched would have.
+func (r *recording) decided(d *policy.Decision) {
+	var applied []string
+	add := func(what string, rules ...*policy.Rule) {
+		for _, rule := range rules {
+			applied = append(applied, what+" "+rule.Name)
+		}
+	}
+	switch d.Verdict {
+	case policy.Deny:
+		applied = append(applied, strings.TrimSpace("deny "+nameOf(d.Rule)))
+	case policy.Approve:
+		add("approve", d.Asks...)
+	}
+	add("watch", d.Watched...)
+	r.call.Policy = strings.Join(applied, ", ")
+	if d.Failed != nil {
+		r.warn("Policy: " + errors.Unwrap(d.Failed).Error()) // without the rule's name: callers read the messages of their calls
+	}
+}
+
+// ByDefault stands in records for the name of a rule where a call was denied because no rule allows it.
+const ByDefault = "by default"
+
+func nameOf(r *policy.Rule) string {
+	if r == nil {
+		return ByDefault
+	}
+	return r.Name
+}

@@ -1,0 +1,5 @@
+package terminal
+
+import "golang.org/x/sys/unix"
+
+const getState, setState = unix.TIOCGETA, unix.TIOCSETA
