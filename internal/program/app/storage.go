@@ -107,6 +107,7 @@ func (s *storage) trim(ctx context.Context, cfg *config.Config) {
 	_, noSessions := s.Store.TrimSessions(ctx, time.Now().Add(-cfg.Sessions.Retain), sessions)
 	_, noReplicas := s.Store.TrimReplicas(ctx, deadReplicas)
 	_, noWaiting := s.Store.TrimWaiting(ctx)
+	_, noScripts := s.Store.TrimScriptRuns(ctx)
 	_, noRates := s.Store.TrimRates(ctx)
 	_, noLimits := s.Store.TrimLimits(ctx)
 	_, noGrants := s.Store.TrimGrants(ctx)
@@ -114,7 +115,7 @@ func (s *storage) trim(ctx context.Context, cfg *config.Config) {
 	_, noAudit := s.Store.TrimAudit(ctx, time.Now().Add(-cfg.Audit.Keep))
 	_, noApprovals := s.Store.TrimApprovals(ctx, since)
 	err := errors.Join(noSums, noAudit, noApprovals, noReplicas, noRates, noLimits, noGrants, noConnections, noWaiting, noCalls, noRecords,
-		noResults, noRuns, noSessions)
+		noResults, noRuns, noScripts, noSessions)
 	if err != nil && ctx.Err() == nil {
 		s.log.Error("calls not summed or old data not deleted", "error", err)
 	}

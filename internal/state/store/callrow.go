@@ -51,6 +51,7 @@ func (r *callRow) columns() []callColumn {
 		{"tokens_sent", &r.TokensSent},
 		{"tokens_shadow", &r.TokensShadow},
 		{"policy", &r.Policy},
+		{"parent", &r.Parent},
 		{"arguments", &r.sealed}, // last: briefColumns leaves it out
 	}
 }

@@ -41,6 +41,7 @@ type Call struct {
 	Shadow       string // the rule in shadow that would have cut the result; "" when none would
 	TokensShadow int64  // an estimate of what the caller would have got then
 	Policy       string // which rules of the policy applied, such as "deny no-prod, watch nights"; "" when none did
+	Parent       string // the id of the call whose script made this one; "" when none did
 }
 
 // CallFilter chooses calls; a zero field does not filter.
@@ -52,6 +53,7 @@ type CallFilter struct {
 	Tool      string // canonical
 	Rule      string
 	Policy    string // the name of a rule of the policy that applied
+	Parent    string
 	Outcome   string
 	Level     string    // debug, info, warn or error: this one and the graver ones
 	Since     time.Time // began then or later
@@ -87,6 +89,8 @@ const warned = "level IN ('warn', 'error')"
 func (f *CallFilter) index() string {
 	grave := f.Level == "warn" || f.Level == "error"
 	switch {
+	case f.Parent != "":
+		return "calls_by_parent"
 	case f.Session != "":
 		return "calls_by_session"
 	case f.Rule != "":
@@ -124,7 +128,9 @@ func (f *CallFilter) query(d *dialect) (string, []any, error) {
 		return "", nil, fault.New(fault.BadRequest, "unknown level %q", f.Level).WithHint("use debug, info, warn or error")
 	}
 	var w where
-	for _, c := range []struct{ column, value string }{{"session", f.Session}, {"rule", f.Rule}, {"agent", f.Agent}, {"server", f.Server}} {
+	for _, c := range []struct{ column, value string }{
+		{"parent", f.Parent}, {"session", f.Session}, {"rule", f.Rule}, {"agent", f.Agent}, {"server", f.Server},
+	} {
 		if c.value != "" {
 			w.equals(c.column, c.value)
 			w.is(c.column + " <> ''") // as the indexes say it

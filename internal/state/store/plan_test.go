@@ -68,6 +68,7 @@ var plans = []filterPlan{
 	{"rule", CallFilter{Rule: "rule5"}, "calls_by_rule", false},
 	{"rare rule", CallFilter{Rule: "rare"}, "calls_by_rule", false},
 	{"rule of the policy", CallFilter{Policy: "no-prod"}, "calls_by_policy", true},
+	{"calls of a script", CallFilter{Parent: "c_7"}, "calls_by_parent", false},
 	{"warnings", CallFilter{Level: "warn"}, "calls_with_warnings", false},
 	{"errors", CallFilter{Level: "error"}, "calls_with_errors", false},
 	{"server", CallFilter{Server: "cloud"}, "calls_by_server", true},

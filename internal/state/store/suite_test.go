@@ -138,6 +138,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"old records are trimmed without a break", testAuditTrim},
 		{"one gateway at a time sends to a sink, from where the last one ended", testAuditSinks},
 		{"a question about a call is asked once, decided once and used once", testApprovals},
+		{"a paused script goes on once, for its owner alone", testScriptRuns},
 		{"of many gateways at once one asks, one decides and one uses", testApprovalsAtOnce},
 		{"without a key, secrets are refused and the rest is plain", testNoKey},
 		{"another key leaves the other configurations readable", testOtherKey},
