@@ -115,6 +115,8 @@ func (c *Caller) once(ctx context.Context, s *sent, req *Request, rec *recording
 		}
 	}
 	switch {
+	case s.runs():
+		out, err = c.runScript(ctx, s, req, rec)
 	case s.own(FetchResult):
 		out.Raw, err = c.fetch(ctx, req, s.fitted.Args, rec)
 	case s.entry.Own:
@@ -122,6 +124,11 @@ func (c *Caller) once(ctx context.Context, s *sent, req *Request, rec *recording
 	default:
 		if err := c.mayDetach(ctx, s, req, rec, &msg); err != nil {
 			return out, err
+		}
+		if req.script != nil {
+			if err := req.script.sends(ctx, s.entry, rec.call.ID); err != nil {
+				return out, err
+			}
 		}
 		out, err = c.send(ctx, s.entry, msg)
 		if fault.Is(err, fault.LoginRequired) && c.opts.SignIn != nil && c.opts.SignIn(ctx, req, s.entry.Server) {

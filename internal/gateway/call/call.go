@@ -26,6 +26,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/core/policy"
+	"github.com/toolfit/toolfit/internal/core/script"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
@@ -99,7 +100,11 @@ type Options struct {
 	// Approve asks a person about a call with exactly these arguments, and uses their yes; nil: nobody can be asked.
 	Approve func(ctx context.Context, p *Permission) (Approved, error)
 	// Count counts a call for limits, or returns which one is reached, and for how long; over is -1 if none is. nil: nothing is counted.
-	Count func(ctx context.Context, counts []policy.Count, now time.Time) (over int, wait time.Duration)
+	Count      func(ctx context.Context, counts []policy.Count, now time.Time) (over int, wait time.Duration)
+	Scripts    *script.Runner // runs models' scripts in processes of their own; nil: no scripts
+	ScriptRuns ScriptRuns     // stores them; nil: no scripts
+	// Recipe returns the script of a recipe, unless a tool that it uses has changed.
+	Recipe func(ctx context.Context, e *catalog.Entry) (code string, err error)
 	// JQ runs a model's jq program in a separate process; nil: jq is off.
 	JQ func(ctx context.Context, who, program string, value []byte) ([]byte, error)
 	// PastResults returns stored results, as examples for prompts; nil: there are none.
@@ -176,6 +181,8 @@ type Request struct {
 
 	Environment bool                      // the caller came to the profile as an environment
 	May         func(*catalog.Entry) bool // which tools its agent may use; nil: all of the profile
+
+	script *scripted // the script that makes the call; nil: none
 }
 
 // session is the key under which servers keep state for the caller.
@@ -220,7 +227,7 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 		return nil, err
 	}
 	c.opts.Started(rec.call)
-	if req.Tasks == AsTask || s.view.Ruled() {
+	if req.Tasks == AsTask || s.view.Ruled() || s.runs() {
 		ctx, rec.stop = context.WithCancelCause(ctx)
 		defer rec.stop(nil)
 	}

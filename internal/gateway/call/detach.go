@@ -70,7 +70,7 @@ func (d *detaching) sends(s *sent, req *Request) {
 
 // detachAfter is when the call goes on without its request; 0: never.
 func (c *Caller) detachAfter(s *sent, req *Request) time.Duration {
-	if c.opts.Waiting == nil || req.Front == nil || s.entry.Own {
+	if c.opts.Waiting == nil || req.Front == nil || s.entry.Own && !s.runs() {
 		return 0
 	}
 	switch d := s.entry.Detach; {
@@ -222,8 +222,11 @@ func (r *recording) Ask(ctx context.Context, method string, params json.RawMessa
 	return r.client().Ask(ctx, method, params)
 }
 
-// Detached tells whether the call goes on without its request.
+// Detached tells whether the call, or the script that makes it, goes on without its request.
 func (r *recording) Detached() bool {
+	if r.script != nil {
+		return r.script.run.rec.Detached()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.live != nil
@@ -251,7 +254,7 @@ func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) 
 	now := c.opts.Now().Truncate(time.Microsecond) // as it is stored
 	w := store.Waiting{
 		ID: r.call.ID, Owner: r.call.Principal, Profile: r.call.Profile, Server: e.Server, Tool: e.Name,
-		State: store.Working, For: store.ForServer, Again: e.ReadOnly() || e.Idempotent(),
+		State: store.Working, For: store.ForServer, Again: e.ReadOnly() || e.Idempotent() || (&sent{entry: e}).runs(),
 		Created: now, Updated: now, Expires: now.Add(max(c.opts.Retain(), longestWait)), Body: body,
 	}
 	if r.heard != nil {

@@ -14,11 +14,12 @@ const (
 	FindTools    = "find_tools"
 	DescribeTool = "describe_tool"
 	CallTool     = "call_tool"
+	RunScript    = "run_script"
 )
 
 // OwnTools returns their definitions. With jq, models may send jq programs to fetch_result.
 func OwnTools(jq bool) catalog.OwnTools {
-	return catalog.OwnTools{Fetch: fetchDefinition(jq), Search: searchTools}
+	return catalog.OwnTools{Fetch: fetchDefinition(jq), Search: searchTools, Script: scriptTool}
 }
 
 // fetchDefinition is the definition of fetch_result.
@@ -57,6 +58,20 @@ func searchTools(overview string) []json.RawMessage {
 		`"description":"How much to return for each: its name, its signature, or everything."}},`+
 		`"required":["query"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}`...)
 	return []json.RawMessage{find, describeDefinition, callDefinition}
+}
+
+// scriptTool is the definition of run_script. The overview says of which servers there are tools.
+func scriptTool(overview string) json.RawMessage {
+	def := rawjson.AppendString([]byte(`{"name":"run_script","title":"Run a script","description":`),
+		"Run JavaScript that calls tools, and get only what it returns: for many calls, or to filter, join or count results. "+
+			"code is the body of an async function. There is one global for each server: await shop.list_orders({status: \"open\"}), "+
+			"or tools[\"name\"](args). A call answers with the tool's result as a value, and throws an Error with code and hint if it fails. "+
+			"Use Promise.all for calls at the same time. There are also input, search(query), describe(name) for types, console.log and sleep(ms); "+
+			"no network, files or timers. Return little. Servers: "+cmp.Or(overview, "none yet")+".")
+	return append(def, `,"inputSchema":{"type":"object","properties":{`+
+		`"code":{"type":"string","minLength":1,"description":"JavaScript, such as: const o = await shop.list_orders({}); return o.length"},`+
+		`"input":{"description":"A value for the script, as the global input."}},`+
+		`"required":["code"],"additionalProperties":false},"annotations":{"openWorldHint":false}}`...)
 }
 
 var describeDefinition = json.RawMessage(`{"name":"describe_tool","title":"Describe a tool",` +

@@ -24,7 +24,13 @@ type Results interface {
 
 // project cuts a result to what its reader needs. The full result is stored first; if that fails, nothing is left out.
 func (c *Caller) project(ctx context.Context, s *sent, req *Request, rec *recording, full json.RawMessage) json.RawMessage {
-	if s.entry.Own || req.Whole || s.fromApp || s.entry.AppOnly() { // no model reads what an app asks for
+	if req.script != nil && req.script.run.kept {
+		if err := c.storeResult(ctx, s, rec, full); err != nil {
+			rec.warn("the result could not be kept")
+		}
+		return full
+	}
+	if s.entry.Own && !s.runs() || req.Whole || s.fromApp || s.entry.AppOnly() { // no model reads what an app asks for
 		return full
 	}
 	settings := &s.view.Results

@@ -38,12 +38,18 @@ type recording struct {
 
 	span *telemetry.Span // of the call; nil: there is none
 
-	elsewhere bool // another service carries out the call: it is not counted in our servers' metrics
+	script    *scripted // that makes the call; nil: none
+	elsewhere bool      // another service carries out the call: it is not counted in our servers' metrics
 }
 
 func (c *Caller) begin(req *Request, span *telemetry.Span) *recording {
-	return &recording{caller: c, given: req.Params.Args, span: span, call: store.Call{
-		ID: c.log.NewID(), At: c.opts.Now(), Trace: span.Trace(),
+	parent := ""
+	if req.script != nil {
+		parent = req.script.run.rec.call.ID
+	}
+	return &recording{caller: c, given: req.Params.Args, span: span, script: req.script, call: store.Call{
+		Parent: parent,
+		ID:     c.log.NewID(), At: c.opts.Now(), Trace: span.Trace(),
 		Principal: req.Principal.ID, Profile: req.Profile, Session: req.Params.Session,
 		Agent: cmp.Or(req.Agent, req.Params.Agent), MCPSession: req.MCPSession,
 		Upstream: cut(req.Params.Tool, 200), BytesIn: int64(len(req.Params.Args)),

@@ -28,7 +28,7 @@ type sent struct {
 
 // rendersApps tells whether the call comes from a client that renders apps, which may call tools, too.
 func (r *Request) rendersApps() bool {
-	return r.Reader == Model && mcp.Declares(r.From.Capabilities, mcp.ExtensionApps)
+	return r.Reader == Model && r.script == nil && mcp.Declares(r.From.Capabilities, mcp.ExtensionApps)
 }
 
 // own tells whether the call is for our own tool of the name.
@@ -93,7 +93,7 @@ func (c *Caller) find(req *Request, params *Params) (sent, error) {
 			s.fromApp = s.entry != nil
 		}
 	}
-	if s.entry == nil || s.entry.AppOnly() && req.Reader == Model && !req.rendersApps() || req.May != nil && !req.May(s.entry) {
+	if s.entry == nil || s.entry.Own && req.script != nil || s.entry.AppOnly() && req.Reader == Model && !req.rendersApps() || req.May != nil && !req.May(s.entry) {
 		return s, view.As(req.Principal).Unknown(params.Tool, req.May)
 	}
 	return s, nil

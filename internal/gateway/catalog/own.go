@@ -9,10 +9,14 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
+// Recipes is the server whose tools are scripts that people saved. Its name is reserved.
+const Recipes tool.ServerID = "recipes"
+
 // OwnTools are the definitions of our own tools, given by the packages that carry them out. The catalog decides which profiles list them.
 type OwnTools struct {
 	Fetch  json.RawMessage                         // fetches what was left out of a result
 	Search func(overview string) []json.RawMessage // find tools among those in the overview, and call them
+	Script func(overview string) json.RawMessage   // runs scripts that call tools of the servers in the overview
 	Tests  []json.RawMessage                       // for browser tests
 	Env    []json.RawMessage                       // the environment protocol, named with an underscore
 }
@@ -23,6 +27,9 @@ func (o *OwnTools) names() map[string]bool {
 	all := slices.Concat([]json.RawMessage{o.Fetch}, o.Tests, o.Env)
 	if o.Search != nil {
 		all = append(all, o.Search("")...)
+	}
+	if o.Script != nil {
+		all = append(all, o.Script(""))
 	}
 	for _, def := range all {
 		names[textOf(def, "name")] = true

@@ -30,11 +30,13 @@ func (v *View) chooseOffer(p config.Profile, own *OwnTools, before *View) {
 	o := &v.offer
 	o.mode = prompt.List
 	o.auto = p.Search.Mode == "auto"
-	o.search = o.auto || p.Search.Mode == "on"
+	o.search = o.auto || p.Search.Mode == "on" || p.Code
 	if !o.search {
 		return
 	}
-	o.mode = prompt.Search
+	if o.auto || p.Search.Mode == "on" {
+		o.mode = prompt.Search
+	}
 	if o.auto {
 		var was prompt.Mode
 		if before != nil && before.offer.auto {
@@ -52,7 +54,12 @@ func (v *View) chooseOffer(p config.Profile, own *OwnTools, before *View) {
 	}
 	for _, def := range own.Search(v.Overview()) {
 		if e := v.addOwn(p, def); e != nil {
-			e.unlisted = o.mode == prompt.List
+			e.unlisted = o.mode == prompt.List && !p.Code
+		}
+	}
+	if p.Code && own.Script != nil {
+		if e := v.addOwn(p, own.Script(v.Overview())); e != nil {
+			e.Detach = config.ResolveDetach(p.Detach, v.frame.cfg.Detach)
 		}
 	}
 }

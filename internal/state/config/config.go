@@ -152,6 +152,7 @@ type Profile struct {
 	Detach     Detach
 	Paging     bool // callers may ask for other fields and pages
 	Tests      bool // agents get run_steps and find_element
+	Code       bool // agents get run_script
 	Safety     Safety
 	Output     string // check of results against the tool's output schema: off, warn or strict
 	Search     Search

@@ -202,6 +202,11 @@ func (c *draft) profileFields(p *Profile) []field {
 		{"paging", boolInto(&p.Paging)},
 		{"detach", parsedInto(&p.Detach, parseDetach)},
 		{"tests", boolInto(&p.Tests)},
+		{"code", func(d *decoder, at place, n *node) {
+			code := ""
+			oneOf(&code, "on", "off")(d, at, n)
+			p.Code = code == "on"
+		}},
 		{"safety", section(p.Safety.fields())},
 		{"output", oneOf(&p.Output, "off", "warn", "strict")},
 	}, p.Search.fields(), p.Environment.fields())

@@ -1,0 +1,250 @@
+package call
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/script"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/mcp"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
+
+// ScriptRuns stores the scripts that were run.
+type ScriptRuns interface {
+	SaveScriptRun(ctx context.Context, r store.ScriptRun) error
+	ClaimScriptRun(ctx context.Context, owner, profile, tool, digest string) (store.ScriptRun, bool, error)
+	ScriptRun(ctx context.Context, owner, id string) (store.ScriptRun, error)
+}
+
+// Limits of a run, beside those of the engine.
+const (
+	maxParallel = 8                // calls at a time
+	maxAnswer   = 32 << 20         // bytes of a result
+	maxIdle     = 10 * time.Second // how long the engine waits for answers; then it is started anew for them
+)
+
+// run is a script while it runs. What it has called is in its log: to go on after a pause, the script is run from the beginning,
+// and what is in the log is answered from there. So a pause holds nothing but a row of the store.
+type run struct {
+	c    *Caller
+	s    *sent
+	req  *Request
+	rec  *recording
+	row  store.ScriptRun
+	kept bool // results are kept, so that it can be run again
+
+	mu sync.Mutex // guards the body: calls note in it that they are sent
+	RunBody
+	flying  map[int]bool // calls that are being made, or are to be
+	ready   []int        // those that are to be
+	results chan finished
+	answers json.RawMessage // of the client, to what calls have asked
+	blocked error           // a call needs a person, who cannot be asked here
+	printed strings.Builder // in this pass
+}
+
+// RunBody is what is stored of a run.
+type RunBody struct {
+	Code  string          `json:"code"`
+	Input json.RawMessage `json:"input,omitempty"`
+	Seed  string          `json:"seed"`
+	Began time.Time       `json:"began"`
+	Log   []LoggedCall    `json:"log,omitempty"`
+	Order []int           `json:"order,omitempty"` // in which they were answered, by their numbers from 1
+}
+
+// runScript is the tool run_script, and every recipe.
+func (c *Caller) runScript(ctx context.Context, s *sent, req *Request, rec *recording) (upstream.Outcome, error) {
+	if c.opts.Scripts == nil || c.opts.ScriptRuns == nil {
+		return upstream.Outcome{}, fault.New(fault.BadRequest, "scripts are not run here")
+	}
+	r := &run{c: c, s: s, req: req, rec: rec, flying: map[int]bool{}, results: make(chan finished, 2*maxParallel)}
+	if err := r.read(ctx); err != nil {
+		return upstream.Outcome{}, err
+	}
+	rec.sends(s, req)
+	switch after := c.detachAfter(s, req); {
+	case rec.live != nil:
+	case req.Tasks == AsTask:
+		if err := rec.now(ctx); err != nil {
+			return upstream.Outcome{}, err
+		}
+	case after > 0:
+		timer := time.AfterFunc(rec.left(after), func() { rec.Slow(rec.stop) })
+		defer timer.Stop()
+	}
+	if err := r.open(ctx); err != nil {
+		return upstream.Outcome{}, err
+	}
+	calls, cancel := context.WithCancel(ctx)
+	defer cancel() // those that the script did not wait for
+	for {
+		turn, err := r.pass(ctx, calls)
+		if err == errIdle {
+			err = r.wait(ctx, calls, nil)
+		}
+		switch {
+		case err == nil && !turn.Done:
+		case err == errPaused:
+			return r.pause(ctx)
+		default:
+			return r.end(ctx, turn, err)
+		}
+	}
+}
+
+// read finds out what is to be run.
+func (r *run) read(ctx context.Context) error {
+	args := r.s.fitted.Args
+	if r.s.own(RunScript) {
+		r.Code, _ = rawjson.String(rawjson.Get(args, "code"))
+		r.Input = rawjson.Get(args, "input")
+		return nil
+	}
+	recipe, err := r.c.opts.Recipe(ctx, r.s.entry)
+	r.Code = recipe
+	r.Input = orNone(args)
+	return err
+}
+
+// open finds the run that this call goes on with, or begins one.
+func (r *run) open(ctx context.Context) error {
+	sum := sha256.New()
+	sum.Write([]byte(r.Code + "\x00"))
+	sum.Write(r.Input)
+	now := r.c.opts.Now()
+	call := &r.rec.call
+	r.row = store.ScriptRun{
+		ID: call.ID, Owner: call.Principal, Profile: call.Profile, Tool: string(r.s.entry.Name), Digest: hex.EncodeToString(sum.Sum(nil)),
+		State: store.ScriptRunning, At: now, Expires: now.Add(max(r.c.opts.Retain(), longestWait)),
+	}
+	r.kept = r.c.opts.Results != nil && r.s.view.Results.Keep != "none"
+	before, found, err := r.find(ctx)
+	switch {
+	case err != nil:
+		return err
+	case found && before.Err != nil:
+		return before.Err
+	case found:
+		r.row.ID = before.ID
+		r.row.At = before.At
+		r.answers = rawjson.Get(r.req.Params.Raw, "inputResponses")
+		if before.ID != call.ID {
+			r.rec.note("goes on with " + before.ID)
+		}
+		return json.Unmarshal(before.Body, &r.RunBody)
+	}
+	r.Seed = rand.Text()
+	r.Began = now.Truncate(time.Millisecond)
+	return r.save(ctx, store.ScriptRunning)
+}
+
+// find returns the run that the call goes on with: the one that its client brings answers for, the one that another gateway
+// has left, or a paused one of the same script and input.
+func (r *run) find(ctx context.Context) (found store.ScriptRun, ok bool, err error) {
+	id, _ := rawjson.String(rawjson.Get(r.req.Params.Raw, "requestState"))
+	if id == "" && r.rec.live != nil {
+		id = r.rec.call.ID
+	}
+	if id == "" {
+		return r.c.opts.ScriptRuns.ClaimScriptRun(ctx, r.row.Owner, r.row.Profile, r.row.Tool, r.row.Digest)
+	}
+	found, err = r.c.opts.ScriptRuns.ScriptRun(ctx, r.row.Owner, id)
+	if fault.Is(err, fault.NotFound) {
+		return found, false, nil
+	}
+	return found, err == nil && found.Digest == r.row.Digest && found.Tool == r.row.Tool && found.State != store.ScriptEnded, err
+}
+
+// save stores the run. Where results are not kept, what it has called is not either.
+func (r *run) save(ctx context.Context, state store.ScriptState) (err error) {
+	body := r.RunBody
+	if !r.kept {
+		body.Log = nil
+		body.Order = nil
+	}
+	r.row.State = state
+	if r.row.Body, err = json.Marshal(&body); err != nil {
+		return err
+	}
+	return r.c.opts.ScriptRuns.SaveScriptRun(context.WithoutCancel(ctx), r.row)
+}
+
+// pause ends the pass of a script that waits for a person. The same call, or the answers, go on with it.
+func (r *run) pause(ctx context.Context) (upstream.Outcome, error) {
+	if err := r.save(ctx, store.ScriptPaused); err != nil {
+		return upstream.Outcome{}, err
+	}
+	if r.blocked != nil {
+		f := *fault.As(r.blocked)
+		f.Hint = strings.TrimSpace(f.Hint + " Then make the same call again: the script goes on where it stopped.")
+		return upstream.Outcome{}, &f
+	}
+	b := []byte(`{"resultType":"input_required","inputRequests":{`)
+	for i := range r.Log {
+		for w := rawjson.Object(r.Log[i].Asks); r.Log[i].Asks != nil && w.Next(); {
+			b = rawjson.AppendString(mcp.Comma(b), strconv.Itoa(i+1)+"."+string(w.Key))
+			b = append(append(b, ':'), w.Value...)
+		}
+	}
+	b = rawjson.AppendString(append(b, `},"requestState":`...), r.row.ID)
+	return upstream.Outcome{Kind: upstream.InputRequired, Era: mcp.Modern, Raw: append(b, '}')}, nil
+}
+
+// end makes what the script returned, threw and printed its result.
+func (r *run) end(ctx context.Context, turn script.Turn, err error) (upstream.Outcome, error) {
+	if r.rec.live != nil && ctx.Err() != nil && r.rec.live.Left() {
+		return upstream.Outcome{}, err // another gateway goes on with it
+	}
+	if saveErr := r.save(ctx, store.ScriptEnded); saveErr != nil {
+		r.rec.warn("the run could not be stored: " + fault.As(saveErr).Message)
+	}
+	if err != nil {
+		return upstream.Outcome{}, err
+	}
+	b := rawjson.AppendString([]byte(`{"content":[{"type":"text","text":`), returned(turn))
+	if printed := r.printed.String(); printed != "" {
+		b = rawjson.AppendString(append(b, `},{"type":"text","text":`...), "Printed:\n"+printed)
+	}
+	b = append(b, "}]"...)
+	switch {
+	case turn.Err != nil:
+		b = append(b, `,"isError":true`...)
+	case len(turn.Result) > 0 && turn.Result[0] == '{':
+		b = append(append(b, `,"structuredContent":`...), turn.Result...)
+	}
+	return upstream.Outcome{Raw: append(b, '}')}, nil
+}
+
+// returned is what a script returned or threw, as text.
+func returned(turn script.Turn) string {
+	if t := turn.Err; t != nil {
+		text := cmp.Or(t.Name, "Error") + ": " + t.Message
+		if t.Line > 0 {
+			text += " (line " + strconv.Itoa(t.Line) + ")"
+		}
+		return strings.TrimSpace(text + "\n" + t.Hint)
+	}
+	if text, ok := rawjson.String(turn.Result); ok {
+		return text
+	}
+	if turn.Result == nil {
+		return "The script returned nothing."
+	}
+	return string(turn.Result)
+}
+
+// runs tells whether calls of the tool run a script.
+func (s *sent) runs() bool { return s.own(RunScript) || s.entry.Server == catalog.Recipes }
