@@ -17,13 +17,10 @@ import (
 // repeatsPause is how long after the last of them repeated calls count.
 const repeatsPause = 10 * time.Minute
 
-// count counts a call, by its digest, for the limits that apply to it, and refuses one too many.
-func (c *Caller) count(ctx context.Context, p *Permission, rec *recording, call string) error {
+// count counts a call for the limits that apply to it, and refuses one too many.
+func (c *Caller) count(ctx context.Context, p *Permission, rec *recording) error {
 	rules := p.Decision.Limits
 	if len(rules) == 0 || c.opts.Count == nil {
-		return nil
-	}
-	if rec.counted == call { // before it was taken up again
 		return nil
 	}
 	counts := make([]policy.Count, len(rules))
@@ -32,7 +29,6 @@ func (c *Caller) count(ctx context.Context, p *Permission, rec *recording, call 
 	}
 	over, wait := c.opts.Count(ctx, counts, c.opts.Now())
 	if over < 0 {
-		rec.counted = call
 		return nil
 	}
 	rec.call.Policy = strings.TrimPrefix(rec.call.Policy+", limit "+rules[over].Name, ", ")

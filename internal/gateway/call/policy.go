@@ -30,7 +30,7 @@ type Permission struct {
 // permit asks the policy about what is about to be sent. What was permitted once in a call is sent again without asking.
 func (c *Caller) permit(ctx context.Context, view *catalog.View, req *Request, rec *recording, p Permission) error {
 	if !view.Ruled() {
-		return nil
+		return rec.passed(ctx)
 	}
 	sum := sha256.Sum256(append([]byte(p.Tool.Name+"\x00"), p.Args...))
 	asked := hex.EncodeToString(sum[:])
@@ -43,6 +43,7 @@ func (c *Caller) permit(ctx context.Context, view *catalog.View, req *Request, r
 	p.Request = req
 	p.Decision = &d
 	p.rec = rec
+	rec.approved = Approved{} // what was sent before, and did not act, has its own
 	switch d.Verdict {
 	case policy.Deny:
 		return Denied(&d, p.Tool)
@@ -52,19 +53,36 @@ func (c *Caller) permit(ctx context.Context, view *catalog.View, req *Request, r
 		}
 		var err error
 		rec.approved, err = c.opts.Approve(ctx, &p)
+		if err == nil {
+			err = c.stillPermitted(req, &p)
+		}
 		if err != nil {
 			return err
 		}
 		rec.call.Policy += ", approved by " + strings.ReplaceAll(rec.approved.By, ",", "") // which separates rules
 	}
-	if err := c.count(ctx, &p, rec, asked); err != nil {
+	if err := c.count(ctx, &p, rec); err != nil {
 		if rec.approved.Return != nil { // for when the limit permits the call
 			err = errors.Join(err, rec.approved.Return(ctx))
 		}
 		return err
 	}
 	rec.permitted = asked
-	return p.sends(ctx)
+	return rec.passed(ctx)
+}
+
+// stillPermitted asks the policy as it is now: somebody may have denied such calls while this one waited for a person.
+func (c *Caller) stillPermitted(req *Request, p *Permission) error {
+	view, err := c.tools.View(req.Profile)
+	if err != nil || !view.Ruled() {
+		return err
+	}
+	set, about := view.Policy(req.Principal, p.Tool, orNone(p.Args), c.opts.Now())
+	if d := set.Decide(about); d.Verdict == policy.Deny {
+		p.rec.decided(&d)
+		return Denied(&d, p.Tool)
+	}
+	return nil
 }
 
 // orDenied replaces an error about arguments where the call is denied whatever they are: the caller need not mend them.
