@@ -113,7 +113,7 @@ func (d *Desk) ask(ctx context.Context, p *call.Permission) (store.Approval, err
 	if err != nil {
 		return store.Approval{}, err
 	}
-	sealed, err := json.Marshal(about)
+	sealed, err := rawjson.Marshal(about)
 	if err != nil {
 		return store.Approval{}, err
 	}
