@@ -83,7 +83,7 @@ func TestARuleOfMeanwhileDenies(t *testing.T) {
 	if _, err := w.do("ann", "cloud__env", `{}`); !fault.Is(err, fault.Denied) || fault.As(err).Message != "Not today." || len(w.sent) != 0 {
 		t.Errorf("%v, sent %d", err, len(w.sent))
 	}
-	if got := w.records[0].Policy; got != "deny no" {
+	if got := w.records[0].Policy; got != "approve yes, deny no" {
 		t.Errorf("recorded %q", got)
 	}
 }

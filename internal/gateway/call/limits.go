@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -31,7 +30,7 @@ func (c *Caller) count(ctx context.Context, p *Permission, rec *recording) error
 	if over < 0 {
 		return nil
 	}
-	rec.call.Policy = strings.TrimPrefix(rec.call.Policy+", limit "+rules[over].Name, ", ")
+	rec.applied("limit " + rules[over].Name)
 	return reached(rules[over], wait)
 }
 
