@@ -68,7 +68,10 @@ func (v *visitor) read(ctx context.Context, req *mcp.Request, member string) (*u
 	}
 	out, err := v.relay(ctx, req, at.server, rename(req.Params, at.edit, at.uri))
 	if err == nil && out.Kind != upstream.InputRequired {
-		out.Raw = at.view.Here(at.asked, member, out.Raw)
+		may := func(uri string) bool {
+			return call.PermitResource(at.view, v.principal, at.server, uri, v.server.opts.Now()) == nil
+		}
+		out.Raw = at.view.Here(at.server, at.asked, member, out.Raw, may)
 	}
 	return out, err
 }
