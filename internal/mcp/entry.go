@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
@@ -100,7 +101,11 @@ func (e Entry) take(ctx context.Context, s *Session, m Message) bool {
 		return true
 	}
 	e.Handler.Serve(ctx, &Request{Method: m.Method, Params: m.Params, Session: s, Client: Deaf})
-	return m.Method != "notifications/roots/list_changed"
+	switch m.Method {
+	case "notifications/progress", "notifications/message": // of what nobody asked
+		return true
+	}
+	return !strings.HasPrefix(m.Method, "notifications/") // a session with a server, kept for this client, may be anywhere
 }
 
 // start registers a request and returns the function that serves it; that returns the answer, or

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -63,6 +64,17 @@ func TestTasksAreOfferedWhereTheRevisionHasThem(t *testing.T) {
 		}
 		if got := rawjson.Get(result, "capabilities"); string(got) != c.want {
 			t.Errorf("%s in %s: %s", c.has, c.version, got)
+		}
+	}
+}
+
+func TestNotificationsOfExtensionsConcernAllReplicas(t *testing.T) {
+	e := Entry{Handler: HandlerFunc(func(context.Context, *Request) (json.RawMessage, error) { return nil, nil })}
+	for method, here := range map[string]bool{
+		"notifications/moon/rose": false, "notifications/roots/list_changed": false, "notifications/progress": true, "notifications/initialized": true,
+	} {
+		if got := e.take(t.Context(), nil, Message{Method: method}); got != here {
+			t.Errorf("%s: %v", method, got)
 		}
 	}
 }

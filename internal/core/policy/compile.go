@@ -20,6 +20,7 @@ const maxCost = 1_000_000
 type compiled struct {
 	Rule
 	program cel.Program // nil: the rule has no expression
+	members []string    // of args that the expression names
 	whole   bool        // the expression looks at args as a whole
 }
 
@@ -40,6 +41,9 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 	)
 })
 
+// variableNames are the variables of the environment.
+var variableNames = []string{"args", "who", "tool", "profile", "now"}
+
 // known are the members of our own variables: another one is a spelling mistake.
 var known = map[string][]string{
 	"who":  {"id", "name", "kind", "role", "client", "groups", "scopes"},
@@ -51,7 +55,7 @@ func Compile(rules []Rule) (*Set, []Problem) {
 	if len(rules) == 0 {
 		return nil, nil
 	}
-	s := &Set{members: map[string]bool{}, seen: map[string]bool{}}
+	s := &Set{seen: map[string]bool{}}
 	var problems []Problem
 	for i, r := range rules {
 		c := &compiled{Rule: r}
@@ -60,8 +64,7 @@ func Compile(rules []Rule) (*Set, []Problem) {
 		if r.When == "" {
 			continue
 		}
-		found := s.compile(c)
-		for _, p := range found {
+		for _, p := range s.compile(c) {
 			p.Rule = i
 			problems = append(problems, p)
 		}
@@ -103,7 +106,7 @@ func plain(message string) string {
 	first, _, _ := strings.Cut(message, "\n")
 	if rest, found := strings.CutPrefix(first, "undeclared reference to "); found {
 		name, _, _ := strings.Cut(rest, " ")
-		return "there is no " + strings.Trim(name, "'") + "; there are args, who, tool, profile, now and the functions of CEL"
+		return "there is no " + strings.Trim(name, "'") + "; there are " + strings.Join(variableNames, ", ") + " and the functions of CEL"
 	}
 	first, _, _ = strings.Cut(first, " expecting ")
 	return strings.ReplaceAll(first, "'<EOF>'", "at the end")
@@ -111,30 +114,37 @@ func plain(message string) string {
 
 // uses notes which variables and members the expression looks at, and finds members that do not exist.
 func (s *Set) uses(c *compiled, a *ast.AST) (problems []Problem) {
+	wrong := func(e ast.Expr, format string, args ...any) {
+		at := a.SourceInfo().GetStartLocation(e.ID())
+		problems = append(problems, Problem{Line: at.Line(), Column: at.Column() + 1, Text: fmt.Sprintf(format, args...)})
+	}
 	bare := 0    // uses of args without a member's name
 	bareWho := 0 // of who
 	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		if e.Kind() == ast.IdentKind {
+		switch e.Kind() {
+		case ast.IdentKind:
 			switch e.AsIdent() {
 			case "args":
 				bare++
 			case "who":
 				bareWho++
 			}
+		case ast.ComprehensionKind: // an element of such a name would hide what the expression looks at from us
+			if name := e.AsComprehension().IterVar(); slices.Contains(variableNames, name) {
+				wrong(e, "%s cannot be the name of an element; choose another", name)
+			}
 		}
 		variable, member := selected(e)
 		if variable == "args" {
 			bare--
-			s.members[member] = true
+			c.members = append(c.members, member)
 		}
 		if variable == "who" {
 			bareWho--
 			s.sees(member)
 		}
 		if names := known[variable]; names != nil && !slices.Contains(names, member) {
-			at := a.SourceInfo().GetStartLocation(e.ID())
-			text := fmt.Sprintf("%s has no %s; there are %s", variable, member, strings.Join(names, ", "))
-			problems = append(problems, Problem{Line: at.Line(), Column: at.Column() + 1, Text: text})
+			wrong(e, "%s has no %s; there are %s", variable, member, strings.Join(names, ", "))
 		}
 	}))
 	c.whole = bare > 0

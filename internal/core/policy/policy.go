@@ -123,6 +123,7 @@ type Call struct {
 type Decision struct {
 	Verdict Verdict
 	Rule    *Rule   // that decided; nil: none did, or the profile's default did
+	Denies  []*Rule // all that deny it
 	Asks    []*Rule // all that want a person's yes
 	Limits  []*Rule // those with limit or repeats that the call counts for
 	Watched []*Rule // those that are only watched, and apply
@@ -154,17 +155,13 @@ func (e *Explained) Applies() bool {
 
 // Set is the compiled rules. It is immutable; nil has no rules.
 type Set struct {
-	rules   []*compiled
-	members map[string]bool // of args that expressions name
-	seen    map[string]bool // of who that rules look at
+	rules []*compiled
+	seen  map[string]bool // members of who that rules look at
 }
-
-// Personal reports whether decisions depend on who calls.
-func (s *Set) Personal() bool { return s != nil && len(s.seen) > 0 }
 
 // Signature is the same for callers between whom no rule makes a difference.
 func (s *Set) Signature(w *Who) string {
-	if !s.Personal() {
+	if s == nil {
 		return ""
 	}
 	b := make([]byte, 0, 128)
@@ -200,13 +197,9 @@ func (s *Set) Rules() (rules []*Rule) {
 // asked about if a rule says so; else allowed. The order of the rules does not matter.
 func (s *Set) Decide(c *Call) Decision {
 	t := tally{allowed: !c.Closed}
-	if s != nil && len(s.rules) > 0 {
-		vars := s.bind(c)
-		for _, r := range s.rules {
-			if r.selects(c) {
-				t.add(&r.Rule, r.eval(vars))
-			}
-		}
+	vars := s.bind(c)
+	for _, r := range vars.rules {
+		t.add(&r.Rule, r.eval(vars))
 	}
 	return t.decision()
 }
@@ -214,18 +207,16 @@ func (s *Set) Decide(c *Call) Decision {
 // Explain is Decide with what each rule says.
 func (s *Set) Explain(c *Call) (Decision, []Explained) {
 	t := tally{allowed: !c.Closed}
-	if s == nil {
-		return t.decision(), nil
-	}
-	all := make([]Explained, len(s.rules))
 	vars := s.bind(c)
-	for i, r := range s.rules {
-		all[i] = Explained{Rule: &r.Rule, Outcome: NotMeant}
-		if r.selects(c) {
-			o := r.eval(vars)
-			all[i] = Explained{&r.Rule, o.Outcome, errors.Unwrap(o.err)}
-			t.add(&r.Rule, o)
-		}
+	var all []Explained
+	for _, r := range s.Rules() {
+		all = append(all, Explained{Rule: r, Outcome: NotMeant})
+	}
+	for _, r := range vars.rules {
+		o := r.eval(vars)
+		at := slices.IndexFunc(all, func(e Explained) bool { return e.Rule == &r.Rule })
+		all[at] = Explained{&r.Rule, o.Outcome, errors.Unwrap(o.err)}
+		t.add(&r.Rule, o)
 	}
 	return t.decision(), all
 }
@@ -234,7 +225,6 @@ func (s *Set) Explain(c *Call) (Decision, []Explained) {
 type tally struct {
 	Decision
 	allowed, mayAllow, mayDeny, mayAsk bool
-	denies                             *Rule
 }
 
 func (t *tally) add(r *Rule, o outcome) {
@@ -254,8 +244,8 @@ func (t *tally) add(r *Rule, o outcome) {
 		t.allowed = t.allowed || applies
 		t.mayAllow = t.mayAllow || o.Outcome == Unknown
 	case r.Then == Deny:
-		if applies && t.denies == nil {
-			t.denies = r
+		if applies {
+			t.Denies = append(t.Denies, r)
 		}
 		t.mayDeny = t.mayDeny || o.Outcome == Unknown
 	default:
@@ -269,8 +259,8 @@ func (t *tally) add(r *Rule, o outcome) {
 func (t *tally) decision() Decision {
 	d := t.Decision
 	switch {
-	case t.denies != nil:
-		d.Verdict, d.Rule = Deny, t.denies
+	case len(d.Denies) > 0:
+		d.Verdict, d.Rule = Deny, d.Denies[0]
 	case !t.allowed && !t.mayAllow:
 		d.Verdict = Deny
 	case !t.allowed || t.mayDeny || t.mayAsk && len(d.Asks) == 0:

@@ -65,6 +65,11 @@ func TestWhatIsDecided(t *testing.T) {
 		{name: "the same name in another case denies", rules: []Rule{prod}, args: `{"env":"dev","ENV":"prod"}`, want: Deny, rule: "prod"},
 		{name: "a name in another case alone denies", rules: []Rule{{Name: "p", When: `has(args.key) && args.key == "x"`, Then: Deny}},
 			args: `{"\u212aey":"x"}`, want: Deny, rule: "p"},
+		{name: "names in rules about other tools do not count", rules: []Rule{
+			{Name: "p", When: `args.path == "x"`, Tools: []string{"files__*"}, Then: Deny}, prod,
+		}, args: `{"env":"dev","Path":"x"}`, want: Allow},
+		{name: "names and texts in any script", rules: []Rule{{Name: "c", When: `args["环境"] == "生产"`, Then: Deny}},
+			args: `{"环境":"生产"}`, want: Deny, rule: "c"},
 		{name: "the same name twice inside denies", rules: []Rule{{Name: "d", When: `args.a.b == 1`, Then: Deny}},
 			args: `{"a":{"b":2,"B":1}}`, want: Deny, rule: "d"},
 		{name: "twice what no rule looks at is allowed", rules: []Rule{prod}, args: `{"env":"dev","x":1,"x":2}`, want: Allow},
@@ -99,8 +104,8 @@ func TestWhatIsDecided(t *testing.T) {
 			if got.Verdict != tc.want || name != tc.rule {
 				t.Errorf("got %s by %q (%v), want %s by %q", got.Verdict, name, got.Failed, tc.want, tc.rule)
 			}
-			if explained, _ := set.Explain(&c); explained.Verdict != got.Verdict {
-				t.Errorf("explained as %s, decided as %s", explained.Verdict, got.Verdict)
+			if explained, all := set.Explain(&c); explained.Verdict != got.Verdict || len(all) != len(tc.rules) {
+				t.Errorf("explained as %s by %d rules, decided as %s", explained.Verdict, len(all), got.Verdict)
 			}
 		})
 	}
@@ -115,6 +120,8 @@ func TestWrongExpressions(t *testing.T) {
 		`nobody.id == 1`:             "1:1 there is no nobody",
 		"args.a == 1 &&\n  other(2)": "2:8 there is no other",
 		`args.a.matches("(")`:        "1:16",
+		// Such an element would hide that the expression looks at the caller.
+		`[{"name": "x"}].exists(who, .who.name == "ann")`: "1:23 who cannot be the name of an element",
 	} {
 		_, problems := Compile([]Rule{{Name: "ok"}, {Name: "w", When: when, Then: Deny}})
 		if len(problems) == 0 {

@@ -17,17 +17,28 @@ import (
 
 // variables are what expressions see of one call, each made when it is first looked at.
 type variables struct {
-	set      *Set
+	rules    []*compiled // that are about the call
 	call     *Call
 	whole    bool // the expression looks at args as a whole
 	who      map[string]any
 	tool     map[string]any
-	named    any // args with the members that the rules name
+	named    any // args with the members that these rules name
 	complete any // args with all members
 	partial  interpreter.Activation
 }
 
-func (s *Set) bind(c *Call) *variables { return &variables{set: s, call: c} }
+// bind selects the rules that are about the call, and makes ready what they see of it.
+func (s *Set) bind(c *Call) *variables {
+	v := &variables{call: c}
+	if s != nil {
+		for _, r := range s.rules {
+			if r.selects(c) {
+				v.rules = append(v.rules, r)
+			}
+		}
+	}
+	return v
+}
 
 // activation is what CEL evaluates with. Without arguments, these are unknown, and so is the time.
 func (v *variables) activation() any {
@@ -85,12 +96,19 @@ func (v *variables) ResolveName(name string) (any, bool) {
 // args are the arguments, or an error value if they can be read in two ways.
 func (v *variables) args() any {
 	into := &v.named
-	names := v.set.members
 	if v.whole {
 		into = &v.complete
-		names = nil
 	}
 	if *into == nil {
+		var names map[string]bool
+		if !v.whole {
+			names = map[string]bool{}
+			for _, r := range v.rules {
+				for _, name := range r.members {
+					names[name] = true
+				}
+			}
+		}
 		args, err := readArgs(v.call.Args, names)
 		if err != nil {
 			*into = types.WrapErr(err)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
@@ -42,20 +44,18 @@ func (c *Console) decider(v *visit) approval.Decider {
 type approvalsPage struct{ Open, Past []restapi.Approval }
 
 func (c *Console) listApprovals(v *visit) (p approvalsPage, err error) {
-	all, err := c.Decisions.ListApprovals(v.Context(), c.decider(v), false, "")
-	for _, one := range all {
-		if one.State == "open" {
-			p.Open = append(p.Open, one)
-		} else {
-			p.Past = append(p.Past, one)
-		}
+	if p.Open, err = c.Decisions.ListApprovals(v.Context(), c.decider(v), true, ""); err != nil {
+		return p, err
 	}
+	p.Past, err = c.Decisions.ListApprovals(v.Context(), c.decider(v), false, "")
+	p.Past = slices.DeleteFunc(p.Past, func(a restapi.Approval) bool { return a.State == "open" })
 	return p, err
 }
 
 type approvalPage struct {
 	restapi.Approval
 	Values []argument
+	More   bool // there are values that only Raw has
 	Raw    block
 	Past   []restapi.Approval // about the same tool
 }
@@ -81,6 +81,7 @@ func (c *Console) readApproval(v *visit) (p approvalPage, err error) {
 	}
 	left := maxArguments
 	p.Values = treeOf(p.Arguments, 0, &left)
+	p.More = left < 0
 	p.Raw = code(text(v.lang, "approval.json"), p.Arguments)
 	past, err := c.Decisions.ListApprovals(v.Context(), c.decider(v), false, p.Tool)
 	for _, one := range past {
@@ -128,7 +129,11 @@ func treeOf(raw json.RawMessage, depth int, left *int) (out []argument) {
 
 func (c *Console) decideApproval(v *visit) (answer, error) {
 	id := v.PathValue("id")
-	d := approval.Decision{Approve: v.PostForm.Get("decision") == "approve", Reason: v.PostForm.Get("reason")}
+	decision := v.PostForm.Get("decision")
+	if decision != "approve" && decision != "deny" {
+		return answer{}, fault.New(fault.BadRequest, "decision is neither approve nor deny")
+	}
+	d := approval.Decision{Approve: decision == "approve", Reason: v.PostForm.Get("reason")}
 	if _, err := c.Decisions.DecideApproval(v.Context(), c.decider(v), id, d); err != nil {
 		return answer{}, err
 	}

@@ -89,6 +89,15 @@ func TestAnAgentsTokenApprovesNothing(t *testing.T) {
 			t.Errorf("HTTP %d, no %s: %.3000s", status, want, mainOf(body))
 		}
 	}
+	if strings.Contains(body, "too many values") || strings.Contains(body, `type="text" name="reason"`) { // where Enter would approve
+		t.Errorf("%.3000s", mainOf(body))
+	}
+	for _, decision := range []string{"", "Approve", "yes"} {
+		status, _ := alice.ask("POST", "/approvals/q1", url.Values{"decision": {decision}})
+		if got := w.stateOf("q1"); status != 400 || got != "open" {
+			t.Errorf("decision %q: HTTP %d, %s", decision, status, got)
+		}
+	}
 	_, body = alice.ask("POST", "/approvals/q1", url.Values{"decision": {"approve"}, "reason": {"fine"}})
 	if !strings.Contains(body, "Approved.") {
 		t.Errorf("%.2000s", mainOf(body))
@@ -108,3 +117,29 @@ func TestAnAgentsTokenApprovesNothing(t *testing.T) {
 		t.Errorf("HTTP %d: %.2000s", status, mainOf(body))
 	}
 }
+
+// TestNoArgumentIsHidden: values that are too many for the table are announced, and there.
+func TestNoArgumentIsHidden(t *testing.T) {
+	w, _ := withProvider(t, idp.New(t), here)
+	alice := w.person()
+	alice.follow(alice.begin("/"))
+	people, err := w.app.Store.People(t.Context(), "", 10)
+	if err != nil || len(people) != 1 {
+		t.Fatalf("%+v, %v", people, err)
+	}
+	_, _, err = w.app.Store.AskApproval(t.Context(), store.Approval{
+		ID: "q", Principal: people[0].ID, Profile: "orders", Tool: "shop__add_note", Digest: "q", Expires: time.Now().Add(time.Hour),
+		About: []byte(`{"rules":[{"name":"notes"}],"arguments":{"a":[` + strings.Repeat("1,", maxArgumentsShown) + `1],"b":"delete everything"}}`),
+	}, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, body := alice.ask("GET", "/approvals/q", nil)
+	for _, want := range []string{"too many values", "<details class=\"fold\" open>", "delete everything"} {
+		if status != 200 || !strings.Contains(body, want) {
+			t.Errorf("HTTP %d, no %s", status, want)
+		}
+	}
+}
+
+const maxArgumentsShown = 2000

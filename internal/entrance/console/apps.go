@@ -11,6 +11,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/inbound"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/base/visible"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
@@ -145,7 +146,7 @@ func (c *Console) callForApp(v *visit) (answer, error) {
 	out := appAnswer{Result: result}
 	if ask {
 		const most = 1000 // a longer question would not be read
-		out.Ask = text(v.lang, "app.ask", wanted.Tool, strings.ToValidUTF8(f.Get("arguments")[:min(most, len(f.Get("arguments")))], ""))
+		out.Ask = text(v.lang, "app.ask", plain(wanted.Tool), visible.Beginning(plain(f.Get("arguments")), most))
 	}
 	return c.answerApp(v, out, err)
 }

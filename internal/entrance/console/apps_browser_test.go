@@ -205,7 +205,7 @@ func TestAHostileAppReachesNothing(t *testing.T) {
 	b.Do(chromedp.Navigate(home.URL+"/"), chromedp.EmulateViewport(1280, 800))
 	key := w.key("root", "*", access.Admin)
 	b.Do(chromedp.Navigate(home.URL+"/tools/srv__show?profile=default"), chromedp.SendKeys(`[name="key"]`, key), chromedp.Click("main form button"))
-	b.Until(`window.htmx && document.querySelector("form[hx-post]")`)
+	b.Until(`document.readyState === "complete" && window.htmx && document.querySelector("form[hx-post]")`) // else the form goes without it
 	b.Do(chromedp.Click("form[hx-post] button"))
 	b.Until(`document.querySelector("#tried .app button")`)
 	b.Read(`window.kept = "here", document.addEventListener("securitypolicyviolation", (e) => { window.stopped = e.effectiveDirective; })`)

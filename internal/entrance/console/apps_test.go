@@ -166,6 +166,8 @@ func TestAnAppUsesItsOwnServerAlone(t *testing.T) {
 		{"a tool that reads", call("look", ""), "look <was> called"},
 		{"a tool for apps only", call("inner", ""), "inner <was> called"},
 		{"a tool that may change something", call("change", ""), `"ask":"The app wants to call the tool change`},
+		{"arguments that hide something", ask("call", url.Values{"tool": {"change"}, "arguments": {"{\"a\":\"\u202e\"}"}}), `\\u202e`},
+		{"arguments that are too long to show", ask("call", url.Values{"tool": {"change"}, "arguments": {`{"a":"` + strings.Repeat("世", 2000) + `"}`}}), "世…"},
 		{"the same, agreed to", call("change", "1"), "change <was> called"},
 		{"a tool for models only", call("closed", "1"), "has no tool closed for its apps"},
 		{"a tool of another server", call("secret", "1"), "has no tool secret for its apps"},

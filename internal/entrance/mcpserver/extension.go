@@ -25,18 +25,23 @@ func isExtension(method string) bool {
 	return !slices.Contains(ourOwn, area)
 }
 
-// extension passes on a request of an extension that we do not know, unchanged, to the server that it is for: the owner of the
-// resource that it names, else the only one of the profile's servers with such extensions.
+// extension passes on a request of an extension that we do not know to the server that it is for: the owner of the resource that
+// it names, under the server's own URI, else the only one of the profile's servers with such extensions.
 func (v *visitor) extension(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error) {
 	unknown := fmt.Sprintf("unknown method %.100s", req.Method)
 	view, err := v.shown(v.server.tools.Listed(ctx, v.profile))
 	if err != nil || !v.principal.MayCall() {
 		return nil, mcp.Errorf(mcp.CodeMethodNotFound, "%s", unknown)
 	}
+	args := req.Params
+	if rawjson.IsNull(args) {
+		args = []byte("{}")
+	}
 	_, servers := view.Extensions()
-	if uri, _ := rawjson.String(rawjson.Get(req.Params, "uri")); uri != "" && len(servers) > 1 {
+	if uri, at, err := member(args, "uri"); err == nil {
 		if owner, err := view.Owner(uri); err == nil && slices.Contains(servers, owner) {
 			servers = []tool.ServerID{owner}
+			args = rename(args, at, view.Original(uri))
 		}
 	}
 	switch len(servers) {
@@ -49,10 +54,6 @@ func (v *visitor) extension(ctx context.Context, req *mcp.Request) (*upstream.Ou
 	}
 	about := catalog.UnknownTool(servers[0], req.Method)
 	about.Kind = "method"
-	args := req.Params
-	if rawjson.IsNull(args) {
-		args = []byte("{}")
-	}
 	if err := v.permit(about, args); err != nil {
 		return nil, err
 	}

@@ -68,7 +68,10 @@ func (v *visitor) read(ctx context.Context, req *mcp.Request, member string) (*u
 	}
 	out, err := v.relay(ctx, req, at.server, rename(req.Params, at.edit, at.uri))
 	if err == nil && out.Kind != upstream.InputRequired {
-		out.Raw = at.view.Here(at.asked, member, out.Raw)
+		may := func(uri string) bool {
+			return call.PermitResource(at.view, v.principal, at.server, uri, v.server.opts.Now()) == nil
+		}
+		out.Raw = at.view.Here(at.server, at.asked, member, out.Raw, may)
 	}
 	return out, err
 }
@@ -125,28 +128,29 @@ func (v *visitor) permit(t policy.Tool, args json.RawMessage) error {
 // complete passes the request on to the owner of the prompt or resource that it is about. The policy is asked about a resource as
 // it is given, which may be a template, and about a prompt without its arguments.
 func (v *visitor) complete(ctx context.Context, req *mcp.Request) (*upstream.Outcome, error) {
-	ref := rawjson.Object(req.Params)
-	for ref.Next() {
-		if string(ref.Key) != "ref" {
-			continue
-		}
-		kind, _ := rawjson.String(rawjson.Get(ref.Value, "type"))
-		if kind == "ref/resource" {
-			at, err := v.readable(ref.Value)
-			if err != nil {
-				return nil, err
-			}
-			at.edit.Start += ref.Start
-			at.edit.End += ref.Start
-			return v.relay(ctx, req, at.server, rename(req.Params, at.edit, at.uri))
-		}
-		return v.completePrompt(ctx, req, ref)
+	ref, within, err := only(req.Params, "ref")
+	if err == nil && ref == nil {
+		err = mcp.Errorf(mcp.CodeInvalidParams, "params.ref is missing")
 	}
-	return nil, mcp.Errorf(mcp.CodeInvalidParams, "params.ref is missing")
+	if err != nil {
+		return nil, err
+	}
+	raw, _, err := only(ref, "type")
+	if err != nil {
+		return nil, err
+	}
+	if kind, _ := rawjson.String(raw); kind != "ref/resource" {
+		return v.completePrompt(ctx, req, ref, within)
+	}
+	l, err := v.readable(ref)
+	if err != nil {
+		return nil, err
+	}
+	return v.relay(ctx, req, l.server, renameWithin(req.Params, within, l.edit, l.uri))
 }
 
-func (v *visitor) completePrompt(ctx context.Context, req *mcp.Request, ref rawjson.Walk) (*upstream.Outcome, error) {
-	e, at, err := v.prompt(ref.Value)
+func (v *visitor) completePrompt(ctx context.Context, req *mcp.Request, ref json.RawMessage, within rawjson.Edit) (*upstream.Outcome, error) {
+	e, at, err := v.prompt(ref)
 	if err != nil {
 		return nil, err
 	}
@@ -156,9 +160,14 @@ func (v *visitor) completePrompt(ctx context.Context, req *mcp.Request, ref rawj
 	if err := v.permit(e.PolicyPrompt(), nil); err != nil {
 		return nil, err
 	}
-	at.Start += ref.Start
-	at.End += ref.Start
-	return v.relay(ctx, req, e.Server, rename(req.Params, at, e.Definition.Name))
+	return v.relay(ctx, req, e.Server, renameWithin(req.Params, within, at, e.Definition.Name))
+}
+
+// renameWithin renames what stands at a place of a member, which stands within params.
+func renameWithin(params json.RawMessage, within, at rawjson.Edit, name string) json.RawMessage {
+	at.Start += within.Start
+	at.End += within.Start
+	return rename(params, at, name)
 }
 
 // member reads the text under key. It decides where the request goes, so it must be there.

@@ -28,8 +28,8 @@ func (v *visitor) getSkill(ctx context.Context, req *mcp.Request) (*upstream.Out
 		return nil, err
 	}
 	out, err := v.relay(ctx, req, server, rename(req.Params, at, original))
-	if err != nil {
-		return nil, err
+	if err != nil || out.Kind == upstream.InputRequired {
+		return out, err
 	}
 	here, changed, err := view.GotSkill(uri, out.Raw)
 	if err != nil {

@@ -26,6 +26,7 @@ type library struct {
 	mu      sync.Mutex
 	asked   []string        // what servers were asked, as "one skills/get URI"
 	changed []tool.ServerID // those that are to be listed again
+	more    string          // what else a directory has
 	digit   string          // of which the digests are that a server answers with
 }
 
@@ -103,7 +104,7 @@ func (l *library) serve(id tool.ServerID, req *mcp.Request) (json.RawMessage, er
 	case "resources/read":
 		return json.RawMessage(`{"contents":[{"text":"skill://refunds", "uri":` + string(rawjson.AppendString(nil, uri)) + `},{"uri":"other://x","text":""}]}`), nil
 	case "resources/directory/read":
-		return json.RawMessage(`{"resources":[{"uri":"skill://refunds/SKILL.md","name":"SKILL.md"},{"uri":"skill://refunds/a","mimeType":"inode/directory"}]}`), nil
+		return json.RawMessage(`{"resources":[{"uri":"skill://refunds/SKILL.md","name":"SKILL.md"},{"uri":"skill://refunds/a","mimeType":"inode/directory"}` + l.more + `]}`), nil
 	}
 	return json.RawMessage("{}"), nil
 }
@@ -182,6 +183,20 @@ func TestWhoMayNotHaveASkillMayNotHaveItsFiles(t *testing.T) {
 			_, err := l.modern(t.Context(), who, `{}`, method, `{"uri":"skill://one/secret/SKILL.md"}`)
 			if refused := err != nil && strings.Contains(err.Error(), "does not permit"); refused != denied || (l.was() == "") != denied {
 				t.Errorf("%s: %s: %v", who, method, err)
+			}
+		}
+	}
+}
+
+// A directory above a skill, or a generous reading of it, tells nothing of one that the caller may not have.
+func TestADirectoryHasNothingOfASkillThatIsHidden(t *testing.T) {
+	l := newLibrary(t)
+	l.more = `,{"uri":"skill://secret/SKILL.md","description":"hidden"},{"uri":"skill://SECRET","description":"hidden"}`
+	for who, want := range map[string]int{"ann": 2, "bob": 0} {
+		for _, at := range []string{"skill://one/refunds", "skill://one/"} {
+			got, err := l.modern(t.Context(), who, `{}`, "resources/directory/read", `{"uri":"`+at+`"}`)
+			if err != nil || strings.Count(got, "hidden") != want || !strings.Contains(got, "skill://one/refunds/a") {
+				t.Errorf("%s reads in %s: %s, %v", who, at, got, err)
 			}
 		}
 	}

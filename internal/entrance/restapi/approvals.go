@@ -29,14 +29,20 @@ type Approval struct {
 	Reason  string    `json:"reason,omitempty"`
 }
 
-// maxApprovals is how many questions one answer lists.
-const maxApprovals = 200
+// maxApprovals is how many questions one answer lists, of the newest in the store: most may be none of the caller's business.
+const (
+	maxApprovals  = 200
+	newestInStore = 1000
+)
 
 // ListApprovals lists the questions that the caller may see, the newest first: open ones, or all of a tool ("": any).
 func (a *API) ListApprovals(ctx context.Context, who approval.Decider, open bool, of tool.Name) ([]Approval, error) {
-	rows, err := a.Store.Approvals(ctx, open, of, maxApprovals)
+	rows, err := a.Store.Approvals(ctx, open, of, newestInStore)
 	found := []Approval{}
 	for i := range rows {
+		if len(found) == maxApprovals {
+			break
+		}
 		if one, ok := a.showApproval(who, &rows[i]); ok {
 			found = append(found, one)
 		}

@@ -27,7 +27,7 @@ type PolicyRule struct {
 	When      string           `json:"when,omitempty"`
 	Approvers *policy.Approver `json:"approvers,omitempty"`
 	Say       string           `json:"say,omitempty"`
-	Hits      int64            `json:"hits"`        // calls of the last seven days that it applied to
+	Hits      int64            `json:"hits"`        // calls of the last seven days that it decided, or would have; a rule that allows has none
 	Days      []int64          `json:"hits_by_day"` // those of each day in UTC, the oldest first
 }
 
@@ -52,7 +52,10 @@ func (a *API) ListPolicy(ctx context.Context, who access.Principal) (PolicyList,
 	for _, h := range hits {
 		day := int(h.Day.Sub(first) / (24 * time.Hour))
 		for one := range strings.SplitSeq(h.Policy, ", ") {
-			_, name, _ := strings.Cut(one, " ")
+			did, name, _ := strings.Cut(one, " ")
+			if did == "approved" { // by a person, who may be called like a rule
+				continue
+			}
 			if days[name] == nil {
 				days[name] = make([]int64, hitDays)
 			}
@@ -81,6 +84,9 @@ func total(days []int64) (n int64) {
 	}
 	return n
 }
+
+// Counts tells whether calls that the rule applies to are counted: for one that allows them they are not.
+func (r PolicyRule) Counts() bool { return r.Watch || r.Says != string(policy.Allow) }
 
 // Selects is which calls the rule is about before its expression is looked at, in the words of the configuration; "": all.
 func (r PolicyRule) Selects() string {
@@ -243,7 +249,13 @@ func (a *API) caller(ctx context.Context, in PolicyCaller) (access.Principal, er
 	default:
 		return p, fault.New(fault.BadRequest, "%.100q names nobody", in.Who).WithHint("use key:NAME or user:NAME")
 	}
-	p.Kind = cmp.Or(in.Kind, p.Kind)
+	switch in.Kind {
+	case "":
+	case access.KindLocal, access.KindKey, access.KindUser, access.KindService:
+		p.Kind = in.Kind
+	default:
+		return p, fault.New(fault.BadRequest, "%.100q is no kind of caller", in.Kind).WithHint("use user, service, key or local")
+	}
 	if in.Groups != nil {
 		groups = in.Groups
 	}

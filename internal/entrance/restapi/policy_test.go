@@ -53,6 +53,18 @@ func TestRulesOfThePolicyHaveTheirHits(t *testing.T) {
 	if hits["few"] != 2 || hits["paid"] != 3 || hits["ann-only"] != 0 {
 		t.Errorf("%v", hits)
 	}
+	// A person may be called like a rule, or as if nobody had decided.
+	for _, name := range []string{"ann-only", "default"} {
+		id := string(store.AppendCallTime(nil, time.Now())) + name[:1]
+		c := store.Call{ID: id, At: time.Now(), Tool: "shop__get_order", Policy: "approve paid, approved by " + name}
+		if err := g.app.Store.AppendCalls(t.Context(), []store.Call{c}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	status, body = g.ask(t, "eye", "GET", "/api/v1/policy", "")
+	if list := decodeAs[restapi.PolicyList](t, status, body); list.ByDefault != 0 || list.Rules[1].Hits != 5 || list.Rules[2].Hits != 0 {
+		t.Errorf("%s", body)
+	}
 }
 
 func TestOnlyThoseWhoReadEverythingSeeWhichRulesApplied(t *testing.T) {
@@ -113,6 +125,7 @@ func TestWhatWouldBeDecidedIsExplained(t *testing.T) {
 	}
 	for question, want := range map[string]int{
 		`{"tool":"shop__nope"}`: 404, `{"tool":""}`: 400, `{"tool":"shop__get_order","as":{"who":"key:nobody"}}`: 404, `[]`: 400,
+		`{"tool":"shop__get_order","as":{"kind":"usr"}}`:    400,
 		`{"tool":"shop__get_order","as":{"who":"key:eye"}}`: 403, `{"tool":"cloud__envQuery","profile":"wide","as":{"who":"key:ann"}}`: 403,
 	} {
 		if status, body := g.ask(t, "root", "POST", "/api/v1/policy/explain", question); status != want {

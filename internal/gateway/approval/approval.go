@@ -113,7 +113,7 @@ func (d *Desk) ask(ctx context.Context, p *call.Permission) (store.Approval, err
 	if err != nil {
 		return store.Approval{}, err
 	}
-	sealed, err := json.Marshal(about)
+	sealed, err := rawjson.Marshal(about)
 	if err != nil {
 		return store.Approval{}, err
 	}
@@ -121,14 +121,14 @@ func (d *Desk) ask(ctx context.Context, p *call.Permission) (store.Approval, err
 		ID: rand.Text(), Principal: p.Request.Principal.ID, Profile: p.Request.Profile, Server: p.Tool.Server, Tool: p.Tool.Name,
 		Digest: digest, Call: p.CallID(), About: sealed, Expires: time.Now().Add(cfg.Expire),
 	}, maxOpen)
-	if asked && cfg.Webhook.URL != "" {
+	if err == nil && asked && cfg.Webhook.URL != "" {
 		d.opts.Background(func(ctx context.Context) { d.tell(ctx, cfg.Webhook, a, about) })
 	}
 	return a, err
 }
 
-// describe is what people are shown of a call, and the digest that binds it: of the arguments, and of the rules, so that
-// an approval does not hold for stricter ones.
+// describe is what people are shown of a call, and the digest that binds it: of the arguments, of the profile, whose
+// administrators may decide, and of the rules, so that an approval does not hold for stricter ones.
 func (d *Desk) describe(p *call.Permission) (about About, digest string, err error) {
 	who := p.Request.Principal
 	about = About{Name: who.Name, Kind: string(who.Kind), Agent: p.Request.Agent, Hints: map[string]bool{
@@ -144,12 +144,12 @@ func (d *Desk) describe(p *call.Permission) (about About, digest string, err err
 		return about, "", fault.New(fault.TooLarge, "%s needs a person's approval, and nobody can read %d KB of arguments",
 			p.Tool.Name, len(p.Args)>>10).WithHint("make the call with less than %d KB", maxArguments>>10)
 	}
-	rules, err := json.Marshal(about.Rules)
+	bound, err := json.Marshal([]any{p.Request.Profile, about.Rules})
 	if err != nil {
 		return about, "", err
 	}
 	args := rawjson.Digest(p.Args)
-	sum := sha256.Sum256(append(args[:], rules...))
+	sum := sha256.Sum256(append(args[:], bound...))
 	shown := []byte(strings.ToValidUTF8(d.opts.Redact(string(p.Args)), "\uFFFD"))
 	switch {
 	case len(bytes.TrimSpace(shown)) == 0:

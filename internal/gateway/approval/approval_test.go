@@ -2,16 +2,23 @@ package approval
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/core/policy"
+	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/store"
@@ -105,6 +112,91 @@ func TestSignedDecisions(t *testing.T) {
 			tc.want != "" && !fault.Is(err, tc.want) {
 			t.Errorf("a message %s: %+v, %v", tc.rule, got, err)
 		}
+	}
+}
+
+// TestWhatAYesIsFor has calls beside one that was approved: which of them are the same.
+func TestWhatAYesIsFor(t *testing.T) {
+	d := New(Options{Redact: func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }})
+	rules := []*policy.Rule{{Name: "r", Say: "s"}}
+	digest := func(profile, args string, rules []*policy.Rule) string {
+		t.Helper()
+		p := &call.Permission{Request: &call.Request{Profile: profile}, Args: json.RawMessage(args), Decision: &policy.Decision{Asks: rules}}
+		about, digest, err := d.describe(p)
+		if err != nil || strings.Contains(string(about.Arguments), "hunter2") || !json.Valid(about.Arguments) {
+			t.Fatalf("%s, %v", about.Arguments, err)
+		}
+		return digest
+	}
+	const args = `{"env":"dev","pass":"hunter2"}`
+	for _, tc := range []struct {
+		rule, profile, args string
+		rules               []*policy.Rule
+		same                bool
+	}{
+		{"members in another order, escaped", "ops", ` {"pass":"hunter\u0032", "env":"dev"}`, rules, true},
+		{"other arguments", "ops", `{"env":"prod","pass":"hunter2"}`, rules, false},
+		{"another secret, which looks the same", "ops", `{"env":"dev","pass":"***"}`, rules, false},
+		{"one argument more", "ops", `{"env":"dev","pass":"hunter2","force":true}`, rules, false},
+		{"a member twice", "ops", `{"env":"dev","env":"dev","pass":"hunter2"}`, rules, false},
+		{"another profile, which has other administrators", "dev", args, rules, false},
+		{"one rule more", "ops", args, append(rules, &policy.Rule{Name: "r2"}), false},
+		{"other approvers", "ops", args, []*policy.Rule{{Name: "r", Say: "s", Approvers: &policy.Approver{People: []string{"eve"}}}}, false},
+	} {
+		if got := digest("ops", args, rules) == digest(tc.profile, tc.args, tc.rules); got != tc.same {
+			t.Errorf("%s: same is %t", tc.rule, got)
+		}
+	}
+	_, _, err := d.describe(&call.Permission{Request: &call.Request{}, Args: make([]byte, maxArguments+1), Decision: &policy.Decision{}})
+	if !fault.Is(err, fault.TooLarge) {
+		t.Errorf("arguments that nobody can read: %v", err)
+	}
+}
+
+// roundTrip is a transport.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestTheWebhookIsToldOnceOrAFewTimes: until it answers, with a signature that it can check.
+func TestTheWebhookIsToldOnceOrAFewTimes(t *testing.T) {
+	const secret = "0123456789abcdef0123456789abcdef"
+	for status, want := range map[int]struct {
+		tries int
+		took  time.Duration
+	}{200: {1, 0}, 302: {4, 42 * time.Second}, 500: {4, 42 * time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			tries := 0
+			answer := func(r *http.Request) (*http.Response, error) {
+				tries++
+				body, err := io.ReadAll(r.Body)
+				at := r.Header.Get(TimeHeader)
+				mac := hmac.New(sha256.New, []byte(secret))
+				fmt.Fprintf(mac, "%s.q1.%s", at, body)
+				if err != nil || at != fmt.Sprint(time.Now().Unix()) || r.Header.Get(SignatureHeader) != fmt.Sprintf("v1=%x", mac.Sum(nil)) {
+					t.Errorf("%v, %v", r.Header, err)
+				}
+				const says = `{"id":"q1","url":"https://x/q1","tool":"shop__refund","server":"shop","who":"Ann",` +
+					`"rules":[{"name":"r"}],"arguments":{"客户":1},"expires_at":"2026-11-16T12:00:00Z"}`
+				if string(body) != says {
+					t.Errorf("%s", body)
+				}
+				return &http.Response{StatusCode: status, Body: http.NoBody, Header: http.Header{"Location": {"https://elsewhere/"}}}, nil
+			}
+			d := New(Options{
+				Page: func(id string) string { return "https://x/" + id }, Redact: func(s string) string { return s },
+				Logger: slog.New(slog.DiscardHandler), HTTP: &http.Client{
+					Transport: roundTrip(answer), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+				},
+			})
+			began := time.Now()
+			d.tell(t.Context(), config.Webhook{URL: "https://bot/", Secret: secret},
+				store.Approval{ID: "q1", Tool: "shop__refund", Server: "shop", Expires: time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)},
+				About{Name: "Ann", Rules: []Rule{{Name: "r"}}, Arguments: json.RawMessage(`{"客户":1}`)})
+			if took := time.Since(began); tries != want.tries || took != want.took {
+				t.Errorf("HTTP %d: tried %d times within %s", status, tries, took)
+			}
+		})
 	}
 }
 

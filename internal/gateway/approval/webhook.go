@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
@@ -56,15 +57,18 @@ type told struct {
 
 // tell tells the webhook that a question is open. It tries a few times and then gives up: the page has the question anyway.
 func (d *Desk) tell(ctx context.Context, to config.Webhook, a store.Approval, about About) {
-	body, err := json.Marshal(told{
+	body, err := rawjson.Marshal(told{
 		a.ID, d.opts.Page(a.ID), string(a.Tool), string(a.Server), about.Name, about.Rules, about.Arguments, a.Expires,
 	})
-	for n, pause := 0, tellAgain; err == nil && n < tellTries; n, pause = n+1, 4*pause {
+	for n, pause := 1, tellAgain; err == nil; n, pause = n+1, 4*pause {
 		err := d.post(ctx, to, a.ID, body)
 		if err == nil {
 			return
 		}
-		d.opts.Logger.Warn("the webhook for approvals was not told", "approval", a.ID, "try", n+1, "error", d.opts.Redact(err.Error()))
+		d.opts.Logger.Warn("the webhook for approvals was not told", "approval", a.ID, "try", n, "error", d.opts.Redact(err.Error()))
+		if n == tellTries {
+			return
+		}
 		select {
 		case <-ctx.Done():
 			return

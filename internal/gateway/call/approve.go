@@ -64,6 +64,7 @@ func (p *Permission) Wait(ctx context.Context, what string, wait func(context.Co
 	case p.after > 0:
 		timer := time.AfterFunc(r.left(p.after), func() { r.Slow(r.stop) })
 		defer timer.Stop()
+		defer r.ended() // a Slow that comes later would read what we go on to write
 	}
 	err := wait(ctx)
 	if ctx.Err() != nil && (!r.Detached() || context.Cause(ctx) == waiting.ErrCanceled) { // else another gateway goes on with it
@@ -72,10 +73,9 @@ func (p *Permission) Wait(ctx context.Context, what string, wait func(context.Co
 	return err
 }
 
-// sends notes that nothing keeps the call from being sent any more: whoever goes on with it after us does not know
+// passed notes that nothing keeps the call from being sent any more: whoever goes on with it after us does not know
 // whether it was.
-func (p *Permission) sends(ctx context.Context) error {
-	r := p.rec
+func (r *recording) passed(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	waited := r.person != ""
@@ -91,6 +91,7 @@ func (p *Permission) sends(ctx context.Context) error {
 		w.Body = body
 		w.For = store.ForServer
 		w.Message = ""
+		w.Again = r.entry.ReadOnly() || r.entry.Idempotent() // a fallback may be neither
 	})
 	return err
 }

@@ -41,6 +41,10 @@ func (c *Caller) fallBack(
 			*s = other
 			return out, nil
 		}
+		if fault.Is(err, fault.ApprovalRequired) { // the caller has to know where
+			*s = other
+			return out, err
+		}
 		last = err
 		rec.warn("Fallback failed: " + fault.As(err).Message)
 	}
@@ -107,7 +111,7 @@ func (c *Caller) once(ctx context.Context, s *sent, req *Request, rec *recording
 	if c.log.Refuses() != nil && !s.entry.ReadOnly() {
 		return out, ErrUnrecordable
 	}
-	if !s.entry.Own && s.view.Ruled() {
+	if !s.entry.Own && (s.view.Ruled() || rec.person != "") {
 		rec.sends(s, req)
 		p := Permission{Tool: s.entry.PolicyTool(), Args: s.fitted.Args, after: c.detachAfter(s, req)}
 		if err := c.permit(ctx, s.view, req, rec, p); err != nil {

@@ -34,7 +34,6 @@ type saved struct {
 	Call        store.Call       `json:"call"`
 	Span        string           `json:"span,omitempty"` // of the call so far
 	Notes       []string         `json:"notes,omitempty"`
-	Counted     string           `json:"counted,omitempty"`
 	Task        upstreamTask     `json:"task,omitzero"`
 	State       json.RawMessage  `json:"state,omitempty"` // a modern server's, which it gets back with the answers
 	Asks        bool             `json:"asks,omitempty"`  // a modern server wants to be called again with answers
@@ -61,7 +60,7 @@ func (r *recording) state() saved {
 		Budget: req.Budget, AsRuled: req.AsRuled, MaxChars: req.MaxChars, Whole: req.Whole, Environment: req.Environment,
 		From:   speaker{from.Era, from.Info, from.Capabilities, from.Level, from.Header},
 		Params: mcp.Without(params, "inputResponses", "requestState"), Call: r.call, Notes: r.notes, Span: r.span.Parent(),
-		Person: r.person, Permitted: r.permitted, Counted: r.counted,
+		Person: r.person, Permitted: r.permitted,
 	}
 	if r.task != nil {
 		body.Task = *r.task
@@ -113,13 +112,12 @@ func (c *Caller) reopen(ctx context.Context, l *waiting.Live, w store.Waiting) (
 		From:   mcp.Speaker{Era: s.From.Era, Info: s.From.Info, Capabilities: s.From.Capabilities, Level: s.From.Level, Header: s.From.Header},
 		Client: asking{l, s.From.Capabilities}, Tasks: MayTask,
 	}
-	r.rec = &recording{
-		caller: c, call: s.Call, notes: s.Notes, given: params.Args, permitted: s.Permitted, counted: s.Counted,
-	}
+	r.rec = &recording{caller: c, call: s.Call, notes: s.Notes, given: params.Args, permitted: s.Permitted}
+	r.rec.person = s.Person
 	r.rec.live = l
 	r.rec.task = &s.Task
 	r.sent, err = c.resolve(ctx, &r.req)
-	if fault.Is(err, fault.UnknownTool) { // it has gone meanwhile, and its result may still come
+	if fault.Is(err, fault.UnknownTool) && s.Person == "" { // it has gone meanwhile, and its result may still come
 		r.sent.entry = &catalog.Entry{Name: w.Tool, Server: w.Server, Shown: params.Tool}
 		r.sent.entry.Definition.Name = s.Call.Upstream
 		err = nil

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -17,13 +16,10 @@ import (
 // repeatsPause is how long after the last of them repeated calls count.
 const repeatsPause = 10 * time.Minute
 
-// count counts a call, by its digest, for the limits that apply to it, and refuses one too many.
-func (c *Caller) count(ctx context.Context, p *Permission, rec *recording, call string) error {
+// count counts a call for the limits that apply to it, and refuses one too many.
+func (c *Caller) count(ctx context.Context, p *Permission, rec *recording) error {
 	rules := p.Decision.Limits
 	if len(rules) == 0 || c.opts.Count == nil {
-		return nil
-	}
-	if rec.counted == call { // before it was taken up again
 		return nil
 	}
 	counts := make([]policy.Count, len(rules))
@@ -32,10 +28,9 @@ func (c *Caller) count(ctx context.Context, p *Permission, rec *recording, call 
 	}
 	over, wait := c.opts.Count(ctx, counts, c.opts.Now())
 	if over < 0 {
-		rec.counted = call
 		return nil
 	}
-	rec.call.Policy = strings.TrimPrefix(rec.call.Policy+", limit "+rules[over].Name, ", ")
+	rec.applied("limit " + rules[over].Name)
 	return reached(rules[over], wait)
 }
 

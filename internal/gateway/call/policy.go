@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,44 +28,63 @@ type Permission struct {
 	after time.Duration // when the call goes on without its request; 0: never
 }
 
-// permit asks the policy about what is about to be sent. What was permitted once in a call is sent again without asking.
+// permit asks the policy about what is about to be sent. For what was permitted once in a call, nobody is asked again and nothing is
+// counted again; but rules that deny it by now do: the call may have waited for days.
 func (c *Caller) permit(ctx context.Context, view *catalog.View, req *Request, rec *recording, p Permission) error {
 	if !view.Ruled() {
-		return nil
+		return rec.passed(ctx)
+	}
+	set, about := view.Policy(req.Principal, p.Tool, orNone(p.Args), c.opts.Now())
+	d := set.Decide(about)
+	rec.decided(&d)
+	if d.Verdict == policy.Deny {
+		return Denied(&d, p.Tool)
 	}
 	sum := sha256.Sum256(append([]byte(p.Tool.Name+"\x00"), p.Args...))
 	asked := hex.EncodeToString(sum[:])
 	if rec.permitted == asked {
 		return nil
 	}
-	set, about := view.Policy(req.Principal, p.Tool, orNone(p.Args), c.opts.Now())
-	d := set.Decide(about)
-	rec.decided(&d)
 	p.Request = req
 	p.Decision = &d
 	p.rec = rec
-	switch d.Verdict {
-	case policy.Deny:
-		return Denied(&d, p.Tool)
-	case policy.Approve:
+	rec.approved = Approved{} // what was sent before, and did not act, has its own
+	if d.Verdict == policy.Approve {
 		if c.opts.Approve == nil {
 			return fault.New(fault.Denied, "%s needs a person's approval, and nobody can be asked here", p.Tool.Name)
 		}
 		var err error
 		rec.approved, err = c.opts.Approve(ctx, &p)
+		if err == nil {
+			err = c.stillPermitted(req, &p)
+		}
 		if err != nil {
 			return err
 		}
-		rec.call.Policy += ", approved by " + strings.ReplaceAll(rec.approved.By, ",", "") // which separates rules
+		rec.applied("approved by " + strings.ReplaceAll(rec.approved.By, ",", "")) // which separates rules
 	}
-	if err := c.count(ctx, &p, rec, asked); err != nil {
+	if err := c.count(ctx, &p, rec); err != nil {
 		if rec.approved.Return != nil { // for when the limit permits the call
 			err = errors.Join(err, rec.approved.Return(ctx))
 		}
 		return err
 	}
 	rec.permitted = asked
-	return p.sends(ctx)
+	return rec.passed(ctx)
+}
+
+// stillPermitted asks the policy as it is now: somebody may have denied such calls while this one waited for a person.
+func (c *Caller) stillPermitted(req *Request, p *Permission) error {
+	view, err := c.tools.View(req.Profile)
+	if err != nil || !view.Ruled() {
+		return err
+	}
+	set, about := view.Policy(req.Principal, p.Tool, orNone(p.Args), c.opts.Now())
+	if d := set.Decide(about); d.Verdict == policy.Deny {
+		p.rec.decided(&d)
+		return Denied(&d, p.Tool)
+	}
+	return nil
 }
 
 // orDenied replaces an error about arguments where the call is denied whatever they are: the caller need not mend them.
@@ -113,31 +133,37 @@ func PermitResource(v *catalog.View, who access.Principal, server tool.ServerID,
 
 // decided notes in the record what rules have decided, and what those that are only watched would have.
 func (r *recording) decided(d *policy.Decision) {
-	var applied []string
-	add := func(what string, rules ...*policy.Rule) {
+	add := func(what string, rules []*policy.Rule) {
 		for _, rule := range rules {
-			applied = append(applied, what+" "+rule.Name)
+			r.applied(what + " " + rule.Name)
 		}
 	}
-	switch d.Verdict {
-	case policy.Deny:
-		applied = append(applied, strings.TrimSpace("deny "+nameOf(d.Rule)))
-	case policy.Approve:
-		add("approve", d.Asks...)
+	switch {
+	case d.Verdict == policy.Deny && d.Rule == nil:
+		r.applied("deny " + ByDefault)
+	case d.Verdict == policy.Deny:
+		add("deny", d.Denies)
+	case d.Verdict == policy.Approve:
+		add("approve", d.Asks)
 	}
-	add("watch", d.Watched...)
-	r.call.Policy = strings.Join(applied, ", ")
+	add("watch", d.Watched)
 	if d.Failed != nil {
-		r.warn("Policy: " + errors.Unwrap(d.Failed).Error()) // without the rule's name: callers read the messages of their calls
+		text := "Policy: " + errors.Unwrap(d.Failed).Error() // without the rule's name: callers read the messages of their calls
+		if !slices.Contains(r.notes, text) {
+			r.warn(text)
+		}
+	}
+}
+
+// applied adds to the record what the policy did. Fallbacks and retries are decided about in the same record.
+func (r *recording) applied(what string) {
+	switch list := strings.Split(r.call.Policy, ", "); {
+	case r.call.Policy == "":
+		r.call.Policy = what
+	case !slices.Contains(list, what):
+		r.call.Policy += ", " + what
 	}
 }
 
 // ByDefault stands in records for the name of a rule where a call was denied because no rule allows it.
 const ByDefault = "by default"
-
-func nameOf(r *policy.Rule) string {
-	if r == nil {
-		return ByDefault
-	}
-	return r.Name
-}

@@ -10,8 +10,12 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/policy"
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 // TestWhatIsDecidedIsWhatIsSent looks at what the server gets, whatever was made of the arguments on the way.
@@ -135,5 +139,53 @@ func TestEveryWayToACallIsDecided(t *testing.T) {
 	}
 	if len(w.sent) != 0 {
 		t.Errorf("sent %v", w.sent)
+	}
+}
+
+// TestARecordHasWhatThePolicyDidInAllAttempts has a call that is retried and then replaced by its fallback.
+func TestARecordHasWhatThePolicyDidInAllAttempts(t *testing.T) {
+	w := newWorld(t, `
+overrides: [{tool: cloud__env, retry: 1, fallback: [{arguments: {action: qa}}, {arguments: {action: prod}}]}]
+policy:
+  - {name: dev, mode: watch, then: deny, when: args.action == "dev"}
+  - {name: numbers, mode: watch, then: deny, when: args.n > 1}
+  - {name: prod, then: deny, when: args.action == "prod"}
+  - {name: production, then: deny, when: args.action.startsWith("prod")}
+`, nil)
+	w.servers = fakeSender{call: func(context.Context, upstream.Call) (upstream.Outcome, error) {
+		return upstream.Outcome{}, fault.New(fault.UpstreamBusy, "busy")
+	}}
+	w.do("ann", "cloud__env", `{"action":"dev"}`)
+	if got := w.records[0]; got.Policy != "watch dev, watch numbers, deny prod, deny production" || strings.Count(got.Message, "Policy: ") != 1 {
+		t.Errorf("policy %q, message %q", got.Policy, got.Message)
+	}
+}
+
+// TestACallThatWaitedIsDecidedAboutAnew has a server that asks a question, and rules that are changed before the answer comes.
+func TestACallThatWaitedIsDecidedAboutAnew(t *testing.T) {
+	y := newYard(t, store.WaitingLimits{})
+	rules := func(text string) {
+		cfg, err := config.Parse("toolfit.yaml", []byte("mcpServers: {s: {command: s}}\npolicy: ["+text+"]\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y.tools.(*catalog.Catalog).Apply(cfg)
+	}
+	y.send = func(_ context.Context, c upstream.Call) (upstream.Outcome, error) {
+		c.Slow.Slow(func(error) {})
+		return upstream.Outcome{Kind: upstream.InputRequired, Era: mcp.Modern, Raw: json.RawMessage(
+			`{"resultType":"input_required","inputRequests":{"who":{"method":"elicitation/create","params":{"message":"Who?"}}}}`)}, nil
+	}
+	rules(`{name: w, then: deny, mode: watch}`)
+	if _, err := y.do(t.Context(), "s__act", NoTask, `{"n":7}`); err != ErrHandedOver {
+		t.Fatal(err)
+	}
+	rules(`{name: d, then: deny, when: args.n == 7, say: Not any more.}`)
+	answers := map[string]json.RawMessage{"who": json.RawMessage(`{"action":"accept"}`)}
+	if _, err := y.calls.Answer(t.Context(), "ann", y.handles[0].ID, answers); err != nil {
+		t.Fatal(err)
+	}
+	if w := y.ended(); !strings.Contains(string(w.Answer), "Not any more.") || len(y.sent) != 1 {
+		t.Errorf("sent %d times: %+v, %s", len(y.sent), w, w.Answer)
 	}
 }

@@ -31,7 +31,6 @@ type recording struct {
 	full    int             // tokens of the full result; 0: not counted yet
 
 	permitted string   // a digest of the tool and arguments that the policy has permitted
-	counted   string   // the digest of those that limits have counted
 	approved  Approved // by whom; zero: nobody was asked
 
 	detaching

@@ -159,29 +159,39 @@ func (v *View) ResourceOf(server tool.ServerID, uri string) (listed json.RawMess
 // after the first are ui://SERVER/….
 func (g *group) addApps(b *beside) {
 	for _, uri := range b.apps {
-		if slices.Contains(b.withheld, uri) {
-			continue
+		here := uri
+		_, isMoved := g.original[uri]
+		if owner, taken := g.owners[uri]; taken && (owner != b.server || isMoved) { // another page has the URI, maybe one of the same server
+			here = g.move(b.server, uri)
 		}
-		if owner, taken := g.owners[uri]; !taken {
-			g.owners[uri] = b.server
-		} else if owner != b.server {
-			g.move(b.server, uri)
+		g.owners[here] = b.server
+		if slices.Contains(b.withheld, uri) {
+			g.owners[here] = "" // nobody reads it, and no other server has it
 		}
 	}
 }
 
-// move gives the page of a server's app a URI of its own; "": it is no such page, or another server has that URI.
+// move gives the page of a server's app a URI of its own, which no other has: else a server could show its page in place of
+// another's. "": it is no such page.
 func (g *group) move(server tool.ServerID, uri string) string {
 	path, isApp := strings.CutPrefix(uri, appScheme)
-	moved := appScheme + string(server) + "/" + path
-	if owner, taken := g.owners[moved]; !isApp || taken && owner != server {
+	if !isApp {
 		return ""
+	}
+	page := appPage{server, uri}
+	if moved, done := g.moved[page]; done {
+		return moved
+	}
+	moved := ""
+	for taken := true; taken; _, taken = g.owners[moved] {
+		path = string(server) + "/" + path
+		moved = appScheme + path
 	}
 	if g.moved == nil {
 		g.moved = map[appPage]string{}
 		g.original = map[string]string{}
 	}
-	g.moved[appPage{server, uri}] = moved
+	g.moved[page] = moved
 	g.original[moved] = uri
 	g.owners[moved] = server
 	return moved
@@ -224,28 +234,27 @@ func (v *View) withApp(e *Entry, def []byte) []byte {
 // the first; but what one server can, counts.
 func (g *group) addExtensions(b *beside) {
 	for w := rawjson.Object(b.extensions); w.Next(); {
-		if string(w.Key) == mcp.ExtensionTasks || w.Value[0] != '{' { // tasks are ours
+		name := string(w.Key)
+		if name == mcp.ExtensionTasks || w.Value[0] != '{' { // tasks are ours
 			continue
 		}
-		if g.extensions == nil {
-			g.extensions = json.RawMessage("{}")
-		}
-		name := string(w.Key)
 		if name != mcp.ExtensionApps && name != mcp.ExtensionSkills && !slices.Contains(g.extended, b.server) {
 			g.extended = append(g.extended, b.server)
 		}
-		settings := rawjson.Get(g.extensions, name)
+		settings := g.settings[name]
 		if settings == nil {
-			g.extensions = mcp.With(g.extensions, name, slices.Clone(w.Value))
-			continue
+			settings = map[string]json.RawMessage{}
+			if g.settings == nil {
+				g.settings = map[string]map[string]json.RawMessage{}
+			}
+			g.settings[name] = settings
 		}
 		for s := rawjson.Object(w.Value); s.Next(); {
-			had := rawjson.Get(settings, string(s.Key))
-			if had == nil || string(had) == "false" && string(s.Value) == "true" {
-				settings = mcp.With(mcp.Without(settings, string(s.Key)), string(s.Key), s.Value)
+			key := string(s.Key)
+			if had, there := settings[key]; !there || string(had) == "false" && string(s.Value) == "true" {
+				settings[key] = s.Value
 			}
 		}
-		g.extensions = mcp.With(mcp.Without(g.extensions, name), name, settings)
 	}
 }
 

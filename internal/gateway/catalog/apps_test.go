@@ -2,9 +2,11 @@ package catalog
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -163,6 +165,111 @@ func TestAMovedPageTakesNobodysPlace(t *testing.T) {
 	_, v := stage(t, config.Profile{}, map[tool.ServerID]upstream.Listing{"a": own, "b": offered(t, "{}", shows)})
 	if owner, _ := v.Owner("ui://b/sales/page.html"); owner != "a" || v.Original("ui://b/sales/page.html") != "ui://b/sales/page.html" {
 		t.Errorf("it belongs to %s", owner)
+	}
+	checkPages(t, v)
+}
+
+// checkPages checks that each tool's app is the page that its own server has for it.
+func checkPages(t *testing.T, v *View) {
+	t.Helper()
+	for _, e := range v.Entries {
+		if e.App() == "" {
+			continue
+		}
+		uri := textOf(rawjson.Get(v.withApp(e, e.Raw()), "_meta", "ui"), "resourceUri")
+		if owner, err := v.Owner(uri); owner != e.Server || v.Original(uri) != e.App() {
+			t.Errorf("%s of %s is shown by %s of %q, %v", e.App(), e.Shown, v.Original(uri), owner, err)
+		}
+	}
+}
+
+// A server cannot show its page in place of another's by naming the URI which that one would get, nor can one of its own be lost.
+func TestNoServerTakesThePageOfAnother(t *testing.T) {
+	named := func(name, uri string) string {
+		return `{"name":"` + name + `","_meta":{"ui":{"resourceUri":"` + uri + `"}}}`
+	}
+	for _, own := range [][]string{
+		{named("x", "ui://p"), named("y", "ui://b/p")}, {named("y", "ui://b/p"), named("x", "ui://p")},
+		{named("x", "ui://p"), named("y", "ui://b/p"), named("z", "ui://b/b/p")},
+	} {
+		listed := offered(t, "{}", own...)
+		listed.Resources = []json.RawMessage{json.RawMessage(`{"uri":"ui://b/p","name":"p"}`)}
+		for _, all := range []map[tool.ServerID]upstream.Listing{
+			{"a": offered(t, "{}", own...), "b": offered(t, "{}", named("x", "ui://p")), "c": offered(t, "{}", own...)},
+			{"a": offered(t, "{}", named("x", "ui://p")), "b": offered(t, "{}", own...)},
+			{"a": offered(t, "{}", named("x", "ui://p")), "b": listed, "c": listed},
+		} {
+			_, v := stage(t, config.Profile{}, all)
+			checkPages(t, v)
+		}
+	}
+}
+
+// A page that is held is nobody's, though another server has an equal one.
+func TestAHeldPageIsNotShownByAnotherServer(t *testing.T) {
+	held := &beside{server: "a", apps: []string{"ui://p"}, withheld: []string{"ui://p"}}
+	other := &beside{server: "b", apps: []string{"ui://p"}}
+	for _, from := range [][]*beside{{held, other}, {other, held}} {
+		v := &View{}
+		v.beside = newGroup(from, false)
+		for _, b := range from {
+			uri := "ui://p"
+			if moved, found := v.beside.moved[appPage{b.server, uri}]; found {
+				uri = moved
+			}
+			if owner, err := v.Owner(uri); (err == nil) != (b == other) || err == nil && owner != "b" {
+				t.Errorf("%s of %s belongs to %q, %v", uri, b.server, owner, err)
+			}
+		}
+	}
+}
+
+func TestManyExtensionsAreMergedInTime(t *testing.T) {
+	var text strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&text, `,"com.example/%d":{}`, i)
+	}
+	many := json.RawMessage("{" + text.String()[1:] + "}")
+	within := json.RawMessage(`{"com.example/one":` + string(many) + `}`)
+	begin := time.Now()
+	g := newGroup([]*beside{{server: "a", extensions: many}, {server: "b", extensions: many}, {server: "c", extensions: within}, {server: "d", extensions: within}}, false)
+	if took := time.Since(begin); took > 5*time.Second || len(g.extensions) < 2*len(many) {
+		t.Errorf("it took %s, and there are %d bytes", took, len(g.extensions))
+	}
+}
+
+// A profile with some tools of a server only declares apps, if it has one, and nothing else of the server.
+func TestAProfileWithOneToolOfAServerDeclaresItsApp(t *testing.T) {
+	servers := map[tool.ServerID]upstream.Listing{"a": offered(t, `{"extensions":{"io.modelcontextprotocol/ui":{"x":1},"com.example/x":{}}}`, shows, plain)}
+	for allowed, want := range map[string]string{"a__show": `{"io.modelcontextprotocol/ui":{"x":1}}`, "a__count": ""} {
+		_, v := stage(t, config.Profile{Allow: []string{allowed}}, servers)
+		if all, others := v.Extensions(); string(all) != want || others != nil {
+			t.Errorf("%s: %s of %q", allowed, all, others)
+		}
+	}
+}
+
+// What tools/list says can change by another server's resource, and by a rule that apps do not mind.
+func TestAChangedListOfToolsWithAppsIsAnnounced(t *testing.T) {
+	listed := offered(t, `{"resources":{}}`, plain)
+	servers := map[tool.ServerID]upstream.Listing{"a": listed, "b": offered(t, "{}", strings.Replace(shows, `"_meta"`, `"outputSchema":{"type":"object","properties":{"rows":{"type":"array"}},"required":["rows"]},"_meta"`, 1))}
+	c, _ := stage(t, config.Profile{}, servers)
+	var heard []string
+	c.opts.Changed = func(_, kind string) { heard = append(heard, kind) }
+	listed.Resources = []json.RawMessage{json.RawMessage(`{"uri":"ui://sales/page.html","name":"page"}`)}
+	servers["a"] = listed
+	if err := c.Refresh(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(heard, "tools") {
+		t.Errorf("a page was moved, and announced are %q", heard)
+	}
+	heard = nil
+	cfg := *c.config
+	cfg.Profiles = []config.Profile{{Name: "p", All: true, Budget: 100}}
+	c.Apply(&cfg)
+	if !slices.Contains(heard, "tools") {
+		t.Errorf("a schema is another one, and announced are %q", heard)
 	}
 }
 

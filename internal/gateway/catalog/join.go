@@ -2,9 +2,11 @@ package catalog
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/core/policy"
@@ -170,7 +172,8 @@ func (v *View) changes(now *View) (changed []change) {
 	if !v.sameRules(now) {
 		return []change{{v.Profile, "tools"}, {v.Profile, "prompts"}, {v.Profile, "resources"}}
 	}
-	if !v.ForApps().sameTools(now.ForApps()) { // which list all that others do
+	apps := v.ForApps() != v || now.ForApps() != now
+	if !v.sameTools(now) || apps && !v.ForApps().sameTools(now.ForApps()) {
 		changed = append(changed, change{v.Profile, "tools"})
 	}
 	if (v.beside != now.beside || v.ownPrompt != now.ownPrompt) && !sameItems(v.items(PromptKind), now.items(PromptKind)) {
@@ -185,7 +188,7 @@ func (v *View) changes(now *View) (changed []change) {
 
 // sameTools tells whether two views of a profile list the same tools. Only parts that differ are rendered.
 func (v *View) sameTools(now *View) bool {
-	if v.frame != now.frame || v.Dialect.CountsTools() {
+	if v.frame != now.frame || v.Dialect.CountsTools() || !maps.Equal(v.beside.moved, now.beside.moved) {
 		return sameItems(v.items(ToolKind), now.items(ToolKind))
 	}
 	first := 0
@@ -227,11 +230,12 @@ type group struct {
 	skills       []*skill
 	withSkills   map[string]*beside // the servers that have skills, by their names in URIs; nil: none
 	withheld     []string
-	readable     []tool.ServerID    // servers that have resources
-	moved        map[appPage]string // URIs of pages that an earlier server has too; nil: none
-	original     map[string]string  // the other way round
-	extensions   json.RawMessage    // of all servers; nil: none
-	extended     []tool.ServerID    // servers that have some, beside apps, skills and tasks
+	readable     []tool.ServerID                       // servers that have resources
+	moved        map[appPage]string                    // URIs of pages that an earlier server has too; nil: none
+	original     map[string]string                     // the other way round
+	settings     map[string]map[string]json.RawMessage // of all servers' extensions, by their names
+	extensions   json.RawMessage                       // the same as JSON; nil: none
+	extended     []tool.ServerID                       // servers that have some, beside apps, skills and tasks
 	instructions string
 }
 
@@ -286,6 +290,9 @@ func newGroup(from []*beside, bare bool) *group {
 		}
 	}
 	g.instructions = said.String()
+	if g.settings != nil {
+		g.extensions = rawjson.Encode(g.settings)
+	}
 	g.namePrompts(claims)
 	return g
 }

@@ -310,18 +310,28 @@ func (f *frame) beside(k *known) *beside {
 		}
 	}
 	b.skills = f.skills(k)
-	if b.skills != nil && len(b.skills.list) > 0 {
-		settings := rawjson.Get(k.offer.Capabilities, "extensions", mcp.ExtensionSkills)
-		b.extensions = mcp.With(json.RawMessage("{}"), mcp.ExtensionSkills, settings)
-	}
+	b.extensions = rawjson.Get(k.offer.Capabilities, "extensions")
 	if !sees("") {
+		b.extensions = only(b.extensions, map[string]bool{
+			mcp.ExtensionApps: len(b.apps) > 0, mcp.ExtensionSkills: b.skills != nil && len(b.skills.list) > 0,
+		})
 		return b
 	}
-	b.extensions = rawjson.Get(k.offer.Capabilities, "extensions")
 	b.readable = rawjson.Get(k.offer.Capabilities, "resources") != nil
 	b.instructions = strings.TrimSpace(k.offer.Instructions)
 	if h, held := k.held[pin{kind: InstructionsKind}]; held {
 		b.instructions, _ = rawjson.String(h.was)
 	}
 	return b
+}
+
+// only are the extensions of a server that the profile has something of.
+func only(extensions json.RawMessage, has map[string]bool) json.RawMessage {
+	left := json.RawMessage("{}")
+	for w := rawjson.Object(extensions); w.Next(); {
+		if has[string(w.Key)] {
+			left = mcp.With(left, string(w.Key), w.Value)
+		}
+	}
+	return left
 }

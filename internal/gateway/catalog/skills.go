@@ -129,7 +129,7 @@ func place(uri string) string {
 
 // entryHere is the entry of a skill with the URIs that it and its files have here.
 func (s *skillSet) entryHere(entry json.RawMessage) json.RawMessage {
-	return s.eachHere(s.uriHere(entry), "resources")
+	return each(s.uriHere(entry), "resources", s.uriHere)
 }
 
 func (s *skillSet) uriHere(object json.RawMessage) json.RawMessage {
@@ -142,12 +142,20 @@ func (s *skillSet) uriHere(object json.RawMessage) json.RawMessage {
 	})
 }
 
-// eachHere is an object with the URIs that the elements of one of its members have here.
-func (s *skillSet) eachHere(object json.RawMessage, member string) json.RawMessage {
+// each is an object whose member is a list of what edit makes of its elements; nil leaves one out.
+func each(object json.RawMessage, member string, edit func(element json.RawMessage) json.RawMessage) json.RawMessage {
 	return mcp.Edit(object, member, func(list []byte) []byte {
 		var edits []rawjson.Edit
+		kept := []json.RawMessage{}
 		for w := rawjson.Array(list); w.Next(); {
-			edits = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: s.uriHere(w.Value)})
+			now := edit(w.Value)
+			edits = append(edits, rawjson.Edit{Start: w.Start, End: w.End, New: now})
+			if now != nil {
+				kept = append(kept, now)
+			}
+		}
+		if len(kept) < len(edits) {
+			return rawjson.Encode(kept) // with other commas
 		}
 		return rawjson.AppendSplice(nil, list, edits...)
 	})
@@ -222,12 +230,24 @@ func (v *View) ListsDirectories(server tool.ServerID) bool {
 	return b != nil && b.skills.directories
 }
 
-// Here is a result about a file or directory of skills with the URIs that the elements of member have here.
-func (v *View) Here(uri, member string, result json.RawMessage) json.RawMessage {
-	if b := v.beside.amongSkills(uri); b != nil {
-		return b.skills.eachHere(result, member)
+// Here is a server's result about a resource, as it was asked for: what member has of skills that the profile does not show, or
+// that may refuses by the server's own URI, is left out. What is asked for among skills has the URIs there.
+func (v *View) Here(server tool.ServerID, asked, member string, result json.RawMessage, may func(uri string) bool) json.RawMessage {
+	b := v.beside.withSkills[url.PathEscape(string(server))]
+	if b == nil {
+		return result
 	}
-	return result
+	among := v.beside.amongSkills(asked) != nil
+	return each(result, member, func(element json.RawMessage) json.RawMessage {
+		uri := textOf(element, "uri")
+		if one := b.skills.of(uri); one != nil && !(one.shown && may(uri)) {
+			return nil
+		}
+		if among {
+			return b.skills.uriHere(element)
+		}
+		return element
+	})
 }
 
 // GotSkill is what a server answers about a skill, as it is here. Of a listed skill only the listed entry is shown: a server that

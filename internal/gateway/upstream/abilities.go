@@ -9,7 +9,7 @@ import (
 )
 
 // askable is what a server may ask the client, in canonical form: clients with equal capabilities
-// share a session, so that no client can open ever more sessions.
+// share a session. Of extensions there may be any, so sessions with different ones count for who opens them.
 func askable(capabilities json.RawMessage) json.RawMessage {
 	out := []byte{'{'}
 	for _, ability := range []struct {
@@ -81,8 +81,7 @@ func declared(from mcp.Speaker) json.RawMessage {
 	case from.Era == mcp.Modern:
 		return withoutTasks(from.Capabilities)
 	}
-	caps := askable(from.Capabilities)
-	return bytes.Replace(caps, []byte(`"listChanged":true`), nil, 1) // the only member of roots
+	return mcp.Edit(askable(from.Capabilities), "roots", func([]byte) []byte { return nothing }) // there is no listChanged
 }
 
 // withTasks adds the tasks extension.

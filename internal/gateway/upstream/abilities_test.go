@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,7 +10,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/share"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -51,5 +54,33 @@ func TestASharedProcessIsToldThatAppsCanBeRendered(t *testing.T) {
 	s := &server{cfg: config.Server{Command: "x"}}
 	if caps := s.sharedSeat(caller{asks: nothing}).caps; !mcp.Declares(caps, mcp.ExtensionApps) || mcp.CanBeAsked(caps) {
 		t.Errorf("it is told %s", caps)
+	}
+}
+
+// TestWhatAModernServerIsToldIsJSON: only roots lose what the era does not have.
+func TestWhatAModernServerIsToldIsJSON(t *testing.T) {
+	for capabilities, want := range map[string]string{
+		`{"extensions":{"x":{"listChanged":true,"a":1}}}`:                        `{"extensions":{"x":{"a":1,"listChanged":true}}}`,
+		`{"roots":{"listChanged":true},"extensions":{"x":{"listChanged":true}}}`: `{"roots":{},"extensions":{"x":{"listChanged":true}}}`,
+	} {
+		if got := declared(mcp.Speaker{Era: mcp.Legacy, Capabilities: json.RawMessage(capabilities)}); string(got) != want {
+			t.Errorf("%s: %s", capabilities, got)
+		}
+	}
+}
+
+// TestSessionsWithOtherExtensionsCountForWhoOpensThem: else one caller could take all.
+func TestSessionsWithOtherExtensionsCountForWhoOpensThem(t *testing.T) {
+	s := &server{cfg: config.Server{ID: "s", URL: "http://x"}, sessions: map[string]*session{}}
+	for i := range share.Of(maxSeats) {
+		asks := askable(json.RawMessage(fmt.Sprintf(`{"extensions":{"x":{"n":%d}}}`, i)))
+		seat := s.sharedSeat(caller{owner: "eve", asks: asks})
+		s.sessions[seat.key] = &session{server: s, seat: seat, inflight: 1}
+	}
+	if err := s.makeSeat("eve"); !fault.Is(err, fault.UpstreamBusy) {
+		t.Errorf("eve has %d sessions and gets one more: %v", len(s.sessions), err)
+	}
+	if err := s.makeSeat("ann"); err != nil {
+		t.Error(err)
 	}
 }

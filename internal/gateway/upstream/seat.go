@@ -22,6 +22,7 @@ type caller struct {
 type seat struct {
 	key   string          // "" is our own
 	owner string          // who it was opened for; "": it is shared
+	first string          // who opened it, if it is shared by those with equal capabilities; it counts for them
 	caps  json.RawMessage // the capabilities that we declare
 	home  mcp.Peer        // the one caller it belongs to; nil: it is shared
 
@@ -62,7 +63,7 @@ func (s *server) sharedSeat(c caller) seat {
 	case c.asks == nil && (s.isolated || s.cfg.URL != ""):
 		return seat{caps: everything}
 	case s.cfg.URL != "":
-		return seat{key: string(c.asks), caps: c.asks} // few: see askable
+		return seat{key: string(c.asks), first: c.owner, caps: c.asks}
 	}
 	return seat{caps: shared}
 }
@@ -99,7 +100,7 @@ type tally struct {
 // count counts the sessions of an owner, "" for all, or only those here. The caller holds mu.
 func (s *server) count(owner string, mayEnd func(*session) bool, here bool) (t tally) {
 	for _, sess := range s.sessions {
-		if owner != "" && sess.seat.owner != owner || here && sess.isReady() && sess.away != "" {
+		if owner != "" && sess.seat.owner != owner && sess.seat.first != owner || here && sess.isReady() && sess.away != "" {
 			continue
 		}
 		t.n++

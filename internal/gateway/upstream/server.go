@@ -303,7 +303,7 @@ func (s *server) begin(ctx context.Context, seat seat) (*session, error) {
 		}
 		return nil, marked(why.WithHint("%s", again), noVerdict)
 	}
-	if err := s.makeSeat(seat.owner); err != nil {
+	if err := s.makeSeat(cmp.Or(seat.owner, seat.first)); err != nil {
 		return nil, err
 	}
 	sess := &session{server: s, seat: seat, ready: make(chan struct{}), used: now}

@@ -193,8 +193,11 @@ func (f *addFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.api.ReadOnly, "read-only", false, "only operations that change nothing")
 }
 
-// pairs fills variables and headers in.
+// pairs fills variables and headers in. Flags for an HTTP API must not be lost on another server.
 func (f *addFlags) pairs(s *config.Server) (err error) {
+	if f.api.Spec == "" && (f.api.Base != "" || len(f.auth) > 0 || len(f.api.Tags) > 0 || f.api.ReadOnly) {
+		return usage("--base, --auth, --tag and --read-only need --openapi")
+	}
 	if s.Env, err = pairs(f.env, "=", "--env KEY=VALUE"); err != nil {
 		return err
 	}
@@ -207,9 +210,6 @@ func (f *addFlags) fill(s *config.Server, target []string) (err error) {
 		return err
 	}
 	if f.api.Spec == "" {
-		if f.api.Base != "" || len(f.auth) > 0 || len(f.api.Tags) > 0 || f.api.ReadOnly {
-			return usage("--base, --auth, --tag and --read-only need --openapi")
-		}
 		return fillTarget(s, target)
 	}
 	if len(target) > 0 || len(s.Env) > 0 || len(s.Inherit) > 0 || s.Isolation != "" {

@@ -3,9 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/url"
 	"os"
@@ -117,7 +115,8 @@ func (a *source) undo() {
 	for _, file := range a.secrets.Files {
 		os.Remove(file)
 	}
-	if a.bundle != "" {
+	servers, _, _ := clientfile.Read(a.path)
+	if a.bundle != "" && !slices.ContainsFunc(servers, func(s config.Server) bool { return s.Cwd == a.bundle }) { // added meanwhile
 		os.RemoveAll(a.bundle)
 	}
 }
@@ -193,19 +192,21 @@ func (a *source) fill(ctx context.Context, plan *serverjson.Plan, given config.S
 		return given, err
 	}
 	maps.Copy(a.answers, set)
-	names := plan.Names()
-	for _, more := range []map[string]string{given.Env, given.Headers} {
-		maps.DeleteFunc(more, func(name, value string) bool {
-			asked := slices.Contains(names, name)
-			if asked {
-				a.answers[name] = []string{value}
+	questions := plan.Questions()
+	for _, q := range questions {
+		for _, more := range []map[string]string{given.Env, given.Headers} {
+			if value, has := more[q.Name]; has {
+				a.answers[q.Name] = []string{value}
+				delete(more, q.Name)
 			}
-			return asked
-		})
+		}
 	}
 	_, open, err := plan.Fill(a.answers)
 	if err == nil {
 		err = a.ask(ctx, given.ID, open)
+	}
+	if err == nil {
+		err = a.hide(given.ID, questions)
 	}
 	if err != nil {
 		return given, err
@@ -217,13 +218,29 @@ func (a *source) fill(ctx context.Context, plan *serverjson.Plan, given config.S
 	return given, err
 }
 
-func joined(a, b map[string]string) map[string]string {
-	all := maps.Clone(a)
+func joined(all, more map[string]string) map[string]string {
 	if all == nil {
-		return b
+		return more
 	}
-	maps.Copy(all, b)
+	maps.Copy(all, more)
 	return all
+}
+
+// hide moves the secrets of flags into files.
+func (a *source) hide(id tool.ServerID, questions []serverjson.Question) (err error) {
+	for _, q := range questions {
+		for i, value := range a.answers[q.Name] {
+			if err == nil && q.Secret && value != "" && !strings.Contains(value, "${") {
+				a.answers[q.Name][i], err = a.toFile(id, q.Name, value)
+			}
+		}
+	}
+	return err
+}
+
+// toFile puts a secret into a file, and returns the reference to it.
+func (a *source) toFile(id tool.ServerID, name, value string) (string, error) {
+	return a.secrets.toFile(config.InlineSecret{Server: string(id), Field: name, Name: name, Value: value})
 }
 
 // several are values by name; a name may come more than once.
@@ -290,14 +307,14 @@ func (a *source) askOne(ctx context.Context, id tool.ServerID, q serverjson.Ques
 			fmt.Fprintf(a.env.Err, "  %s\n", explain(wrong))
 			continue
 		case q.Secret:
-			value, err = a.secrets.toFile(config.InlineSecret{Server: string(id), Field: q.Name, Name: q.Name, Value: text})
+			value, err = a.toFile(id, q.Name, text)
 		}
 		a.answers[q.Name] = []string{value}
 		return err
 	}
 }
 
-// read reads a line, a secret one without showing it. The end of the input means no.
+// read reads a line, a secret one without showing it. The end of the input, and an interrupt, mean no.
 func (a *source) read(ctx context.Context, prompt string, secret bool) (string, error) {
 	if f, ok := a.env.In.(*os.File); ok && secret {
 		defer fmt.Fprintln(a.env.Err)
@@ -305,10 +322,10 @@ func (a *source) read(ctx context.Context, prompt string, secret bool) (string, 
 	}
 	fmt.Fprint(a.env.Err, prompt)
 	text, err := a.next(ctx)
-	if errors.Is(err, io.EOF) {
-		err = errNotAdded
+	if err != nil {
+		return "", errNotAdded
 	}
-	return strings.TrimSpace(text), err
+	return strings.TrimSpace(text), nil
 }
 
 var errNotAdded = fault.New(fault.Canceled, "nothing was added")
@@ -338,11 +355,11 @@ func (a *source) confirm(ctx context.Context, plan *serverjson.Plan, s config.Se
 	case a.next == nil:
 		return nil
 	}
-	answer, err := a.read(ctx, fmt.Sprintf("add it as %s? [y/N] ", s.ID), false)
-	if answer = strings.ToLower(answer); err == nil && answer != "y" && answer != "yes" {
+	answer, _ := a.read(ctx, fmt.Sprintf("add it as %s? [y/N] ", s.ID), false)
+	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
 		return errNotAdded
 	}
-	return err
+	return nil
 }
 
 // bundleOf is the folder of the bundle that a server of the configuration runs; "" if it runs none.

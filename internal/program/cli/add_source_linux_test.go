@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"archive/zip"
+	"crypto/sha256"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -80,6 +84,36 @@ func TestAServerThatIsNotMeantLeavesNothingBehind(t *testing.T) {
 	for _, path := range []string{"toolfit.yaml", "secrets/weather.KEY"} {
 		if _, err := os.Stat(path); err == nil {
 			t.Errorf("%s is there", path)
+		}
+	}
+}
+
+func TestABundleThatAnotherServerRunsIsNotRemoved(t *testing.T) {
+	w := newWorld(t)
+	var text strings.Builder
+	z := zip.NewWriter(&text)
+	f, err := z.Create("manifest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(f, `{"manifest_version": "0.3", "name": "w", "server": {"type": "node", "mcp_config": {"command": "node"}}}`)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	put(t, "w.mcpb", text.String())
+	dir, err := filepath.Abs(fmt.Sprintf("bundles/%x", sha256.Sum256([]byte(text.String()))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for config, want := range map[string]bool{
+		"mcpServers: {}\n": false,
+		"mcpServers: {other: {command: node, cwd: " + dir + "}}": true,
+	} {
+		os.RemoveAll(dir)
+		put(t, "toolfit.yaml", config)
+		code, shown := converse(t, w, []string{"add", "w.mcpb"}, map[string]string{"add it as w? [y/N] ": "n"})
+		if _, err := os.Stat(dir); code != 1 || (err == nil) != want {
+			t.Errorf("with %s: exit code %d, %v; shown\n%s", config, code, err, shown)
 		}
 	}
 }

@@ -68,8 +68,8 @@ func (c *command) showApproval() *cobra.Command {
 }
 
 func (c *command) printApproval(a restapi.Approval) error {
-	arguments, err := json.MarshalIndent(a.Arguments, "", "  ")
-	if err != nil {
+	var arguments strings.Builder
+	if err := printJSON(&arguments, a.Arguments); err != nil {
 		return err
 	}
 	t := terminal.Table{}
@@ -87,7 +87,7 @@ func (c *command) printApproval(a restapi.Approval) error {
 	if err := t.Print(c.env.Out); err != nil {
 		return err
 	}
-	return c.printf(nil, "arguments:\n%s\n", visible.Text(string(arguments)))
+	return c.printf(nil, "arguments:\n%s", visible.Text(arguments.String()))
 }
 
 // decideApproval is the command that approves or denies.

@@ -39,7 +39,11 @@ func (c *command) printPolicy(list restapi.PolicyList) error {
 		if r.When != "" {
 			about += "; when: " + r.When
 		}
-		t.Row(r.Name, r.Says, modeOf(r.Watch), fmt.Sprint(r.Hits), line(about))
+		hits := "-"
+		if r.Counts() {
+			hits = fmt.Sprint(r.Hits)
+		}
+		t.Row(r.Name, r.Says, modeOf(r.Watch), hits, line(about))
 	}
 	if list.ByDefault > 0 {
 		fmt.Fprintf(c.env.Err, "%s in 7 days denied because no rule allows them\n", count(int(list.ByDefault), "call"))

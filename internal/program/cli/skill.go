@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"os"
@@ -74,10 +75,18 @@ func (c *command) writeSkill(folder, name, text string) error {
 
 var notInSkillName = regexp.MustCompile(`[^0-9a-z]+`)
 
-// skillName is the name of a profile's skill: lower case letters, digits and hyphens, at most 64.
+// skillName is the name of a profile's skill: lower case letters, digits and hyphens, at most 64. Profiles that differ in other
+// letters only have skills of different names.
 func skillName(profile string) string {
-	name := strings.Trim(notInSkillName.ReplaceAllString("toolfit-"+strings.ToLower(profile), "-"), "-")
-	return strings.TrimRight(name[:min(len(name), 64)], "-")
+	if profile == "" {
+		return "toolfit"
+	}
+	full := "toolfit-" + profile
+	name := strings.Trim(notInSkillName.ReplaceAllString(strings.ToLower(full), "-"), "-")
+	if name == full && len(name) <= 64 {
+		return name
+	}
+	return fmt.Sprintf("%s-%.4x", strings.TrimRight(name[:min(len(name), 55)], "-"), sha256.Sum256([]byte(profile)))
 }
 
 // skillHow says how to call tools; %[1]s are the flags that all commands need.
@@ -120,9 +129,6 @@ func (c *command) skillText(flags askFlags, tools []restapi.Tool, list string) s
 	return b.String()
 }
 
-// plainWord is a word that a shell reads as it stands.
-var plainWord = regexp.MustCompile(`^[\w./:@%+=-]+$`)
-
 // sameFlags are the flags by which another command reaches the same tools. Secrets are none of them.
 func (c *command) sameFlags(flags askFlags) (text string) {
 	config := c.config
@@ -130,12 +136,8 @@ func (c *command) sameFlags(flags askFlags) (text string) {
 		config = path
 	}
 	for _, f := range [][2]string{{"--config", config}, {"--url", flags.url}, {"--profile", flags.profile}} {
-		switch word := f[1]; {
-		case word == "":
-		case plainWord.MatchString(word):
-			text += " " + f[0] + " " + word
-		default:
-			text += " " + f[0] + " '" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		if f[1] != "" {
+			text += " " + shellLine(f[:])
 		}
 	}
 	return text

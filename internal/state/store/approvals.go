@@ -88,6 +88,9 @@ func (s *Store) AskApproval(ctx context.Context, a Approval, most int) (standing
 		}
 		asked = n > 0
 		found, err = readRows(ctx, tx, s.scanApproval, findStanding, same...) // of two that ask at once, one has
+		if err == nil && len(found) == 0 {
+			err = fault.New(fault.Conflict, "the same call was asked about and canceled just now").WithHint("make the call again")
+		}
 		standing = firstApproval(found)
 		return err
 	})

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +58,7 @@ func TestAppsLookAndCallTheSameThroughTheGateway(t *testing.T) {
 			b.Begin(t)
 			b.Do(chromedp.EmulateViewport(900, 700), chromedp.Navigate(host))
 			b.Until("window.loaded")
+			empty := b.Picture()
 			b.Do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("void show(%q, %q, %q).catch(e => { window.failed = String(e); })", at.endpoint, at.era, at.name)))
 			b.Until("window.shown || window.failed")
 			if failed := b.Read("window.failed"); failed != "undefined" {
@@ -68,6 +70,9 @@ func TestAppsLookAndCallTheSameThroughTheGateway(t *testing.T) {
 				continue // it shows the time
 			}
 			looks = append(looks, settledPicture(t, b))
+			if bytes.Equal(looks[len(looks)-1], empty) {
+				t.Errorf("%+v: nothing is to be seen", at)
+			}
 			shown = append(shown, b.Read("window.shown"))
 		}
 		for i := range looks {
@@ -77,7 +82,7 @@ func TestAppsLookAndCallTheSameThroughTheGateway(t *testing.T) {
 			}
 		}
 		for i := range calls {
-			if calls[i] != calls[0] {
+			if calls[i] != calls[0] || !strings.Contains(calls[i], `"isError":false`) {
 				t.Errorf("%s calls %s, and through the gateway %s", tool, calls[0], calls[i])
 			}
 		}

@@ -3,6 +3,8 @@ package mcpb
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -101,14 +103,6 @@ func Parse(data []byte) (*Manifest, error) {
 	return &m, nil
 }
 
-// platform is the name of this system in manifests.
-func platform(system string) string {
-	if system == "windows" {
-		return "win32"
-	}
-	return system
-}
-
 // Read plans the server of the bundle that is unpacked at dir. Home is the user's folder.
 func Read(dir, home string) (*serverjson.Plan, error) {
 	m, err := read(dir)
@@ -132,7 +126,8 @@ func makeRunnable(root *os.Root) error {
 	if err != nil || m.Server.Type != "binary" {
 		return err
 	}
-	if err := root.Chmod(filepath.FromSlash(m.Server.Entry), 0o755); err != nil {
+	err = root.Chmod(filepath.FromSlash(m.Server.Entry), 0o755)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // another system may have it under another name, such as x.exe
 		return fault.New(fault.BadConfig, "the bundle has no program: %w", err)
 	}
 	return nil
@@ -140,7 +135,10 @@ func makeRunnable(root *os.Root) error {
 
 // Plan plans the server for a system.
 func (m *Manifest) Plan(dir, home, system string) (*serverjson.Plan, error) {
-	here := platform(system)
+	here := system // as manifests name it
+	if system == "windows" {
+		here = "win32"
+	}
 	if on := m.Compatibility.Platforms; len(on) > 0 && !slices.Contains(on, here) {
 		return nil, fault.New(fault.BadConfig, "the bundle %s is for %s, not for %s", m.Name, strings.Join(on, ", "), here)
 	}
@@ -150,7 +148,6 @@ func (m *Manifest) Plan(dir, home, system string) (*serverjson.Plan, error) {
 	if special.Args != nil {
 		start.Args = special.Args
 	}
-	start.Env = maps.Clone(start.Env)
 	if special.Env != nil {
 		start.Env = special.Env
 	}

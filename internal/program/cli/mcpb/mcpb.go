@@ -80,34 +80,39 @@ func (l limits) unpack(path, sum, folder string) (dir string, fresh bool, err er
 	if err != nil {
 		return "", false, fault.New(fault.BadConfig, "%s is not a bundle: %w", path, err)
 	}
-	return dir, true, l.place(files.File, folder, dir)
+	fresh, err = l.place(files.File, folder, dir)
+	return dir, fresh, err
 }
 
-// place writes the files into a new folder, which gets its name when it is complete.
-func (l limits) place(files []*zip.File, folder, dir string) error {
+// place writes the files into a new folder, which gets its name when it is complete. It is not fresh if somebody else was
+// faster with the same bundle.
+func (l limits) place(files []*zip.File, folder, dir string) (fresh bool, err error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return fmt.Errorf("create the folder of bundles: %w", err)
+		return false, fmt.Errorf("create the folder of bundles: %w", err)
 	}
 	part, err := os.MkdirTemp(folder, ".part-")
 	if err != nil {
-		return fmt.Errorf("create the folder of the bundle: %w", err)
+		return false, fmt.Errorf("create the folder of the bundle: %w", err)
 	}
 	defer os.RemoveAll(part)
 	root, err := os.OpenRoot(part)
 	if err != nil {
-		return fmt.Errorf("open the folder of the bundle: %w", err)
+		return false, fmt.Errorf("open the folder of the bundle: %w", err)
 	}
 	defer root.Close()
 	if err := l.write(root, files); err != nil {
-		return err
+		return false, err
 	}
 	if err := makeRunnable(root); err != nil {
-		return err
+		return false, err
 	}
 	if err := os.Rename(part, dir); err != nil {
-		return fmt.Errorf("place the bundle: %w", err)
+		if _, gone := os.Stat(dir); gone != nil {
+			return false, fmt.Errorf("place the bundle: %w", err)
+		}
+		return false, nil
 	}
-	return nil
+	return true, nil
 }
 
 func (l limits) write(root *os.Root, files []*zip.File) error {

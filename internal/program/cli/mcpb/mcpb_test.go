@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -81,6 +83,38 @@ func TestABundleIsUnpackedOnce(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(folder); len(left) != 1 {
 		t.Errorf("left over: %v", left)
+	}
+}
+
+func TestABundleIsUnpackedByManyAtOnce(t *testing.T) {
+	path := bundle(t, entry{"manifest.json", nodeManifest, 0o644}, entry{"x", strings.Repeat("x", 1<<20), 0o644})
+	folder := filepath.Join(t.TempDir(), "bundles")
+	var all sync.WaitGroup
+	var first atomic.Int32
+	for range 8 {
+		all.Go(func() {
+			dir, fresh, err := Unpack(path, "", folder)
+			if _, missing := os.Stat(filepath.Join(dir, "x")); err != nil || missing != nil {
+				t.Error(dir, err, missing)
+			}
+			if fresh {
+				first.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if left, _ := os.ReadDir(folder); len(left) != 1 || first.Load() != 1 {
+		t.Errorf("%d were the first; there is %v", first.Load(), left)
+	}
+}
+
+func TestAProgramMayHaveAnotherNameOnOtherSystems(t *testing.T) {
+	manifest := `{"manifest_version": "0.3", "name": "w", "server": {"type": "binary", "entry_point": %q, "mcp_config": {"command": "x"}}}`
+	for name, ok := range map[string]bool{"server/x": true, "../x": false, "/bin/sh": false} {
+		path := bundle(t, entry{"manifest.json", fmt.Sprintf(manifest, name), 0o644}, entry{"server/x.exe", "MZ", 0o644})
+		if _, _, err := Unpack(path, "", t.TempDir()); (err == nil) != ok {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
 

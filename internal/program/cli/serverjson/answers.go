@@ -49,28 +49,34 @@ type Plan struct {
 func (p *Plan) Fill(answers Answers) (s config.Server, open []Question, err error) {
 	f := &Filler{answers: answers, asked: map[string]bool{}}
 	s = p.Build(f)
-	for _, given := range slices.Sorted(maps.Keys(answers)) {
-		if !f.asked[given] {
-			f.fail(fault.New(fault.BadRequest, "%s does not ask for %q", p.Name, given).WithHint("it asks for: %s", strings.Join(f.names, ", ")))
+	var names []string
+	for _, q := range f.questions {
+		names = append(names, q.Name)
+		if q.Required && len(answers[q.Name]) == 0 {
+			open = append(open, q)
 		}
 	}
-	return s, f.open, f.err
+	for _, given := range slices.Sorted(maps.Keys(answers)) {
+		if !f.asked[given] {
+			f.fail(fault.New(fault.BadRequest, "%s does not ask for %q", p.Name, given).WithHint("it asks for: %s", strings.Join(names, ", ")))
+		}
+	}
+	return s, open, f.err
 }
 
-// Names are the names of all questions.
-func (p *Plan) Names() []string {
+// Questions are all questions, answered or not.
+func (p *Plan) Questions() []Question {
 	f := &Filler{asked: map[string]bool{}}
 	p.Build(f)
-	return f.names
+	return f.questions
 }
 
 // Filler answers questions while a server is made.
 type Filler struct {
-	answers Answers
-	asked   map[string]bool
-	names   []string // in the order asked
-	open    []Question
-	err     error // the first
+	answers   Answers
+	asked     map[string]bool
+	questions []Question // in the order asked
+	err       error      // the first
 }
 
 // Piece is a part of a value. What a person gave may refer to variables and files; all else is literal.
@@ -90,10 +96,7 @@ func (f *Filler) Ask(q Question) (values []Piece) {
 	given := f.answers[q.Name]
 	if !f.asked[q.Name] {
 		f.asked[q.Name] = true
-		f.names = append(f.names, q.Name)
-		if q.Required && len(given) == 0 {
-			f.open = append(f.open, q)
-		}
+		f.questions = append(f.questions, q)
 	}
 	if len(given) > 1 && !q.Many {
 		f.fail(fault.New(fault.BadRequest, "%s takes one value", q.Name))
@@ -144,13 +147,15 @@ func (q Question) Check(value string) (string, error) {
 	return value, nil
 }
 
-// maxValue is the longest value that strangers may write into the configuration.
+// maxValue is the longest value that strangers may write into the configuration, and the most pieces of one: a few
+// kilobytes can ask for gigabytes.
 const maxValue = 4096
 
 // Join returns the pieces as one value of the configuration. No text of strangers becomes a reference in it, whatever
 // stands beside it.
 func (f *Filler) Join(pieces ...Piece) string {
 	var out string
+	many := len(pieces) > maxValue
 	for len(pieces) > 0 {
 		if pieces[0].Own {
 			out += pieces[0].Text
@@ -158,12 +163,13 @@ func (f *Filler) Join(pieces ...Piece) string {
 			continue
 		}
 		var literal string
-		for len(pieces) > 0 && !pieces[0].Own {
+		for len(pieces) > 0 && !pieces[0].Own && len(literal) <= maxValue {
 			literal += pieces[0].Text
 			pieces = pieces[1:]
 		}
-		if len(literal) > maxValue || strings.ContainsFunc(literal, unicode.IsControl) {
+		if many || len(literal) > maxValue || strings.ContainsFunc(literal, unicode.IsControl) {
 			f.fail(fault.New(fault.BadConfig, "the value %.40q is longer than %d bytes or has control characters", literal, maxValue))
+			return ""
 		}
 		if len(pieces) > 0 && strings.HasSuffix(literal, "$") || strings.HasSuffix(out, "$") && strings.HasPrefix(literal, "{") {
 			f.fail(fault.New(fault.BadConfig, "%.40q has a \"$\" beside a value, which cannot be written", literal))

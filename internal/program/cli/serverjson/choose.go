@@ -86,9 +86,8 @@ func (d *Document) ways() string {
 
 // run plans to run a package.
 func (p *Plan) run(k *Package) error {
-	bad := fault.New(fault.BadConfig, "%s: %q %q is not a package of the kind %s with a version", p.Name, k.Identifier, k.Version, k.Kind)
 	if !identifiers[k.Kind].MatchString(k.Identifier) || k.Version != "" && !version.MatchString(k.Version) {
-		return bad
+		return fault.New(fault.BadConfig, "%s: %q %q is not a package of the kind %s with a version", p.Name, k.Identifier, k.Version, k.Kind)
 	}
 	if k.Kind == "mcpb" {
 		if !digest.MatchString(k.SHA256) {
@@ -162,19 +161,20 @@ func (p *Plan) connect(remotes []Remote) error {
 	if r.Type != "streamable-http" && r.Type != "sse" {
 		return fault.New(fault.BadConfig, "%s: the transport %q of its remote is not known", p.Name, r.Type)
 	}
-	u, err := url.Parse(hole.ReplaceAllString(r.URL, "x"))
+	u, err := url.Parse(hole.ReplaceAllString(r.URL, "0")) // which may stand for a port
 	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !guard.IsLoopback(u.Hostname())) {
 		return fault.New(fault.BadConfig, "%s: %q is not an https address", p.Name, r.URL)
+	}
+	for name, in := range r.Variables {
+		in.Required = in.Required || in.Default == "" // there is no address without it
+		r.Variables[name] = in
 	}
 	p.Build = func(f *Filler) config.Server {
 		s := config.Server{Headers: f.pairs(r.Headers)}
 		if r.Type == "sse" {
 			s.Type = r.Type
 		}
-		address, ok := f.expand(r.URL, r.Variables)
-		if !ok && len(f.open) == 0 {
-			f.fail(fault.New(fault.BadRequest, "the address %s needs a value for each variable", r.URL))
-		}
+		address, _ := f.expand(r.URL, r.Variables)
 		s.URL = f.Join(address...)
 		return s
 	}

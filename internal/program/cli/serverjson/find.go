@@ -44,25 +44,21 @@ func IsURL(source string) bool {
 // Find looks a server up: in a registry at a URL, in a folder of server.json files, or in one file. Without a version it is the
 // latest of a registry, and the only one of a folder.
 func Find(ctx context.Context, client *http.Client, from, server, at string) (*Document, error) {
-	doc, err := find(ctx, client, from, server, at)
-	switch {
-	case err != nil:
-		return nil, err
-	case doc.Name != server || at != "" && doc.Version != at:
-		return nil, fault.New(fault.NotFound, "%s has %s %s, not %s %s", from, doc.Name, doc.Version, server, at)
+	const latest = "latest"
+	if at == latest {
+		at = ""
 	}
-	return doc, nil
-}
-
-func find(ctx context.Context, client *http.Client, from, server, at string) (*Document, error) {
+	place := from
 	if IsURL(from) {
-		return Read(ctx, client, strings.TrimRight(from, "/")+"/v0.1/servers/"+url.PathEscape(server)+"/versions/"+
-			url.PathEscape(cmp.Or(at, "latest")))
-	}
-	if info, err := os.Stat(from); err == nil && info.IsDir() {
+		place = strings.TrimRight(from, "/") + "/v0.1/servers/" + url.PathEscape(server) + "/versions/" + url.PathEscape(cmp.Or(at, latest))
+	} else if info, err := os.Stat(from); err == nil && info.IsDir() {
 		return inFolder(from, server, at)
 	}
-	return Read(ctx, client, from)
+	doc, err := Read(ctx, client, place)
+	if err == nil && (doc.Name != server || at != "" && doc.Version != at) {
+		return nil, fault.New(fault.NotFound, "%s has %s %s, not %s %s", from, doc.Name, doc.Version, server, at)
+	}
+	return doc, err
 }
 
 // Read reads the server.json at a path or URL.

@@ -57,6 +57,8 @@ func TestServersAreFound(t *testing.T) {
 	for _, one := range []struct{ from, name, version, want string }{
 		{web, "io.github.acme/weather", "", "2.0.0"},
 		{web + "/", "io.github.acme/weather", "1.0.0", "1.0.0"},
+		{web, "io.github.acme/weather", "latest", "2.0.0"},
+		{dir, "io.github.acme/single", "latest", "3.0.0"},
 		{web, "io.github.acme/weather", "9", "has no such server or version"},
 		{web, "a.b/other", "", "not a.b/other"},
 		{web, "a.b/large", "", "larger than 1 MB"},

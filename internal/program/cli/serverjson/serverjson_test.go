@@ -96,6 +96,9 @@ func TestServersAreMadeAsTheirDocumentsSay(t *testing.T) {
 			Wish{}, Answers{"tenant": {"blue"}, "token": {"${TOKEN}"}},
 			"https://blue.example.com/{other} | Authorization=Bearer ${TOKEN}",
 		},
+		"a port is a variable, too": {
+			`"remotes": [{"type": "streamable-http", "url": "http://localhost:{port}/mcp", "variables": {"port": {"default": 9000}}}]`,
+			Wish{}, nil, "http://localhost:9000/mcp"},
 		"what strangers write refers to nothing of ours": {
 			`"packages": [{"registryType": "npm", "identifier": "weather", "version": "1", "packageArguments": [{"type": "positional",
 				"value": "${HOME}"}],
@@ -138,6 +141,8 @@ func TestHostileDocumentsAreRefused(t *testing.T) {
 		"control characters":          fmt.Sprintf(value, `a\u001bb`),
 		"several lines":               fmt.Sprintf(value, `a\nb`),
 		"very long values":            fmt.Sprintf(value, strings.Repeat("x", 5000)),
+		"values that multiply": fmt.Sprintf(value, strings.Repeat("{a}", 100_000)+`", "variables": {"a": {"default": "`+
+			strings.Repeat("x", 400_000)+`"}}, "hint": "`),
 		"runtime arguments for some other": `"packages": [{"registryType": "npm", "identifier": "x", "runtimeHint": "sh",
 			"runtimeArguments": [{"type": "positional", "value": "-c"}]}]`,
 	} {
@@ -217,6 +222,11 @@ func TestAnswersAreChecked(t *testing.T) {
 	if got, _, err := made(t, ways, Wish{}, Answers{"mode": {"one", "two"}}); err == nil {
 		t.Errorf("two values for one: got %s", got)
 	}
+	often := `"packages": [{"registryType": "npm", "identifier": "a", "environmentVariables": [{"name": "A", "value": "` +
+		strings.Repeat("{x}", 100_000) + `", "variables": {"x": {}}}]}]`
+	if got, _, err := made(t, often, Wish{}, Answers{"x": {"y"}}); err == nil {
+		t.Errorf("one value very often: got %d bytes", len(got))
+	}
 }
 
 func TestRequiredValuesWithoutAnswersAreListed(t *testing.T) {
@@ -225,11 +235,13 @@ func TestRequiredValuesWithoutAnswersAreListed(t *testing.T) {
 			"isRequired": true}],
 		"environmentVariables": [{"name": "KEY", "isRequired": true, "isSecret": true, "description": "the key"},
 			{"name": "LOG"}]}]`, Wish{}, nil)
+	_, address, _ := made(t, `"remotes": [{"type": "sse", "url": "https://{tenant}.example.com", "variables": {"tenant": {}}}]`, Wish{}, nil)
+	open = append(open, address...)
 	var names []string
 	for _, q := range open {
 		names = append(names, q.Name+strings.Join(q.Default, ""))
 	}
-	if got := strings.Join(names, " "); err != nil || got != "KEY dir/tmp argument2" {
+	if got := strings.Join(names, " "); err != nil || got != "KEY dir/tmp argument2 tenant" {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
@@ -249,8 +261,8 @@ func FuzzServerJSON(f *testing.F) {
 			return
 		}
 		answers := Answers{}
-		for _, name := range plan.Names() {
-			answers[name] = []string{"{file:own}"}
+		for _, q := range plan.Questions() {
+			answers[q.Name] = []string{"{file:own}"}
 		}
 		s, _, err := plan.Fill(answers)
 		if err != nil {
