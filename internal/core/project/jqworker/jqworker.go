@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rlimit"
 	"github.com/toolfit/toolfit/internal/base/share"
 	"github.com/toolfit/toolfit/internal/core/project"
 )
@@ -102,7 +103,7 @@ func (r *Runner) child(ctx context.Context, program string, value []byte) ([]byt
 	cmd.Stdin = io.MultiReader(bytes.NewReader(first), strings.NewReader("\n"), bytes.NewReader(value))
 	cmd.Stdout = out
 	cmd.WaitDelay = time.Second
-	isolate(cmd)
+	rlimit.EndWithParent(cmd)
 	err = cmd.Run()
 	switch exit := (*exec.ExitError)(nil); {
 	case errors.Is(context.Cause(ctx), context.Canceled):
@@ -111,7 +112,7 @@ func (r *Runner) child(ctx context.Context, program string, value []byte) ([]byt
 		return nil, fault.New(fault.TooLarge, "the jq program's output is larger than %d bytes", r.opts.Output)
 	case err == nil:
 		return out.taken, nil
-	case ctx.Err() != nil || errors.As(err, &exit) && workedTooLong(exit):
+	case ctx.Err() != nil || errors.As(err, &exit) && rlimit.Killed(exit):
 		return nil, fault.New(fault.TooLarge, "the jq program ran longer than %s", r.opts.Time)
 	case errors.As(err, &exit) && exit.ExitCode() == exitProgram:
 		return nil, fault.New(fault.BadRequest, "%s", out.taken)

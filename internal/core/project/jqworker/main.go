@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 
+	"github.com/toolfit/toolfit/internal/base/rlimit"
 	"github.com/toolfit/toolfit/internal/core/project"
 )
 
@@ -29,7 +31,11 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 	if err := json.Unmarshal(line, &h); err != nil {
 		return fail(stdout, fmt.Errorf("read the program: %w", err))
 	}
-	if err := errors.Join(limitMemory(h.Memory), limitTime(h.Time)); err != nil {
+	debug.SetGCPercent(50) // a soft limit would only make a bomb burn slowly, collecting again and again
+	switch err := errors.Join(rlimit.Memory(h.Memory), rlimit.CPU(h.Time)); {
+	case errors.Is(err, errors.ErrUnsupported): // without a limit that holds, a program could take all there is
+		return fail(stdout, errors.New("jq programs of callers run on Linux only; use fields instead"))
+	case err != nil:
 		return fail(stdout, fmt.Errorf("limit the process: %w", err))
 	}
 	program, err := project.CompileJQ(h.Program)

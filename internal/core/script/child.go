@@ -1,0 +1,241 @@
+package script
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rlimit"
+	"github.com/toolfit/toolfit/internal/base/sandbox"
+)
+
+// startWithin is how long a child may take until it is ready: the machine may be busy.
+const startWithin = 30 * time.Second
+
+// child is a process that runs one script.
+type child struct {
+	cmd   *exec.Cmd
+	in    *os.File
+	out   *bufio.Reader
+	pipe  *os.File // below out
+	said  *head    // on its standard error
+	ended chan struct{}
+	err   error // once it has ended
+
+	once  sync.Once
+	cause error // why we killed it
+}
+
+// spawn starts a child.
+func (r *Runner) spawn() (*child, error) {
+	theirs, in, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer theirs.Close()
+	pipe, out, err := os.Pipe()
+	if err != nil {
+		in.Close()
+		return nil, err
+	}
+	defer out.Close()
+	c := &child{in: in, pipe: pipe, out: bufio.NewReaderSize(pipe, 64<<10), said: &head{}, ended: make(chan struct{})}
+	c.cmd = exec.Command(r.exe, Argument)
+	c.cmd.Env = []string{"GOMAXPROCS=1", "GOTRACEBACK=none", "TZ=UTC"} // inherits nothing
+	c.cmd.Dir = "/"
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = theirs, out, c.said
+	c.cmd.WaitDelay = time.Second
+	if _, err := sandbox.Way(false); err == nil {
+		if err := (&sandbox.Rules{}).Confine(c.cmd, os.DevNull); err != nil { // which is all that it can write
+			in.Close()
+			pipe.Close()
+			return nil, err
+		}
+	}
+	rlimit.EndWithParent(c.cmd)
+	if err := c.cmd.Start(); err != nil {
+		in.Close()
+		pipe.Close()
+		return nil, err
+	}
+	go func() {
+		c.err = c.cmd.Wait()
+		close(c.ended)
+	}()
+	return c, nil
+}
+
+// ready starts a child and waits until a script can be given to it.
+func (r *Runner) ready(ctx context.Context) (*child, error) {
+	c, err := r.spawn()
+	if err != nil {
+		return nil, cannotStart(err)
+	}
+	r.mu.Lock()
+	r.children[c] = true
+	closed := r.closed
+	r.mu.Unlock()
+	if closed {
+		c.kill(errClosed)
+	}
+	stop := context.AfterFunc(ctx, func() { c.kill(fault.New(fault.Canceled, "the script was canceled")) })
+	defer stop()
+	timer := time.AfterFunc(startWithin, func() { c.kill(cannotStart(fmt.Errorf("not ready after %s", startWithin))) })
+	defer timer.Stop()
+	m, err := readMessage(c.out, 0)
+	if err == nil && m.Kind != kindReady {
+		err = fmt.Errorf("it says %.20q", m.Kind)
+	}
+	if err != nil {
+		r.forget(c)
+		c.kill(cannotStart(err))
+		c.close()
+		return nil, c.cause
+	}
+	return c, nil
+}
+
+func cannotStart(err error) error {
+	return fault.New(fault.Internal, "the process for the script did not start").Because(err)
+}
+
+// take returns a child that is ready, and has others made ready meanwhile.
+func (r *Runner) take(ctx context.Context) (*child, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, errClosed
+	}
+	var c *child
+	for len(r.warm) > 0 && c == nil {
+		c, r.warm = r.warm[0], r.warm[1:]
+		select {
+		case <-c.ended: // by itself, or somebody else killed it
+			delete(r.children, c)
+			c.release()
+			c = nil
+		default:
+		}
+	}
+	if r.cool == nil {
+		r.cool = time.AfterFunc(r.idle, r.coolDown)
+	}
+	r.cool.Reset(r.idle)
+	for ; len(r.warm)+r.starting < r.opts.Warm; r.starting++ {
+		r.busy.Go(r.warmUp)
+	}
+	if c != nil {
+		return c, nil
+	}
+	r.mu.Unlock()
+	defer r.mu.Lock()
+	return r.ready(ctx)
+}
+
+// warmUp keeps a child in advance. One that does not start is no loss: the next script says so.
+func (r *Runner) warmUp() {
+	c, err := r.ready(context.Background())
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.starting--
+	if err == nil && !r.closed {
+		r.warm = append(r.warm, c)
+	}
+}
+
+// coolDown ends what is kept in advance.
+func (r *Runner) coolDown() {
+	r.mu.Lock()
+	warm := r.warm
+	r.warm = nil
+	for _, c := range warm {
+		delete(r.children, c)
+	}
+	r.mu.Unlock()
+	for _, c := range warm {
+		c.kill(errClosed)
+		c.close()
+	}
+}
+
+func (r *Runner) forget(c *child) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.children, c)
+	r.warm = slices.DeleteFunc(r.warm, func(w *child) bool { return w == c })
+}
+
+// kill ends the child. The first cause counts.
+func (c *child) kill(cause error) {
+	c.once.Do(func() {
+		c.cause = cause
+		c.cmd.Process.Kill() // an error says that it has ended
+	})
+}
+
+// close waits until a killed child is gone.
+func (c *child) close() {
+	<-c.ended
+	c.release()
+}
+
+func (c *child) release() {
+	c.in.Close()
+	c.pipe.Close()
+}
+
+// why explains why the conversation with the child broke off.
+func (c *child) why(err error, opts *Options) error {
+	var said faulty
+	switch {
+	case errors.As(err, &said) && said == outOfMemory:
+		return tooMuch(opts.Memory)
+	case errors.As(err, &said):
+		return fault.New(fault.TooLarge, "%s", string(said))
+	}
+	select { // one that ends by itself says more by how it does
+	case <-c.ended:
+	case <-time.After(time.Second):
+	}
+	broke := fault.New(fault.Internal, "the process of the script failed").Because(err)
+	c.kill(broke)
+	<-c.ended
+	var exit *exec.ExitError
+	switch {
+	case c.cause != error(broke):
+		return c.cause
+	case !errors.As(c.err, &exit):
+		return broke
+	case rlimit.Killed(exit) && exit.UserTime()+exit.SystemTime() >= opts.CPU:
+		return tooLong(opts.CPU)
+	case rlimit.Killed(exit), c.said.has("out of memory", "cannot allocate memory", "stack exceeds"):
+		return tooMuch(opts.Memory)
+	}
+	return broke.Because(fmt.Errorf("%w: %w: %s", err, c.err, c.said.text))
+}
+
+func tooMuch(most int64) error {
+	return fault.New(fault.TooLarge, "the script took more than %d MiB of memory", most>>20).
+		WithHint("read less at a time, and keep only what the result needs")
+}
+
+// head keeps the first bytes that are written to it.
+type head struct{ text []byte }
+
+func (h *head) Write(p []byte) (int, error) {
+	h.text = append(h.text, p[:min(len(p), 1000-len(h.text))]...)
+	return len(p), nil
+}
+
+// has reports whether one of the words is in it.
+func (h *head) has(words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(string(h.text), w) })
+}
