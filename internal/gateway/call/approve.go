@@ -91,7 +91,7 @@ func (r *recording) passed(ctx context.Context) error {
 		w.Body = body
 		w.For = store.ForServer
 		w.Message = ""
-		w.Again = r.entry.ReadOnly() || r.entry.Idempotent() // a fallback may be neither
+		w.Again = again(r.entry) // a fallback may be no such tool
 	})
 	return err
 }

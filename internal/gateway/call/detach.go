@@ -254,7 +254,7 @@ func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) 
 	now := c.opts.Now().Truncate(time.Microsecond) // as it is stored
 	w := store.Waiting{
 		ID: r.call.ID, Owner: r.call.Principal, Profile: r.call.Profile, Server: e.Server, Tool: e.Name,
-		State: store.Working, For: store.ForServer, Again: e.ReadOnly() || e.Idempotent() || (&sent{entry: e}).runs(),
+		State: store.Working, For: store.ForServer, Again: again(e),
 		Created: now, Updated: now, Expires: now.Add(max(c.opts.Retain(), longestWait)), Body: body,
 	}
 	if r.heard != nil {
@@ -279,6 +279,9 @@ func (r *recording) detach(ctx context.Context, cancel context.CancelCauseFunc) 
 	r.live = live
 	return true
 }
+
+// again tells whether a call may be made again that the server may have got: scripts know what they have done.
+func again(e *catalog.Entry) bool { return e.ReadOnly() || e.Idempotent() || (&sent{entry: e}).runs() }
 
 // answered stores how a detached call ended, for whoever collects it.
 func (r *recording) answered(ctx context.Context, res *Result, err error) {

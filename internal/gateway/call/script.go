@@ -31,7 +31,6 @@ type ScriptRuns interface {
 // Limits of a run, beside those of the engine.
 const (
 	maxParallel = 8                // calls at a time
-	maxAnswer   = 32 << 20         // bytes of a result
 	maxIdle     = 10 * time.Second // how long the engine waits for answers; then it is started anew for them
 )
 

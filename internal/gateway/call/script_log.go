@@ -317,8 +317,6 @@ func thrownBy(f finished) *script.Thrown {
 		return nil
 	case f.res.Kind == upstream.InputRequired:
 		return &script.Thrown{Name: "ToolError", Message: "the server asks something, and nothing is kept here to go on with it"}
-	case len(f.res.Raw) > maxAnswer:
-		return &script.Thrown{Name: "ToolError", Message: "the result has more than 32 MB", Code: string(fault.TooLarge), Hint: "ask for less"}
 	case isToolError(f.res.Raw):
 		text := strings.TrimSpace(project.Text(f.res.Raw))
 		return &script.Thrown{Name: "ToolError", Message: text, Code: outcomeToolError, Content: rawjson.Get(f.res.Raw, "content")}

@@ -11,6 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/browsertest/trial"
 	"github.com/toolfit/toolfit/internal/core/project/jqworker"
+	"github.com/toolfit/toolfit/internal/core/script"
 	"github.com/toolfit/toolfit/internal/entrance/mcpserver"
 	"github.com/toolfit/toolfit/internal/gateway/approval"
 	"github.com/toolfit/toolfit/internal/gateway/call"
@@ -50,6 +51,7 @@ type gateway struct {
 	front    *mcpserver.Server
 	meaning  *meaning.Model
 	lab      *trial.Lab
+	scripts  *script.Runner // nil: there is no program to start
 }
 
 // startServers starts the pool of servers and loads their tools.
@@ -124,11 +126,14 @@ func (a *App) startCalls() error {
 		Replica:  a.self.ID(), Lease: a.opts.Lease, Logger: a.log,
 	})
 	a.desk = a.newDesk()
+	if a.opts.Program != "" {
+		a.scripts = script.New(a.opts.Program, nil)
+	}
 	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{
 		Own: own, FindElements: a.describes, SignIn: a.askToSignIn, Approve: a.desk.Approve, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
 		Results: a.Store, Retain: func() time.Duration { return a.Config().StoredResults.Retain }, JQ: a.jq(),
 		PastResults: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Background: a.work.Go, Redact: a.secrets.redact,
-		Waiting: a.Waiting, Trace: a.trace, Count: access.NewLimits(a.Store, a.log).Count,
+		Scripts: a.scripts, ScriptRuns: a.Store, Waiting: a.Waiting, Trace: a.trace, Count: access.NewLimits(a.Store, a.log).Count,
 	})
 	a.lab = a.newLab()
 	a.front = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{
@@ -145,6 +150,9 @@ func (g *gateway) close() {
 	g.sessions.Close()
 	g.passed.Close()
 	g.Waiting.Close()
+	if g.scripts != nil {
+		g.scripts.Close()
+	}
 	g.front.Close()
 	g.Pool.Close()
 	g.meaning.Close()
