@@ -78,6 +78,7 @@ type Caller struct {
 	followed *lru[followed]           // by session
 	pages    *lru[map[string]written] // by session
 	counts   ruleCounts
+	idle     time.Duration // see scriptIdle
 }
 
 // OwnTool carries out a call of one of our own tools. The arguments match its schema.
@@ -119,7 +120,7 @@ type Options struct {
 
 // New makes a Caller; nil options are the defaults.
 func New(tools Viewer, servers Sender, log Recorder, opts *Options) *Caller {
-	c := &Caller{tools: tools, servers: servers, log: log}
+	c := &Caller{tools: tools, servers: servers, log: log, idle: scriptIdle}
 	if opts != nil {
 		c.opts = *opts
 	}

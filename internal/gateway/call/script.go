@@ -31,7 +31,7 @@ type ScriptRuns interface {
 // Limits of a run, beside those of the engine.
 const (
 	maxParallel = 8                // calls at a time
-	maxIdle     = 10 * time.Second // how long the engine waits for answers; then it is started anew for them
+	scriptIdle  = 10 * time.Second // how long the engine waits for answers; then it is started anew for them
 )
 
 // run is a script while it runs. What it has called is in its log: to go on after a pause, the script is run from the beginning,
@@ -52,6 +52,7 @@ type run struct {
 	answers json.RawMessage // of the client, to what calls have asked
 	blocked error           // a call needs a person, who cannot be asked here
 	printed strings.Builder // in this pass
+	unsaved error           // why a call could not be noted
 }
 
 // RunBody is what is stored of a run.
@@ -73,6 +74,9 @@ func (c *Caller) runScript(ctx context.Context, s *sent, req *Request, rec *reco
 	if err := r.read(ctx); err != nil {
 		return upstream.Outcome{}, err
 	}
+	if err := r.open(ctx); err != nil {
+		return upstream.Outcome{}, err
+	}
 	rec.sends(s, req)
 	switch after := c.detachAfter(s, req); {
 	case rec.live != nil:
@@ -83,9 +87,6 @@ func (c *Caller) runScript(ctx context.Context, s *sent, req *Request, rec *reco
 	case after > 0:
 		timer := time.AfterFunc(rec.left(after), func() { rec.Slow(rec.stop) })
 		defer timer.Stop()
-	}
-	if err := r.open(ctx); err != nil {
-		return upstream.Outcome{}, err
 	}
 	calls, cancel := context.WithCancel(ctx)
 	defer cancel() // those that the script did not wait for
@@ -183,6 +184,7 @@ func (r *run) save(ctx context.Context, state store.ScriptState) (err error) {
 
 // pause ends the pass of a script that waits for a person. The same call, or the answers, go on with it.
 func (r *run) pause(ctx context.Context) (upstream.Outcome, error) {
+	r.rec.ended()
 	if err := r.save(ctx, store.ScriptPaused); err != nil {
 		return upstream.Outcome{}, err
 	}
@@ -204,6 +206,10 @@ func (r *run) pause(ctx context.Context) (upstream.Outcome, error) {
 
 // end makes what the script returned, threw and printed its result.
 func (r *run) end(ctx context.Context, turn script.Turn, err error) (upstream.Outcome, error) {
+	r.rec.ended()
+	if r.unsaved != nil {
+		r.rec.warn("calls of the script are not stored: " + fault.As(r.unsaved).Message)
+	}
 	if r.rec.live != nil && ctx.Err() != nil && r.rec.live.Left() {
 		return upstream.Outcome{}, err // another gateway goes on with it
 	}

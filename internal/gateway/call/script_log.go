@@ -71,7 +71,7 @@ func (r *run) pass(ctx, calls context.Context) (script.Turn, error) {
 			return turn, err
 		}
 		if next == len(r.Order) {
-			if err := r.wait(ctx, calls, time.After(maxIdle)); err != nil {
+			if err := r.wait(ctx, calls, time.After(r.c.idle)); err != nil {
 				return turn, err
 			}
 		}
@@ -146,14 +146,21 @@ func (r *run) wait(ctx, making context.Context, idle <-chan time.Time) error {
 		}
 		select {
 		case f := <-r.results:
+			if ctx.Err() != nil && f.err != nil { // it failed for that reason, which another gateway may not have
+				return canceledScript(ctx)
+			}
 			r.finish(ctx, f)
 		case <-idle:
 			return errIdle
 		case <-ctx.Done():
-			return fault.New(fault.Canceled, "the script was canceled: %w", fault.Plain(context.Cause(ctx)))
+			return canceledScript(ctx)
 		}
 	}
 	return nil
+}
+
+func canceledScript(ctx context.Context) error {
+	return fault.New(fault.Canceled, "the script was canceled: %w", fault.Plain(context.Cause(ctx)))
 }
 
 // make makes a call.
@@ -299,7 +306,7 @@ func (r *run) finish(ctx context.Context, f finished) {
 	r.Order = append(r.Order, f.seq)
 	if e.Sent {
 		if err := r.save(ctx, store.ScriptRunning); err != nil {
-			r.rec.warn("a call of the script is not stored: " + fault.As(err).Message)
+			r.unsaved = err
 		}
 	}
 }
