@@ -14,8 +14,6 @@ type Program struct {
 	cmd  *exec.Cmd
 	job  syscall.Handle // the system ends everything in it when its last handle is closed, even by our death
 	once sync.Once
-
-	temporary string
 }
 
 var (
@@ -52,9 +50,9 @@ func newJob() (syscall.Handle, error) {
 	return syscall.Handle(job), nil
 }
 
-// Start starts the program of cmd. Console signals for us do not reach it. The temporary folder,
-// unless it is "", is removed when everything has ended.
-func Start(cmd *exec.Cmd, temporary string) (*Program, error) {
+// Start starts the program of cmd. Console signals for us do not reach it. There is never a temporary
+// folder: there is no sandbox on Windows.
+func Start(cmd *exec.Cmd, _ string) (*Program, error) {
 	job, err := newJob()
 	if err != nil {
 		return nil, err
@@ -64,7 +62,7 @@ func Start(cmd *exec.Cmd, temporary string) (*Program, error) {
 		syscall.CloseHandle(job)
 		return nil, &StartError{err.Error()}
 	}
-	p := &Program{cmd: cmd, job: job, temporary: temporary}
+	p := &Program{cmd: cmd, job: job}
 	cmd.Process.WithHandle(func(process uintptr) {
 		// It fails only for one that has ended. What the program starts is in the job by itself.
 		assignProcessToJobObject.Call(uintptr(job), process)
@@ -89,6 +87,5 @@ func (p *Program) Kill() { p.once.Do(func() { syscall.CloseHandle(p.job) }) }
 func (p *Program) Wait() error {
 	err := p.cmd.Wait()
 	p.Kill()
-	os.RemoveAll(p.temporary)
 	return err
 }

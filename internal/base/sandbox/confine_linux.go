@@ -136,6 +136,15 @@ func become(text string, command []string) error {
 
 // dropCapabilities leaves root nothing but the right to use files of others.
 func dropCapabilities() error {
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var caps [2]unix.CapUserData
+	if err := unix.Capget(&head, &caps[0]); err != nil {
+		return fmt.Errorf("read capabilities: %w", err)
+	}
+	caps[0].Inheritable, caps[1].Inheritable = 0, 0 // what a program inherits is not bounded, and what is ambient ends with it
+	if err := unix.Capset(&head, &caps[0]); err != nil {
+		return fmt.Errorf("give up inherited capabilities: %w", err)
+	}
 	for c := uintptr(0); c <= 63; c++ {
 		if has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0); err != nil {
 			return nil // c is the first that the system does not have

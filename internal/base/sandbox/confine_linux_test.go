@@ -53,8 +53,8 @@ func tryWithoutLandlock() {
 
 // place is where the program finds things.
 type place struct {
-	Home, Read, Write, TCP, UDP, Unix string
-	Parent                            int
+	Home, Read, Write, TCP, UDP, Unix, Datagrams string
+	Parent                                       int
 }
 
 // attempts are what the program tries.
@@ -90,6 +90,13 @@ var attempts = map[string]func(p place) error{
 	},
 	"connect to a socket in the file system": func(p place) error { return dial("unix", p.Unix) },
 	"connect to an abstract socket":          func(p place) error { return dial("unix", "@"+filepath.Base(p.Home)) },
+	"send from one of a pair of sockets": func(p place) error {
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		return unix.Sendto(pair[0], []byte("x"), 0, &unix.SockaddrUnix{Name: p.Datagrams})
+	},
 
 	"connect by TCP":   func(p place) error { return dial("tcp", p.TCP) },
 	"send by UDP":      func(p place) error { return dial("udp", p.UDP) },
@@ -118,7 +125,7 @@ var (
 		"read a secret", "read it by a link", "list the home", "write a new file", "change a file", "empty a file", "remove a file",
 		"move a file away", "link a file", "run a file", "write where it reads", "make a device", "see a command line", "trace another",
 		"kill another", "mount", "use a keyring", "use io_uring", "connect to a socket in the file system", "connect to an abstract socket",
-		"use a raw socket", "use vsock",
+		"send from one of a pair of sockets", "use a raw socket", "use vsock",
 	}
 	netFails = []string{"connect by TCP", "send by UDP"}
 )
@@ -202,12 +209,17 @@ func newPlace(t *testing.T) place {
 			p.TCP = l.Addr().String()
 		}
 	}
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	p.Datagrams = filepath.Join(p.Write, "d")
+	for network, address := range map[string]string{"udp": "127.0.0.1:0", "unixgram": p.Datagrams} {
+		c, err := net.ListenPacket(network, address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		if network == "udp" {
+			p.UDP = c.LocalAddr().String()
+		}
 	}
-	t.Cleanup(func() { c.Close() })
-	p.UDP = c.LocalAddr().String()
 	return p
 }
 
@@ -338,6 +350,36 @@ func TestAProgramThatCannotBeRunIsToldOnStandardError(t *testing.T) {
 	}
 	out, err := cmd.CombinedOutput()
 	if want := fmt.Sprintf("toolfit cannot start the sandbox: %s: exec format error\n", path); err == nil || string(out) != want {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// Some runners of containers give root capabilities that programs inherit, whatever their bounds are.
+func TestCapabilitiesThatAreInheritedAreGivenUp(t *testing.T) {
+	needLandlock(t)
+	if os.Geteuid() != 0 {
+		t.Skip("only root has capabilities to give up")
+	}
+	runtime.LockOSThread() // never unlocked: the thread ends with the test
+	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var caps [2]unix.CapUserData
+	if err := unix.Capget(&head, &caps[0]); err != nil {
+		t.Fatal(err)
+	}
+	for i := range caps {
+		caps[i].Inheritable = caps[i].Permitted
+	}
+	if err := unix.Capset(&head, &caps[0]); err != nil {
+		t.Skip(err)
+	}
+	p := newPlace(t)
+	cmd := exec.Command("grep", "CapPrm", "/proc/self/status")
+	cmd.Env = []string{"HOME=" + p.Home, "PATH=/usr/bin:/bin"}
+	if err := (&Rules{Net: true}).Confine(cmd, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.CombinedOutput()
+	if want := fmt.Sprintf("CapPrm:\t%016x\n", 1<<unix.CAP_DAC_OVERRIDE); err != nil || string(out) != want {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -21,12 +21,13 @@ const (
 	numberAt = 0
 	kindAt   = 4
 	firstAt  = 16
+	secondAt = 24
 )
 
 // filterCalls refuses this thread system calls that reach around Landlock. Sockets are those of
 // networks alone: Landlock does not know the sockets in the file system, such as Docker's, and
 // network namespaces do not separate them. A pair of sockets, as between a program and its
-// child, is another call.
+// child, is another call, and allowed unless it is for datagrams: these can be sent to anybody.
 func filterCalls(net bool) error {
 	code := func(c uint16, k uint32, yes, no uint8) unix.SockFilter {
 		return unix.SockFilter{Code: c, Jt: yes, Jf: no, K: k}
@@ -46,6 +47,13 @@ func filterCalls(net bool) error {
 	for _, call := range refused {
 		program = append(program, each(call, fail(unix.ENOSYS))...)
 	}
+	pair := []unix.SockFilter{load(secondAt), code(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, 0xf, 0, 0)} // the rest are flags
+	for _, kind := range []uint32{unix.SOCK_STREAM, unix.SOCK_SEQPACKET} {
+		pair = append(pair, each(kind, unix.SECCOMP_RET_ALLOW)...)
+	}
+	pair = append(pair, end(fail(unix.EACCES)))
+	program = append(program, code(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.SYS_SOCKETPAIR, 0, uint8(len(pair))))
+	program = append(program, pair...)
 	program = append(program, code(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, unix.SYS_SOCKET, 1, 0), end(unix.SECCOMP_RET_ALLOW), load(firstAt))
 	families := []uint32{unix.AF_NETLINK} // which tells a program its own addresses
 	if net {

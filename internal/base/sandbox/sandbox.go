@@ -63,26 +63,28 @@ func (r *Rules) grants(program, cwd string, env []string) (read, write []string,
 	if dir, err := os.UserHomeDir(); err == nil {
 		private = append(private, dir)
 	}
+	private = append(private, resolved(private)...) // /home may be a link
 	if r.Preset != "" && !filepath.IsAbs(home) {
 		return nil, nil, fmt.Errorf("the preset %s of its sandbox needs the variable HOME", r.Preset)
 	}
 	write = append(write, caches(r.Preset, home, env)...)
+	// What is in a folder that it can change has no effect, and when it ran before, it could have put a link to anything there.
+	changed := resolved(write)
+	nested := func(path string) bool {
+		return !filepath.IsAbs(path) || slices.ContainsFunc(resolved(above(path)), func(dir string) bool { return inside(dir, changed) })
+	}
 	read = slices.Concat(read, system, settings(r.Preset, home, env))
 	for _, name := range []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"} {
 		read = append(read, lookup(env, name))
 	}
 	read = append(read, folder(program, private))
-	if !inside(program, write) {
+	if !nested(program) {
 		if target, err := filepath.EvalSymlinks(program); err == nil {
 			read = append(read, folder(target, private))
 		}
 	}
 	if r.Preset == "npx" {
-		read = append(read, node(lookup(env, "PATH"), private, write)...)
-	}
-	// What is in a folder that it can change has no effect, and when it ran before, it could have put a link to anything there.
-	nested := func(path string) bool {
-		return !filepath.IsAbs(path) || inside(path, write) && !slices.Contains(write, path)
+		read = append(read, node(lookup(env, "PATH"), private, nested)...)
 	}
 	return slices.DeleteFunc(read, nested), slices.DeleteFunc(slices.Clone(write), nested), nil
 }
@@ -137,14 +139,34 @@ func settings(preset, home string, env []string) []string {
 var offline = map[string]string{"npx": "npm_config_offline=true", "uvx": "UV_OFFLINE=1"}
 
 // node returns what the first node in a list of folders needs, with npm beside it.
-func node(list string, private, write []string) []string {
+func node(list string, private []string, nested func(string) bool) []string {
 	for _, dir := range filepath.SplitList(list) {
-		if path, err := filepath.EvalSymlinks(filepath.Join(dir, "node")); err == nil && !inside(dir, write) {
+		link := filepath.Join(dir, "node")
+		if path, err := filepath.EvalSymlinks(link); err == nil && !nested(link) {
 			prefix := filepath.Dir(filepath.Dir(path))
 			return []string{folder(path, private), filepath.Join(prefix, "lib", "node_modules"), filepath.Join(prefix, "etc", "npmrc")}
 		}
 	}
 	return nil
+}
+
+// resolved returns those of the paths that exist, without links.
+func resolved(paths []string) (all []string) {
+	for _, path := range paths {
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			all = append(all, target)
+		}
+	}
+	return all
+}
+
+// above returns the folders that a path is in.
+func above(path string) (dirs []string) {
+	for dir := filepath.Dir(path); dir != path; dir = filepath.Dir(dir) {
+		dirs = append(dirs, dir)
+		path = dir
+	}
+	return dirs
 }
 
 // folder returns the folder of a program, or the program alone if a private folder is the same or in it.

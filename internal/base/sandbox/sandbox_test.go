@@ -25,7 +25,10 @@ func TestWhatAProgramIsGiven(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for link, target := range map[string]string{"nvm/v22/bin/npx": "../lib/node_modules/npm/bin/npx-cli.js", "work/data/link": in("home/tools/run")} {
+	for link, target := range map[string]string{
+		"nvm/v22/bin/npx": "../lib/node_modules/npm/bin/npx-cli.js", "work/data/link": in("home/tools/run"), "person": in("home"),
+		"shared": in("work/data"),
+	} {
 		if err := os.Symlink(target, in(link)); err != nil {
 			t.Fatal(err)
 		}
@@ -39,11 +42,14 @@ func TestWhatAProgramIsGiven(t *testing.T) {
 	}{
 		{"its own folder", "home/tools/run", Rules{}, nil, []string{"home/tools", "home/tools"}, nil},
 		{"not the home, for a program in it", "home/run", Rules{}, nil, []string{"home/run", "home/run"}, nil},
+		{"not a home that is a link", "person/run", Rules{}, []string{"HOME=" + in("person")}, []string{"person/run", "home/run"}, nil},
 		{"not the working folder either", "work/run", Rules{}, nil, []string{"work/run", "work/run"}, nil},
 		{"nothing by a link that it could have made", "work/data/link", Rules{Write: []string{in("work/data")}}, nil, []string{"work/data"},
 			[]string{"work/data"}},
 		{"nothing within what it can write", "work/run", Rules{Read: []string{in("work/data/run")}, Write: []string{in("work/data")}}, nil,
 			[]string{"work/run", "work/run"}, []string{"work/data"}},
+		{"nothing by such a link in a folder that has two names", "work/data/link",
+			Rules{Read: []string{in("work/data/link")}, Write: []string{in("shared")}}, nil, []string{"work/data"}, []string{"shared"}},
 		{"npx: settings, cache, and node's own prefix", "nvm/v22/bin/npx", Rules{Preset: "npx"}, nil, []string{
 			"home/.npmrc", "nvm/v22/bin", "nvm/v22/lib/node_modules/npm/bin", "nvm/v22/bin", "nvm/v22/lib/node_modules", "nvm/v22/etc/npmrc",
 		}, []string{"home/.npm"}},

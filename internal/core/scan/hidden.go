@@ -18,7 +18,7 @@ import (
 var (
 	comment  = regexp.MustCompile(`(?s)<!--.{3,}?(-->|$)|\[//\]: ?# ?[("'].{3,}?[)"']`)
 	unstyled = regexp.MustCompile(
-		`(?i)<[^>]{0,80}(display: ?none|visibility: ?hidden|font-size: ?0|opacity: ?0\b|color: ?(white|#fff|transparent))[^>]{0,80}>`)
+		`(?i)(display: ?none|visibility: ?hidden|font-size: ?0|opacity: ?0\b|color: ?(white|#fff|transparent))[^>]{0,80}>`)
 	frame = regexp.MustCompile(`(?i)</?(important|system|secret|hidden|assistant|instructions?|admin|override|critical|` +
 		`sys(tem)?[_ -]?(prompt|message|note|instructions?|reminder|override))>|<\|[a-z_]{3,20}\|>|\[/?(INST|SYSTEM|SYS|ADMIN)\]|<</?SYS>>|` +
 		`(?m:^#{2,} ?(system|instructions?):)`)
@@ -27,11 +27,11 @@ var (
 // reveal reports what is hidden in a text, and returns the text with it in plain sight, in the forms
 // of letters that the lexicon has.
 func (s *scanner) reveal(text string, path []string) string {
-	if !isPlain(text) {
-		text = s.fold(norm.NFKC.String(s.characters(text, path)), path)
-	}
 	if strings.Contains(text, "&") {
 		text = html.UnescapeString(text)
+	}
+	if !isPlain(text) {
+		text = s.fold(norm.NFKC.String(s.characters(text, path)), path)
 	}
 	if strings.Contains(text, "<!--") || strings.Contains(text, "[//]") {
 		if m := comment.FindString(text); m != "" {
@@ -39,8 +39,12 @@ func (s *scanner) reveal(text string, path []string) string {
 		}
 	}
 	if strings.ContainsAny(text, "<[#") {
-		if m := unstyled.FindStringIndex(text); m != nil {
-			s.add(Hidden, path, text[m[0]:], "it has text that a page does not show")
+		for _, m := range unstyled.FindAllStringIndex(text, -1) {
+			from := max(0, m[0]-80)
+			if at := strings.LastIndexAny(text[from:m[0]], "<>"); at >= 0 && text[from+at] == '<' { // within a tag
+				s.add(Hidden, path, text[from+at:], "it has text that a page does not show")
+				break
+			}
 		}
 		if m := frame.FindStringIndex(text); m != nil {
 			s.add(Instruction, path, text[m[0]:], "it imitates the marks of a system message")

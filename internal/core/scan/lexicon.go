@@ -145,6 +145,7 @@ func (l *lexicon) add(to terms, sets map[string]terms, term string) error {
 type word struct {
 	text       string
 	naming     naming // of the name that it is part of
+	after      int    // the word after that name
 	start, end int
 }
 
@@ -236,9 +237,7 @@ func (s *scanner) near(i int, t terms) (at, end int) {
 // at returns where a term that stands at a word ends; 0: none does.
 func (s *scanner) at(i int, t terms) int {
 	if is := s.words[i].naming; is == another && t[aTool] != nil || is >= foreign && t[aName] != nil {
-		for i++; i < len(s.words) && s.words[i].naming == is && s.words[i].start < s.words[i-1].end+2; i++ {
-		}
-		return i
+		return s.words[i].after
 	}
 	longest := 0
 	for _, term := range t[s.words[i].text] {
@@ -340,6 +339,7 @@ func (s *scanner) splitWord(text string, i int) int {
 		return end + len(rest)
 	}
 	is := s.naming(text[i:end])
+	first := len(s.words)
 	from := i
 	for j, r := range text[i:end] {
 		at := i + j
@@ -353,6 +353,9 @@ func (s *scanner) splitWord(text string, i int) int {
 		}
 	}
 	s.part(text, from, end, is)
+	for j := first; j < len(s.words); j++ {
+		s.words[j].after = len(s.words)
+	}
 	return end
 }
 

@@ -12,6 +12,7 @@ package scan
 
 import (
 	"encoding/json"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -118,9 +119,12 @@ func (s *scanner) literal(raw []byte, path []string) {
 	}
 }
 
+// icon is a picture and nothing else, of which no model reads anything.
+var icon = regexp.MustCompile(`^data:image/[a-z+.-]+;base64,[A-Za-z0-9+/]*=*$`)
+
 // text examines one string of the definition.
 func (s *scanner) text(text string, path []string) {
-	if len(text) < 8 && isPlain(text) || strings.HasPrefix(text, "data:image/") { // a keyword; an icon
+	if len(text) < 8 && isPlain(text) || icon.MatchString(text) { // a keyword
 		return
 	}
 	if s.left -= len(text); s.left < 0 {

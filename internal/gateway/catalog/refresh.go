@@ -81,6 +81,7 @@ func (c *Catalog) checkFailed(ctx context.Context, k *known, err error) error {
 
 // listed stores a new list, for serve. A list requested before the one being served is stale and dropped.
 func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn int, began time.Time) error {
+	scans := c.scanFor(k, l) // a long list takes seconds: other servers' lists do not wait for it
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	now := c.opts.Now()
@@ -91,7 +92,6 @@ func (c *Catalog) listed(ctx context.Context, k *known, l upstream.Listing, turn
 	if err != nil {
 		return c.notStored(k, err)
 	}
-	scans := c.scanFor(k, l)
 	c.mu.Lock()
 	if turn < k.answered {
 		c.mu.Unlock()

@@ -3,6 +3,7 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"hash/maphash"
 	"slices"
 
@@ -34,18 +35,16 @@ func scanOffer(at int, all []upstream.Listing, before scans) scans {
 	hash.SetSeed(seed)
 	for i, l := range all {
 		for _, def := range l.Tools {
+			hash.WriteString(def.Name)
 			if i == at {
 				own = append(own, def.Name)
 				continue
 			}
 			others = append(others, scan.Tool{Name: def.Name, Description: def.Description(), First: i < at})
-			hash.WriteString(def.Name)
 			hash.Write(def.Raw)
 		}
 	}
-	for _, name := range own {
-		hash.WriteString(name)
-	}
+	fmt.Fprint(&hash, len(others), at) // which of them stand before it
 	now := scans{hash.Sum64(), map[pin]scanned{}}
 	var names *scan.Names
 	for p, def := range offers(all[at]) {
@@ -64,8 +63,7 @@ func scanOffer(at int, all []upstream.Listing, before scans) scans {
 	return now
 }
 
-// scanFor scans what a server lists now if that may hold something: it is compared with what all others list. Else it is scanned
-// when somebody asks.
+// scanFor scans what a server lists now if something may be held for it. Else it is scanned when somebody asks.
 func (c *Catalog) scanFor(k *known, l upstream.Listing) scans {
 	c.mu.Lock()
 	needless := c.approves(k) == "auto"
@@ -102,11 +100,10 @@ func (c *Catalog) scan(k *known, l upstream.Listing) scans {
 func (c *Catalog) Findings(id tool.ServerID, name string) []scan.Finding {
 	c.mu.Lock()
 	k := c.servers[id]
+	c.mu.Unlock()
 	if k == nil {
-		c.mu.Unlock()
 		return nil
 	}
-	c.mu.Unlock()
 	return c.findings(k)[pin{ToolKind, name}].findings
 }
 

@@ -22,9 +22,10 @@ import (
 
 const (
 	batch    = 100         // records that are sent at once
+	maxBytes = 1 << 20     // of their values: many receivers refuse longer messages, and would do so for ever
 	maxWait  = time.Minute // between two attempts
 	sendTime = 20 * time.Second
-	lease    = time.Minute // longer than sending takes
+	lease    = time.Minute // longer than sending takes; so long a gateway that was killed while it sent keeps others waiting
 )
 
 // Log is the audit log, and how far its sinks have got.
@@ -39,7 +40,6 @@ type Options struct {
 	Store  Log
 	Logger *slog.Logger
 	Poll   time.Duration // how often it is looked for new records, and the first wait after an error; 0: 2 s
-	Lease  time.Duration // how long a gateway that was killed while it sent keeps the others waiting; 0: a minute
 }
 
 // sink is where records go.
@@ -55,7 +55,6 @@ type sink struct {
 // Run sends records to all sinks until ctx ends.
 func Run(ctx context.Context, all []config.Sink, opts Options) {
 	opts.Poll = cmp.Or(opts.Poll, 2*time.Second)
-	opts.Lease = cmp.Or(opts.Lease, lease)
 	gateway := rand.Text()
 	var running sync.WaitGroup
 	for _, cfg := range all {
@@ -104,18 +103,19 @@ func (s *sink) run(ctx context.Context) {
 	}
 }
 
-// step sends one batch, if there is something to send and no other gateway is sending. More says that there is more.
+// step sends one batch, if there is something to send and no other gateway is sending. More says that there may be more.
 func (s *sink) step(ctx context.Context) (more bool, err error) {
 	if s.position >= 0 {
 		if some, err := s.Store.AuditAfter(ctx, s.position, 1); err != nil || len(some) == 0 {
 			return false, err
 		}
 	}
-	position, ours, err := s.Store.LeaseSink(ctx, s.name, s.gateway, s.Lease)
+	position, ours, err := s.Store.LeaseSink(ctx, s.name, s.gateway, lease)
 	if err != nil || !ours {
 		return false, err
 	}
 	records, err := s.Store.AuditAfter(ctx, position, batch)
+	records = together(records)
 	if err == nil && len(records) > 0 {
 		sending, cancel := context.WithTimeout(ctx, sendTime)
 		err = s.send(sending, records)
@@ -133,5 +133,16 @@ func (s *sink) step(ctx context.Context) (more bool, err error) {
 	if err == nil {
 		s.position = position
 	}
-	return len(records) == batch, err
+	return len(records) > 0, err
+}
+
+// together returns the first records, as many as are sent at once and at least one.
+func together(records []store.AuditRecord) []store.AuditRecord {
+	size := 0
+	for i, r := range records {
+		if size += len(r.Before) + len(r.After); size > maxBytes && i > 0 {
+			return records[:i]
+		}
+	}
+	return records
 }

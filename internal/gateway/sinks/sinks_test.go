@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -272,6 +273,29 @@ func TestTwoGatewaysSendEachRecordOnce(t *testing.T) {
 			t.Errorf("sent %d times: %s", n, one)
 		}
 	}
+}
+
+func TestLongRecordsAreSentAFewAtATime(t *testing.T) {
+	st := openStore(t, filepath.Join(t.TempDir(), "toolfit.db"))
+	body, err := json.Marshal(strings.Repeat("x", 60<<10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 40 {
+		if _, err := st.SaveRule(t.Context(), store.Document{ID: "long", Body: body}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if _, err := io.ReadAll(http.MaxBytesReader(w, req.Body, 3<<19)); err != nil {
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+		}
+	}))
+	defer srv.Close()
+	where := newPositions(st)
+	end := run(t, where, config.Sink{Kind: config.WebhookSink, URL: srv.URL, Secret: secret})
+	where.wait(40)
+	end()
 }
 
 // positions notes from where on records are sent, and which are acknowledged.

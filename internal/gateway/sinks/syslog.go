@@ -63,11 +63,7 @@ func (s *syslog) send(ctx context.Context, records []store.AuditRecord) error {
 		return err
 	}
 	defer conn.Close()
-	if until, ok := ctx.Deadline(); ok {
-		if err := conn.SetDeadline(until); err != nil {
-			return err
-		}
-	}
+	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })() // a gateway that ends does not wait
 	if s.scheme == "unix" {
 		for _, m := range messages {
 			if _, err := conn.Write(m); err != nil {

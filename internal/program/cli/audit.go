@@ -90,8 +90,12 @@ func (c *command) printAudit(check store.AuditCheck) error {
 		fmt.Fprintf(c.env.Err, "toolfit: the audit log does not verify:\n  %s\n", strings.Join(check.Problems, "\n  "))
 		return nil
 	}
-	fmt.Fprintf(c.env.Out, "the audit log is as it was written: %s\n", count(int(check.Last-check.First+1), "record"))
-	if !check.Sealed {
+	sealed := ""
+	if check.Sealed > 0 {
+		sealed = fmt.Sprintf(", sealed from number %d on", check.Sealed)
+	}
+	fmt.Fprintf(c.env.Out, "the audit log is as it was written: %s%s\n", count(int(check.Last-check.First+1), "record"), sealed)
+	if check.Sealed == 0 {
 		fmt.Fprintln(c.env.Err, "The log is not sealed: who can write the store can rewrite it. Set TOOLFIT_SECRET_KEY.")
 	}
 	return nil

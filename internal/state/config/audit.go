@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/doctree"
@@ -60,6 +61,7 @@ func (a *Audit) readSinks(d *decoder, at place, n *node) {
 			{"secret", textInto(&s.Secret, checkSinkSecret)},
 		})
 		d.secret(s.Secret)
+		twice := slices.ContainsFunc(a.Sinks, func(other Sink) bool { return other.Kind == s.Kind && other.URL == s.URL })
 		a.Sinks = append(a.Sinks, s)
 		switch {
 		case !whole || item.Kind != doctree.Mapping:
@@ -71,6 +73,8 @@ func (a *Audit) readSinks(d *decoder, at place, n *node) {
 			d.fail(inner, "has a secret, which only a webhook uses; remove it")
 		case s.Kind == SyslogSink && len(s.Headers) > 0:
 			d.fail(inner, "has headers, which syslog does not know; remove them")
+		case twice: // how far it has got is noted by its address
+			d.fail(inner, "has the address of another sink; remove one of them")
 		}
 	})
 }

@@ -222,9 +222,10 @@ func TestOverridesThatCannotBe(t *testing.T) {
 		"audit: {sinks: [{otlp: 'http://a', syslog: 'tcp://a'}]}":         "audit.sinks[0].syslog: a sink is only one of otlp, webhook and syslog",
 		"audit: {sinks: [{otlp: 'http://a', secret: 0123456789abcdefg}]}": "audit.sinks[0]: has a secret, which only a webhook uses",
 		"audit: {sinks: [{syslog: 'tcp://a', headers: {A: b}}]}":          "audit.sinks[0]: has headers, which syslog does not know",
-		"telemetry: {sample: 1.5}":                                        "telemetry.sample: expected a number from 0 to 1, such as 0.1",
-		"telemetry: {sample: NaN}":                                        "telemetry.sample: expected a number from 0 to 1, such as 0.1",
-		"telemetry: {endpoint: '127.0.0.1:4318'}":                         "telemetry.endpoint: expected an address such as http://127.0.0.1:4318",
+		"audit: {sinks: [{otlp: 'http://a', headers: {Tenant: a}}, {otlp: 'http://a', headers: {Tenant: b}}]}": "audit.sinks[1]: has the address of another sink; remove one of them",
+		"telemetry: {sample: 1.5}":                "telemetry.sample: expected a number from 0 to 1, such as 0.1",
+		"telemetry: {sample: NaN}":                "telemetry.sample: expected a number from 0 to 1, such as 0.1",
+		"telemetry: {endpoint: '127.0.0.1:4318'}": "telemetry.endpoint: expected an address such as http://127.0.0.1:4318",
 	} {
 		if _, err := Parse("toolfit.yaml", []byte(text), nil); !fault.Is(err, fault.BadConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", text, err, want)

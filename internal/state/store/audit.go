@@ -59,17 +59,31 @@ type Hex []byte
 
 func (h Hex) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(h)), nil }
 
+// UnmarshalText reads what MarshalText writes.
+func (h *Hex) UnmarshalText(text []byte) (err error) {
+	*h, err = hex.DecodeString(string(text))
+	return err
+}
+
 // auditHead is where the log begins and ends.
 type auditHead struct {
-	first, last  int64
-	anchor, hash []byte
-	key, seal    []byte
+	First  int64 `json:"first"`
+	Anchor Hex   `json:"anchor"` // the hash of the record before the first
+	Last   int64 `json:"last"`
+	Hash   Hex   `json:"hash"` // of the last
+	Key    Hex   `json:"key"`
+	Seal   Hex   `json:"seal"`
 }
 
 const headColumns = "first, anchor, last, hash, key_id, seal"
 
 func (h *auditHead) columns() []any {
-	return []any{&h.first, &h.anchor, &h.last, &h.hash, &h.key, &h.seal}
+	return []any{&h.First, (*[]byte)(&h.Anchor), &h.Last, (*[]byte)(&h.Hash), (*[]byte)(&h.Key), (*[]byte)(&h.Seal)}
+}
+
+// sealed reports whether the head is as a program with that key has left it. That of a new store has no seal yet.
+func (h *auditHead) sealed(key SecretKey) bool {
+	return h.Last == 0 && len(h.Seal) == 0 || hmac.Equal(h.sum(key), h.Seal)
 }
 
 // changes is a transaction whose changes are noted in the audit log.
@@ -95,8 +109,27 @@ func (s *Store) change(ctx context.Context, f func(ctx context.Context, tx *chan
 // note writes a change to the log, together with the change itself. Before and after are encoded as JSON; nil is
 // nothing. They must not have secrets.
 func (c *changes) note(ctx context.Context, action, subject string, before, after any) error {
+	if err := c.seal(ctx); err != nil {
+		return err
+	}
+	return c.add(ctx, action, subject, before, after)
+}
+
+// seal notes a head that is not as our key leaves it. What is added next seals it with our key, and VerifyAudit could
+// not tell any more that it was changed, or by whom it was left without a seal.
+func (c *changes) seal(ctx context.Context) error {
+	key := c.store.opts.SecretKey
+	if key.IsZero() || c.head.sealed(key) {
+		return nil
+	}
+	return c.add(As(ctx, Actor{Kind: "gateway"}), sealAction, "audit", c.head, map[string]Hex{"key": key.id[:]})
+}
+
+const sealAction = "audit.seal"
+
+func (c *changes) add(ctx context.Context, action, subject string, before, after any) error {
 	r := AuditRecord{
-		Seq: c.head.last + 1, At: c.store.opts.Now(), Actor: actorOf(ctx), Action: action, Subject: subject, Prev: c.head.hash,
+		Seq: c.head.Last + 1, At: c.store.opts.Now(), Actor: actorOf(ctx), Action: action, Subject: subject, Prev: c.head.Hash,
 		Before: c.store.shown(before), After: c.store.shown(after),
 	}
 	r.Key = c.store.opts.SecretKey.auditID()
@@ -108,8 +141,8 @@ func (c *changes) note(ctx context.Context, action, subject string, before, afte
 	if err != nil {
 		return fmt.Errorf("write the audit log: %w", err)
 	}
-	c.head.last = r.Seq
-	c.head.hash = r.Hash
+	c.head.Last = r.Seq
+	c.head.Hash = r.Hash
 	return c.saveHead(ctx)
 }
 
@@ -117,10 +150,10 @@ func (c *changes) note(ctx context.Context, action, subject string, before, afte
 func (c *changes) saveHead(ctx context.Context) error {
 	key := c.store.opts.SecretKey
 	h := &c.head
-	h.key = key.auditID()
-	h.seal = h.sum(key)
+	h.Key = key.auditID()
+	h.Seal = h.sum(key)
 	const update = "UPDATE audit_head SET first = $1, anchor = $2, last = $3, hash = $4, key_id = $5, seal = $6"
-	_, err := c.ExecContext(ctx, update, h.first, notNull(h.anchor), h.last, notNull(h.hash), notNull(h.key), h.seal)
+	_, err := c.ExecContext(ctx, update, h.First, notNull(h.Anchor), h.Last, notNull(h.Hash), notNull(h.Key), []byte(h.Seal))
 	return err
 }
 
@@ -156,7 +189,7 @@ func (r *AuditRecord) sum(key SecretKey) []byte {
 }
 
 func (h *auditHead) sum(key SecretKey) []byte {
-	return chained(key, "head", number(h.first), h.anchor, number(h.last), h.hash)
+	return chained(key, "head", number(h.First), h.Anchor, number(h.Last), h.Hash)
 }
 
 // chained hashes fields, each after its length: no two lists of fields are the same text.
@@ -250,20 +283,17 @@ func (s *Store) NoteConfig(ctx context.Context, path string, config any) error {
 
 // SealAudit seals the log with the secret key from now on, if there is one.
 func (s *Store) SealAudit(ctx context.Context) error {
-	key := s.opts.SecretKey
-	if key.IsZero() {
-		return nil
-	}
 	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
-		if string(tx.head.key) == string(key.id[:]) {
-			return nil
+		if !s.opts.SecretKey.IsZero() && len(tx.head.Seal) == 0 { // of a new store, which has nothing to note
+			return tx.saveHead(ctx)
 		}
-		return tx.note(ctx, "audit.seal", "audit", nil, map[string]Hex{"key": key.id[:]})
+		return tx.seal(ctx)
 	})
 	return s.explain("seal the audit log", err)
 }
 
-// TrimAudit deletes records from before a time, without a gap: up to the first that is newer.
+// TrimAudit deletes records from before a time, without a gap: up to the first that is newer. A program without the
+// key leaves a sealed log alone.
 func (s *Store) TrimAudit(ctx context.Context, before time.Time) (deleted int64, err error) {
 	var old int64
 	const overdue = "SELECT count(*) FROM audit WHERE seq = (SELECT first FROM audit_head) AND at < $1"
@@ -272,17 +302,23 @@ func (s *Store) TrimAudit(ctx context.Context, before time.Time) (deleted int64,
 		return 0, err
 	}
 	err = s.change(ctx, func(ctx context.Context, tx *changes) error {
-		tx.head.first = tx.head.last + 1
-		tx.head.anchor = tx.head.hash
+		if s.opts.SecretKey.IsZero() && len(tx.head.Key) > 0 {
+			return nil
+		}
+		if err := tx.seal(ctx); err != nil {
+			return err
+		}
+		tx.head.First = tx.head.Last + 1
+		tx.head.Anchor = tx.head.Hash
 		const kept = "SELECT seq, prev FROM audit WHERE at >= $1 ORDER BY seq LIMIT 1"
-		err := tx.QueryRowContext(ctx, kept, micros(before)).Scan(&tx.head.first, &tx.head.anchor)
+		err := tx.QueryRowContext(ctx, kept, micros(before)).Scan(&tx.head.First, (*[]byte)(&tx.head.Anchor))
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 		if err := tx.saveHead(ctx); err != nil {
 			return err
 		}
-		deleted, err = affected(tx.ExecContext(ctx, "DELETE FROM audit WHERE seq < $1", tx.head.first))
+		deleted, err = affected(tx.ExecContext(ctx, "DELETE FROM audit WHERE seq < $1", tx.head.First))
 		return err
 	})
 	return deleted, s.explain("trim the audit log", err)

@@ -2,8 +2,10 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
+	"encoding/json"
 	"fmt"
 )
 
@@ -11,8 +13,8 @@ import (
 type AuditCheck struct {
 	First    int64    `json:"first"` // the oldest record that is kept
 	Last     int64    `json:"last"`
-	Sealed   bool     `json:"sealed"`   // the hashes are made with the secret key
-	Problems []string `json:"problems"` // none: nothing was changed, removed or put in between
+	Sealed   int64    `json:"sealed_from"` // the first record whose hash is made with the secret key; 0: none is
+	Problems []string `json:"problems"`    // none: nothing was changed, removed or put in between
 }
 
 // maxProblems is how many problems are listed.
@@ -38,10 +40,9 @@ func (s *Store) VerifyAudit(ctx context.Context) (c AuditCheck, err error) {
 	if err := tx.QueryRowContext(ctx, "SELECT "+headColumns+" FROM audit_head").Scan(head.columns()...); err != nil {
 		return c, s.explain("verify the audit log", err)
 	}
-	c.First = head.first
-	c.Last = head.last
-	c.Sealed = len(head.key) > 0
-	chain := auditChain{check: &c, key: s.opts.SecretKey, next: head.first, prev: head.anchor}
+	c.First = head.First
+	c.Last = head.Last
+	chain := auditChain{check: &c, key: s.opts.SecretKey, next: head.First, prev: head.Anchor}
 	read := func(scan scanner, _ *struct{}) error {
 		var r AuditRecord
 		err := readAudit(scan, &r)
@@ -57,13 +58,13 @@ func (s *Store) VerifyAudit(ctx context.Context) (c AuditCheck, err error) {
 
 // auditChain follows the records from the oldest on.
 type auditChain struct {
-	check  *AuditCheck
-	key    SecretKey
-	next   int64  // the number that comes now
-	prev   []byte // the hash before it
-	sealed bool   // some record was
-	loose  int64  // the first of the records without a seal that come now, after sealed ones; 0: none do
-	lacks  string // the id of the key that was missing last
+	check *AuditCheck
+	key   SecretKey
+	next  int64  // the number that comes now
+	prev  []byte // the hash before it
+	by    []byte // the id of the key of the record before
+	loose int64  // the first of the records without a seal that come now, after sealed ones; 0: none do
+	lacks string // the id of the key that was missing last
 }
 
 func (a *auditChain) add(r *AuditRecord) {
@@ -76,17 +77,32 @@ func (a *auditChain) add(r *AuditRecord) {
 	case !bytes.Equal(r.Prev, a.prev):
 		a.check.fail("record %d does not follow from the one before", r.Seq)
 	}
+	if r.Action == sealAction && r.Before != nil {
+		a.resealed(r)
+	}
 	switch {
 	case len(r.Key) > 0:
 		a.tie()
-		a.sealed = true
-	case a.sealed && a.loose == 0:
+		a.check.Sealed = cmp.Or(a.check.Sealed, r.Seq)
+	case a.check.Sealed > 0 && a.loose == 0:
 		a.loose = r.Seq
 	}
 	a.next = r.Seq + 1
 	a.prev = r.Hash
+	a.by = r.Key
 	if key, ok := a.keyFor(r.Key, r.Seq); ok && !hmac.Equal(r.sum(key), r.Hash) {
 		a.check.fail("record %d was changed", r.Seq)
+	}
+}
+
+// resealed checks the head that a program found before it sealed the log with its own key.
+func (a *auditChain) resealed(r *AuditRecord) {
+	var found auditHead
+	err := json.Unmarshal(r.Before, &found)
+	key, ok := a.keyFor(found.Key, r.Seq)
+	trimmed := r.Seq == a.check.First // the record before
+	if err != nil || ok && !found.sealed(key) || !trimmed && !bytes.Equal(found.Key, a.by) {
+		a.check.fail("before record %d the note of where the log begins and ends was changed, and records may be missing", r.Seq)
 	}
 }
 
@@ -128,19 +144,20 @@ func (a *auditChain) keyFor(id []byte, seq int64) (SecretKey, bool) {
 // end compares what was read with the head.
 func (a *auditChain) end(head *auditHead) {
 	switch {
-	case a.next <= head.last:
-		a.missing(head.last + 1)
-	case a.next > head.last+1:
-		a.check.fail("records after %d were added past the end of the log", head.last)
-	case !bytes.Equal(a.prev, head.hash):
+	case a.next <= head.Last:
+		a.missing(head.Last + 1)
+	case a.next > head.Last+1:
+		a.check.fail("records after %d were added past the end of the log", head.Last)
+	case !bytes.Equal(a.prev, head.Hash):
 		a.check.fail("the end of the log is not its last record")
 	}
-	key, ok := a.keyFor(head.key, head.last)
-	empty := head.last == 0 && len(head.seal) == 0
-	if ok && !empty && !hmac.Equal(head.sum(key), head.seal) {
+	if key, ok := a.keyFor(head.Key, head.Last); ok && !head.sealed(key) {
 		a.check.fail("the note of where the log begins and ends was changed")
 	}
-	if !a.key.IsZero() && len(head.key) == 0 && a.loose == 0 {
+	if len(head.Key) > 0 {
+		a.check.Sealed = cmp.Or(a.check.Sealed, head.Last+1)
+	}
+	if !a.key.IsZero() && len(head.Key) == 0 && a.loose == 0 {
 		a.check.fail("TOOLFIT_SECRET_KEY is set, but the end of the log is not sealed; a gateway that starts with the key seals it")
 	}
 	a.tie()

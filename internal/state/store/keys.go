@@ -130,11 +130,12 @@ func (s *Store) DeleteKey(ctx context.Context, idOrName string) (ended []Connect
 			}
 			if len(gone) > 0 {
 				_, unused := tx.ExecContext(ctx, "DELETE FROM key_uses WHERE key = $1", gone[0].ID)
-				_, forgotten := tx.ExecContext(ctx, "DELETE FROM personal WHERE owner = $1", gone[0].ID)
+				const forget = "DELETE FROM personal WHERE owner = $1 RETURNING owner, name, expires_at"
+				values, forgotten := readRows(ctx, tx, readPersonal, forget, gone[0].ID)
 				const end = "DELETE FROM connections WHERE owner = $1 RETURNING " + connectionColumns + ", grant_data"
 				ended, err = readRows(ctx, tx, readGrant, end, gone[0].ID)
 				noted := tx.note(ctx, "key.delete", gone[0].Name, gone[0].audited(), nil)
-				return errors.Join(unused, forgotten, err, noted, tx.noteEnded(ctx, ended))
+				return errors.Join(unused, forgotten, err, noted, tx.noteForgotten(ctx, values), tx.noteEnded(ctx, ended))
 			}
 		}
 		return fault.New(fault.NotFound, "no key has the id or name %q", idOrName)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -35,7 +36,7 @@ func (s *Store) SavePersonal(ctx context.Context, p Personal) error {
 		SELECT $1, $2, $3, $4, $5 WHERE (SELECT count(*) FROM personal WHERE owner = $1 AND name <> $2) < $6
 		ON CONFLICT (owner, name) DO UPDATE SET data = excluded.data, expires_at = excluded.expires_at, updated_at = excluded.updated_at`
 	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
-		const read = "SELECT owner, expires_at FROM personal WHERE owner = $1 AND name = $2"
+		const read = "SELECT owner, name, expires_at FROM personal WHERE owner = $1 AND name = $2"
 		had, err := readRows(ctx, tx, readPersonal, read, p.Owner, p.Name)
 		if err != nil {
 			return err
@@ -60,7 +61,19 @@ func (p Personal) audited() any {
 	}{p.Owner, p.Expires}
 }
 
-func readPersonal(scan scanner, p *Personal) error { return scan(&p.Owner, storedTime(&p.Expires)) }
+func readPersonal(scan scanner, p *Personal) error {
+	return scan(&p.Owner, &p.Name, storedTime(&p.Expires))
+}
+
+// noteForgotten notes values that were deleted.
+func (c *changes) noteForgotten(ctx context.Context, gone []Personal) error {
+	for _, p := range gone {
+		if err := c.note(ctx, "value.delete", p.Name, p.audited(), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // Personal returns a value of a person. An unknown or expired one is a fault.NotFound.
 func (s *Store) Personal(ctx context.Context, owner, name string) (Personal, error) {
@@ -99,15 +112,12 @@ func (s *Store) NewestOwner(ctx context.Context, name string) (owner string) {
 // DeletePersonal removes a value. An unknown one is a fault.NotFound.
 func (s *Store) DeletePersonal(ctx context.Context, owner, name string) error {
 	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
-		const end = "DELETE FROM personal WHERE owner = $1 AND name = $2 RETURNING owner, expires_at"
+		const end = "DELETE FROM personal WHERE owner = $1 AND name = $2 RETURNING owner, name, expires_at"
 		gone, err := readRows(ctx, tx, readPersonal, end, owner, name)
-		switch {
-		case err != nil:
-			return err
-		case len(gone) == 0:
-			return fault.New(fault.NotFound, "you have no value %s", name)
+		if err == nil && len(gone) == 0 {
+			err = fault.New(fault.NotFound, "you have no value %s", name)
 		}
-		return tx.note(ctx, "value.delete", name, gone[0].audited(), nil)
+		return errors.Join(err, tx.noteForgotten(ctx, gone))
 	})
 	return s.explain("delete a personal value", err)
 }

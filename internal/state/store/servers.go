@@ -2,12 +2,11 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"maps"
 	"strings"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
@@ -83,7 +82,7 @@ func (s *Store) SaveTools(ctx context.Context, srv Server) error {
 			private_to = excluded.private_to, listed_at = excluded.listed_at,
 			checked_at = excluded.checked_at, reason = excluded.reason`
 	err := s.change(ctx, func(ctx context.Context, tx *changes) error {
-		before, err := pinned(ctx, tx, srv.ID)
+		stored, err := readServers(ctx, tx, " WHERE id = $1", " WHERE server = $1", string(srv.ID))
 		if err != nil {
 			return err
 		}
@@ -107,9 +106,9 @@ func (s *Store) SaveTools(ctx context.Context, srv Server) error {
 				return err
 			}
 		}
-		after, err := pinned(ctx, tx, srv.ID)
-		if err != nil || maps.Equal(before, after) {
-			return err
+		before, after := map[string]string{}, srv.pins()
+		for i := range stored {
+			before = stored[i].pins()
 		}
 		for key, pin := range before {
 			if after[key] == pin {
@@ -117,26 +116,48 @@ func (s *Store) SaveTools(ctx context.Context, srv Server) error {
 				delete(after, key)
 			}
 		}
+		if len(before)+len(after) == 0 {
+			return nil
+		}
 		return tx.note(As(ctx, Actor{Kind: "server", ID: string(srv.ID)}), "pin.change", string(srv.ID), before, after)
 	})
 	return s.explain("save tools of "+string(srv.ID), err)
 }
 
-// pinned are digests of the tools that a server has listed, by name, and which of them are held.
-func pinned(ctx context.Context, tx *changes, id tool.ServerID) (map[string]string, error) {
+// pins are digests of what the server offers, by name, and what of it is held. Resources change too often to be noted
+// unless they are held.
+func (srv *Server) pins() map[string]string {
 	pins := map[string]string{}
-	read := func(scan scanner, _ *struct{}) error {
-		var name string
-		var definition []byte
-		var state sql.NullString
-		err := scan(&name, &definition, &state)
-		pins[name] = strings.TrimSpace(tool.Hash(definition) + " " + state.String)
-		return err
+	for _, t := range srv.Tools {
+		pins[t.Name] = tool.Hash(t.Definition)
 	}
-	const query = `SELECT tools.name, definition, CASE WHEN kept_out THEN 'kept out' WHEN NOT kept_out THEN 'held' END
-		FROM tools LEFT JOIN held ON held.server = tools.server AND held.kind = 'tool' AND held.name = tools.name WHERE tools.server = $1`
-	_, err := readRows(ctx, tx, read, query, string(id))
-	return pins, err
+	if text := strings.TrimSpace(srv.Instructions); text != "" {
+		pins["instructions:"] = tool.Hash(rawjson.AppendString(nil, text))
+	}
+	for _, list := range []struct {
+		kind, name  string
+		definitions []json.RawMessage
+	}{{"prompt:", "name", srv.Prompts}, {"skill:", "uri", srv.Skills}} {
+		for _, definition := range list.definitions {
+			name, _ := rawjson.String(rawjson.Get(definition, list.name))
+			pins[list.kind+name] = tool.Hash(definition)
+		}
+	}
+	for _, text := range srv.Hosts {
+		host, _ := rawjson.String(text)
+		pins["host:"+host] = tool.Hash(text)
+	}
+	for _, h := range srv.Held {
+		name, state := h.Kind+":"+h.Name, "held"
+		if h.Kind == "tool" {
+			name = h.Name
+		}
+		if h.KeptOut {
+			state = "kept out"
+		}
+		pins[name] = strings.TrimSpace(pins[name] + " " + state)
+	}
+	return pins
 }
 
 const serverColumns = "id, info, capabilities, instructions, era, ttl, private_to, listed_at, checked_at, reason"
@@ -184,12 +205,12 @@ func (s *Store) SaveCheck(ctx context.Context, id tool.ServerID, at time.Time, r
 
 // Servers returns all servers with their lists, ordered by id.
 func (s *Store) Servers(ctx context.Context) ([]Server, error) {
-	return s.readServers(ctx, "", "")
+	return s.servers(ctx, "", "")
 }
 
 // Server returns a server with its lists; one that is not stored has only its id.
 func (s *Store) Server(ctx context.Context, id tool.ServerID) (Server, error) {
-	found, err := s.readServers(ctx, " WHERE id = $1", " WHERE server = $1", string(id))
+	found, err := s.servers(ctx, " WHERE id = $1", " WHERE server = $1", string(id))
 	if err != nil || len(found) == 0 {
 		return Server{ID: id}, err
 	}
@@ -227,7 +248,7 @@ func (srv *Server) Stamp() Stamp {
 	return stamp
 }
 
-func (s *Store) readServers(ctx context.Context, byOwn, byServer string, args ...any) ([]Server, error) {
+func (s *Store) servers(ctx context.Context, byOwn, byServer string, args ...any) ([]Server, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	// One transaction: a list that is being replaced is seen before or after, never in between.
@@ -236,9 +257,14 @@ func (s *Store) readServers(ctx context.Context, byOwn, byServer string, args ..
 		return nil, s.explain("read servers", err)
 	}
 	defer rollback(tx) // nothing to lose
-	servers, err := readRows(ctx, tx, readServer, "SELECT "+serverColumns+" FROM servers"+byOwn+" ORDER BY id", args...)
+	servers, err := readServers(ctx, tx, byOwn, byServer, args...)
+	return servers, s.explain("read servers", err)
+}
+
+func readServers(ctx context.Context, from reader, byOwn, byServer string, args ...any) ([]Server, error) {
+	servers, err := readRows(ctx, from, readServer, "SELECT "+serverColumns+" FROM servers"+byOwn+" ORDER BY id", args...)
 	if err != nil {
-		return nil, s.explain("read servers", err)
+		return nil, err
 	}
 	byID := make(map[string]*Server, len(servers))
 	for i := range servers {
@@ -255,8 +281,8 @@ func (s *Store) readServers(ctx context.Context, byOwn, byServer string, args ..
 			readDecision},
 	} {
 		read := func(scan scanner, _ *struct{}) error { return list.read(scan, byID) }
-		if _, err := readRows(ctx, tx, read, list.query, args...); err != nil {
-			return nil, s.explain("read lists of servers", err)
+		if _, err := readRows(ctx, from, read, list.query, args...); err != nil {
+			return nil, err
 		}
 	}
 	return servers, nil

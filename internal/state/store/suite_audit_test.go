@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +35,7 @@ func testAuditNotes(t *testing.T, dsn string, _ rawFunc) {
 	given.Hash = []byte("b")
 	check(t, s.GiveKey(ctx, given))
 	check(t, s.SaveConnection(ctx, store.Connection{Server: "cloud", Owner: "k1", Issuer: "https://i", Grant: []byte("hunter2")}))
+	check(t, s.SavePersonal(ctx, store.Personal{Owner: "k1", Name: "mail", Data: []byte("hunter2")}))
 	deleteKey(t, s, "ci")
 	for range 2 {
 		_, err := s.SaveRule(ctx, store.Document{ID: "r", Body: json.RawMessage(`{"tool": "<x>"}`)})
@@ -47,6 +50,10 @@ func testAuditNotes(t *testing.T, dsn string, _ rawFunc) {
 	check(t, s.SaveTools(ctx, srv)) // the same definitions
 	srv.Tools[1].Definition = json.RawMessage(`{"description": "new"}`)
 	srv.Held = []store.Held{{Kind: "tool", Name: "two"}}
+	check(t, s.SaveTools(ctx, srv))
+	srv.Resources = nil // these may change all the time
+	check(t, s.SaveTools(ctx, srv))
+	srv.Instructions = "Other instructions."
 	check(t, s.SaveTools(ctx, srv))
 	check(t, s.Decide(ctx, "cloud", []store.Decision{{Kind: "tool", Name: "two", Hash: "h", Verdict: store.Approved, By: "u_1", At: noon}}))
 	bot := store.Person{ID: "u_2", Issuer: "https://a", Subject: "bot", Kind: "service", Name: "Bot", Role: "caller", Profile: "a", SeenAt: noon}
@@ -80,16 +87,17 @@ func testAuditNotes(t *testing.T, dsn string, _ rawFunc) {
 	equal(t, got, []string{
 		"user Ann 王 key.create ci -+", "user Ann 王 key.rotate ci ++",
 		"user Ann 王 key.create admin -+", "user Ann 王 key.rotate admin ++",
-		"user Ann 王 connection.save cloud -+", "gateway key.delete ci +-", "gateway connection.delete cloud +-",
+		"user Ann 王 connection.save cloud -+", "user Ann 王 value.save mail -+", "gateway key.delete ci +-", "gateway value.delete mail +-",
+		"gateway connection.delete cloud +-",
 		"user Ann 王 rule.save r -+", "user Ann 王 rule.save r ++", "user Ann 王 rule.delete r +-",
 		"user Ann 王 server.save db -+", "user Ann 王 server.delete db +-",
-		"server cloud pin.change cloud ++", "server cloud pin.change cloud ++", "user Ann 王 pin.decide cloud ++",
+		"server cloud pin.change cloud ++", "server cloud pin.change cloud ++", "server cloud pin.change cloud ++", "user Ann 王 pin.decide cloud ++",
 		"service Bot person.create u_2 -+", "service Bot person.change u_2 ++",
 		"user Ann 王 person.disable u_2 ++", "user Ann 王 person.enable u_2 ++",
 		"user Ann 王 value.save jira -+", "user Ann 王 value.delete jira +-",
 		"user Ann 王 config.change toolfit.yaml -+", "user Ann 王 config.change toolfit.yaml ++",
 	})
-	equal(t, string(records[10].After), `{"env":{"PASSWORD":"***"}}`)
+	equal(t, string(records[12].After), `{"env":{"PASSWORD":"***"}}`)
 	if last := string(records[len(records)-1].After); !strings.Contains(last, `"bytes":100002`) {
 		t.Errorf("a value that is too long: %.100s", last)
 	}
@@ -104,7 +112,7 @@ func testAuditNotes(t *testing.T, dsn string, _ rawFunc) {
 	}
 	found, err := s.AuditRecords(ctx, store.AuditFilter{Actor: "Ann 王", Before: 9, Limit: 2})
 	check(t, err)
-	equal(t, []int64{found[0].Seq, found[1].Seq}, []int64{8, 5})
+	equal(t, []int64{found[0].Seq, found[1].Seq}, []int64{6, 5})
 	found, err = s.AuditRecords(ctx, store.AuditFilter{Since: time.Now().Add(time.Hour)})
 	check(t, err)
 	equal(t, len(found), 0)
@@ -155,6 +163,9 @@ func testAuditTamper(t *testing.T, dsn string, raw rawFunc) {
 	run("CREATE TABLE copied AS SELECT * FROM audit", "CREATE TABLE copied_head AS SELECT * FROM audit_head")
 	const cut = "UPDATE audit_head SET last = 4, hash = (SELECT hash FROM audit WHERE seq = 4)"
 	const head = "the note of where the log begins and ends was changed"
+	restore := func() {
+		run("DELETE FROM audit", "INSERT INTO audit SELECT * FROM copied", "DELETE FROM audit_head", "INSERT INTO audit_head SELECT * FROM copied_head")
+	}
 	for _, tamper := range []struct {
 		rule       string
 		statements []string
@@ -190,9 +201,24 @@ func testAuditTamper(t *testing.T, dsn string, raw rawFunc) {
 		run(tamper.statements...)
 		t.Log(tamper.rule)
 		verified(t, s, tamper.problems...)
-		run("DELETE FROM audit", "INSERT INTO audit SELECT * FROM copied", "DELETE FROM audit_head",
-			"INSERT INTO audit_head SELECT * FROM copied_head")
+		restore()
 		verified(t, s)
+	}
+
+	// The next change seals the log anew, which must not hide that its end was removed.
+	var last []byte
+	check(t, db.QueryRow("SELECT hash FROM audit WHERE seq = 4").Scan(&last))
+	plain := sha256.Sum256(fmt.Appendf(nil, "18:toolfit audit head1:10:1:432:%s", last)) // anybody can make this one
+	for _, forged := range []bool{false, true} {
+		run("DELETE FROM audit WHERE seq > 4", cut)
+		if forged {
+			_, err := db.Exec("UPDATE audit_head SET key_id = '', seal = $1", plain[:])
+			check(t, err)
+			verified(t, s, "TOOLFIT_SECRET_KEY is set, but the end of the log is not sealed; a gateway that starts with the key seals it")
+		}
+		addRules(t, s, "6")
+		verified(t, s, "before record 5 the note of where the log begins and ends was changed, and records may be missing")
+		restore()
 	}
 }
 
@@ -206,9 +232,9 @@ func testAuditKeys(t *testing.T, dsn string, _ rawFunc) {
 	for range 2 {
 		check(t, first.SealAudit(t.Context()))
 	}
-	equal(t, verified(t, first), store.AuditCheck{First: 1, Last: 2, Sealed: true})
+	equal(t, verified(t, first), store.AuditCheck{First: 1, Last: 2, Sealed: 2})
 	both := open(t, dsn, &store.Options{SecretKey: secretKey(t, newKey+", "+oldKey)})
-	addRules(t, both, "new")
+	addRules(t, both, "new") // after a note that the key is another
 	verified(t, both)
 	missing := func(seq int) string { return fmt.Sprintf("record %d is sealed with the key ", seq) }
 	for s, want := range map[*store.Store]string{first: missing(3), plain: missing(2), open(t, dsn, &store.Options{SecretKey: secretKey(t, newKey)}): missing(2)} {
@@ -219,11 +245,18 @@ func testAuditKeys(t *testing.T, dsn string, _ rawFunc) {
 		}
 	}
 
-	addRules(t, plain, "4", "5") // is possible, and seen
-	const loose = "records 4 to 5 were written without TOOLFIT_SECRET_KEY, by a program that did not have it or by an intruder"
+	addRules(t, plain, "5", "6") // is possible, and seen
+	const loose = "records 5 to 6 were written without TOOLFIT_SECRET_KEY, by a program that did not have it or by an intruder"
 	verified(t, both, loose)
-	addRules(t, both, "6")
-	verified(t, both, loose)
+	addRules(t, both, "8")
+	equal(t, verified(t, both, loose).Last, 8)
+	if deleted, err := plain.TrimAudit(t.Context(), time.Now().Add(time.Hour)); deleted != 0 || err != nil {
+		t.Errorf("a sealed log was trimmed without the key: %d, %v", deleted, err)
+	}
+
+	fresh := open(t, filepath.Join(t.TempDir(), "fresh.db"), &store.Options{SecretKey: secretKey(t, oldKey)})
+	check(t, fresh.SealAudit(t.Context()))
+	equal(t, verified(t, fresh), store.AuditCheck{First: 1, Sealed: 1})
 }
 
 func testAuditTogether(t *testing.T, open func() *store.Store) {
@@ -267,10 +300,10 @@ func testAuditTrim(t *testing.T, dsn string, _ rawFunc) {
 		deleted int64
 		left    store.AuditCheck
 	}{
-		{noon, 0, store.AuditCheck{First: 1, Last: 4, Sealed: true}},
-		{noon.Add(time.Minute), 2, store.AuditCheck{First: 3, Last: 4, Sealed: true}},
-		{noon.Add(time.Minute), 0, store.AuditCheck{First: 3, Last: 4, Sealed: true}},
-		{noon.Add(2 * time.Hour), 2, store.AuditCheck{First: 5, Last: 4, Sealed: true}},
+		{noon, 0, store.AuditCheck{First: 1, Last: 4, Sealed: 1}},
+		{noon.Add(time.Minute), 2, store.AuditCheck{First: 3, Last: 4, Sealed: 3}},
+		{noon.Add(time.Minute), 0, store.AuditCheck{First: 3, Last: 4, Sealed: 3}},
+		{noon.Add(2 * time.Hour), 2, store.AuditCheck{First: 5, Last: 4, Sealed: 5}},
 	} {
 		deleted, err := s.TrimAudit(t.Context(), trim.before)
 		check(t, err)
@@ -278,7 +311,7 @@ func testAuditTrim(t *testing.T, dsn string, _ rawFunc) {
 		equal(t, verified(t, s), trim.left)
 	}
 	addRules(t, s, "5")
-	equal(t, verified(t, s), store.AuditCheck{First: 5, Last: 5, Sealed: true})
+	equal(t, verified(t, s), store.AuditCheck{First: 5, Last: 5, Sealed: 5})
 }
 
 func testAuditSinks(t *testing.T, dsn string, _ rawFunc) {
