@@ -2,6 +2,7 @@ package script
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/rlimit"
 	"github.com/toolfit/toolfit/internal/base/sandbox"
 )
@@ -73,11 +75,11 @@ func (r *Runner) spawn() (*child, error) {
 	return c, nil
 }
 
-// ready starts a child and waits until a script can be given to it.
-func (r *Runner) ready(ctx context.Context) (*child, error) {
+// open starts a child and waits until a script can be given to it.
+func (r *Runner) open(ctx context.Context) (*child, error) {
 	c, err := r.spawn()
 	if err != nil {
-		return nil, cannotStart(err)
+		return nil, failed(err)
 	}
 	r.mu.Lock()
 	r.children[c] = true
@@ -86,25 +88,21 @@ func (r *Runner) ready(ctx context.Context) (*child, error) {
 	if closed {
 		c.kill(errClosed)
 	}
-	stop := context.AfterFunc(ctx, func() { c.kill(fault.New(fault.Canceled, "the script was canceled")) })
+	stop := context.AfterFunc(ctx, func() { c.kill(errCanceled) })
 	defer stop()
-	timer := time.AfterFunc(startWithin, func() { c.kill(cannotStart(fmt.Errorf("not ready after %s", startWithin))) })
+	timer := time.AfterFunc(startWithin, func() { c.kill(failed(fmt.Errorf("not ready after %s", startWithin))) })
 	defer timer.Stop()
-	m, err := readMessage(c.out, 0)
-	if err == nil && m.Kind != kindReady {
-		err = fmt.Errorf("it says %.20q", m.Kind)
-	}
-	if err != nil {
+	if said, err := readFrame(c.out, len(ready)); err != nil || !bytes.Equal(said, ready) {
+		err = c.why(fmt.Errorf("it says %q and not that it is ready: %v", said, err), &r.opts)
 		r.forget(c)
-		c.kill(cannotStart(err))
 		c.close()
-		return nil, c.cause
+		return nil, err
 	}
 	return c, nil
 }
 
-func cannotStart(err error) error {
-	return fault.New(fault.Internal, "the process for the script did not start").Because(err)
+func failed(err error) *fault.Error {
+	return fault.New(fault.Internal, "the process of the script failed").Because(err)
 }
 
 // take returns a child that is ready, and has others made ready meanwhile.
@@ -137,12 +135,12 @@ func (r *Runner) take(ctx context.Context) (*child, error) {
 	}
 	r.mu.Unlock()
 	defer r.mu.Lock()
-	return r.ready(ctx)
+	return r.open(ctx)
 }
 
 // warmUp keeps a child in advance. One that does not start is no loss: the next script says so.
 func (r *Runner) warmUp() {
-	c, err := r.ready(context.Background())
+	c, err := r.open(context.Background())
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.starting--
@@ -194,32 +192,35 @@ func (c *child) release() {
 
 // why explains why the conversation with the child broke off.
 func (c *child) why(err error, opts *Options) error {
-	var said faulty
 	switch {
-	case errors.As(err, &said) && said == outOfMemory:
+	case errors.Is(err, errMemory):
 		return tooMuch(opts.Memory)
-	case errors.As(err, &said):
-		return fault.New(fault.TooLarge, "%s", string(said))
+	case errors.Is(err, errTooLarge):
+		return fault.New(fault.TooLarge, "what the script returns, or the arguments of its calls at one time, have more than %d bytes", opts.Output)
+	case errors.Is(err, rawjson.ErrDepth):
+		return fault.New(fault.TooLarge, "a value of the script is nested deeper than %d levels", rawjson.MaxDepth)
 	}
+	broke := failed(err)
+	itself := true
 	select { // one that ends by itself says more by how it does
 	case <-c.ended:
 	case <-time.After(time.Second):
+		itself = false
 	}
-	broke := fault.New(fault.Internal, "the process of the script failed").Because(err)
 	c.kill(broke)
 	<-c.ended
 	var exit *exec.ExitError
 	switch {
 	case c.cause != error(broke):
 		return c.cause
-	case !errors.As(c.err, &exit):
+	case !itself || !errors.As(c.err, &exit):
 		return broke
 	case rlimit.Killed(exit) && exit.UserTime()+exit.SystemTime() >= opts.CPU:
-		return tooLong(opts.CPU)
+		return fault.New(fault.TooLarge, "the script took more than %s of the processor's time", opts.CPU).WithHint(shorter)
 	case rlimit.Killed(exit), c.said.has("out of memory", "cannot allocate memory", "stack exceeds"):
 		return tooMuch(opts.Memory)
 	}
-	return broke.Because(fmt.Errorf("%w: %w: %s", err, c.err, c.said.text))
+	return failed(fmt.Errorf("%w: %w: %s", err, c.err, c.said.text))
 }
 
 func tooMuch(most int64) error {

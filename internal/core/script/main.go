@@ -2,69 +2,88 @@ package script
 
 import (
 	"bufio"
+	_ "embed"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"runtime/debug"
+
+	"modernc.org/quickjs"
 
 	"github.com/toolfit/toolfit/internal/base/rlimit"
 )
 
-// Exit codes of the child. Anything else means that it was killed or ran out of memory.
-const (
-	exitDone   = 0
-	exitFailed = 3
-)
+//go:embed prelude.js
+var prelude string
+
+// depth is how deep functions can call each other, about: each level takes 4 KB of the child's own
+// memory, which the engine does not count.
+const depth = 6000
 
 // Main is the child: it runs one script. It limits the whole process.
 func Main(stdin io.Reader, stdout io.Writer) int {
-	in, out := bufio.NewReader(stdin), bufio.NewWriter(stdout)
-	if err := work(in, out); err != nil {
-		var said faulty
-		if !errors.As(err, &said) {
-			said = faulty("the engine failed: " + err.Error())
-		}
-		if errors.Join(writeMessage(out, message{Kind: kindFault, Text: string(said)}), out.Flush()) != nil {
-			return exitFailed
-		}
+	if err := work(bufio.NewReader(stdin), stdout); err != nil && !errors.Is(err, io.EOF) {
+		println(err.Error()) // the parent reads it
+		return 1
 	}
-	return exitDone
+	return 0
 }
 
-// work runs the script that comes. Everything that every script needs is made before, so that a
-// child can be kept warm.
-func work(in *bufio.Reader, out *bufio.Writer) error {
-	engine, err := newEngine()
+// work runs the script that comes, turn by turn, until its input ends. What every script needs is
+// made before it comes, so that a child can be kept warm.
+func work(in io.Reader, out io.Writer) error {
+	vm, functions, err := newEngine("start", "answer", "end")
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(writeMessage(out, message{Kind: kindReady}), out.Flush()); err != nil {
+	if err := writeFrame(out, ready); err != nil {
 		return err
 	}
-	m, err := readMessage(in, 1<<31-1)
-	if errors.Is(err, io.EOF) {
-		return nil // nobody had a script for it
+	frame, err := readFrame(in, 1<<31-1)
+	if err != nil {
+		return err
 	}
-	if err != nil || m.Start == nil || m.Start.Code > len(m.body) {
-		return fmt.Errorf("read the script: %w", err)
+	var s start
+	if err := json.Unmarshal(frame, &s); err != nil {
+		return err
 	}
-	if err := limit(&m.Start.Options); err != nil {
-		return fmt.Errorf("limit the process: %w", err)
+	if err := limit(&s.Options); err != nil {
+		return err
 	}
-	for err = engine.start(m); err == nil; {
-		done, err := engine.turn(out)
-		if err = errors.Join(err, out.Flush()); err != nil || done {
+	for begin := functions[0]; err == nil; begin = functions[1] {
+		said, failed := turn(vm, begin, functions[2], frame, &s.Options)
+		if failed != nil {
+			return failed
+		}
+		if err := writeFrame(out, said); err != nil {
 			return err
 		}
-		m, err := readMessage(in, 1<<31-1)
-		if err != nil {
-			return err
-		}
-		if err := engine.answer(m); err != nil {
-			return err
-		}
+		frame, err = readFrame(in, 1<<31-1)
 	}
 	return err
+}
+
+func newEngine(names ...string) (*quickjs.VM, []quickjs.Value, error) {
+	vm, err := quickjs.NewVM()
+	if err != nil {
+		return nil, nil, err
+	}
+	vm.SetMaxStackSize(depth)
+	object, err := vm.EvalValue(prelude, quickjs.EvalGlobal)
+	if err != nil {
+		return nil, nil, err
+	}
+	functions := make([]quickjs.Value, len(names))
+	for i, name := range names {
+		atom, err := vm.NewAtom(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if functions[i], err = object.GetPropertyValue(atom); err != nil {
+			return nil, nil, err
+		}
+	}
+	return vm, functions, nil
 }
 
 // limit holds whatever the engine does not count: copies of what goes in and out, the stack, and
@@ -77,4 +96,56 @@ func limit(opts *Options) error {
 		return nil
 	}
 	return err
+}
+
+// turn tells the script something, runs it until nothing is left to run, and returns what it did.
+// Copies of what goes in and out are not counted as the script's memory.
+func turn(vm *quickjs.VM, begin, end quickjs.Value, frame []byte, opts *Options) ([]byte, error) {
+	vm.SetMemoryLimit(uintptr(opts.Memory) + 3*uintptr(len(frame)))
+	_, err := begin.Call(quickjs.UndefinedValue, string(frame), hasBig(frame))
+	vm.SetMemoryLimit(uintptr(opts.Memory))
+	for n := 1; n > 0 && err == nil; {
+		if n, err = vm.ExecutePendingJobs(); n >= 1<<20 {
+			err = nil // it was interrupted to see whether we want more
+		}
+	}
+	if err == nil {
+		vm.SetMemoryLimit(uintptr(opts.Memory) + 3*uintptr(opts.Output+opts.Log))
+		var said any
+		if said, err = end.Call(quickjs.UndefinedValue); err == nil {
+			if text, _ := said.(string); text != "" { // what has no memory to be copied comes out empty
+				return []byte(text), nil
+			}
+			return outOfMemory, nil
+		}
+	}
+	var thrown *quickjs.Error
+	if errors.As(err, &thrown) && (thrown.Name == "" || thrown.Message == "out of memory") {
+		return outOfMemory, nil
+	}
+	return nil, err
+}
+
+// hasBig reports whether JSON has an integer that a JavaScript number may change: one with 16
+// digits or more. To look at each number within the engine is slow.
+func hasBig(value []byte) bool {
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; {
+		case c == '"':
+			for i++; i < len(value) && value[i] != '"'; i++ {
+				if value[i] == '\\' {
+					i++
+				}
+			}
+		case c >= '0' && c <= '9':
+			from := i
+			for i+1 < len(value) && value[i+1] >= '0' && value[i+1] <= '9' {
+				i++
+			}
+			if i-from >= 15 && (from == 0 || value[from-1] != '.') {
+				return true
+			}
+		}
+	}
+	return false
 }

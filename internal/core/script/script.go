@@ -19,7 +19,10 @@ package script
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
+	"strings"
 	"sync"
 	"time"
 
@@ -56,11 +59,11 @@ type Job struct {
 
 // Turn is what a script did until it waits or ends.
 type Turn struct {
-	Calls  []Call          // begun in this turn; a script can end without waiting for them
-	Log    string          // printed in this turn
-	Done   bool            // the script has ended: the Pass is closed
-	Result json.RawMessage // nil: undefined
-	Err    *Thrown         // what the script threw
+	Calls  []Call          `json:"calls,omitempty"`  // begun in this turn; a script can end without waiting for them
+	Log    string          `json:"log,omitempty"`    // printed in this turn
+	Done   bool            `json:"done,omitempty"`   // the script has ended: the Pass is closed
+	Result json.RawMessage `json:"result,omitempty"` // nil: undefined
+	Err    *Thrown         `json:"err,omitempty"`    // what the script threw
 }
 
 // Call is something that the script waits for.
@@ -148,7 +151,10 @@ func (r *Runner) Close() {
 	r.busy.Wait()
 }
 
-var errClosed = fault.New(fault.Canceled, "the script was ended, because the gateway ends")
+var (
+	errCanceled = fault.New(fault.Canceled, "the script was canceled")
+	errClosed   = fault.New(fault.Canceled, "the script was ended, because the gateway ends")
+)
 
 // Start runs a script until it waits or ends. The Pass holds a child until the script has ended,
 // or until it is closed. Errors are faults that a model can read and act on.
@@ -168,10 +174,12 @@ func (r *Runner) Start(ctx context.Context, j Job) (*Pass, Turn, error) {
 		return nil, Turn{}, err
 	}
 	p := &Pass{runner: r, child: c, who: j.Who, left: r.opts.Time, now: j.Now, open: map[int]bool{}}
-	turn, err := p.turn(ctx, message{
-		Kind: kindStart, Start: &start{Options: r.opts, Code: len(j.Code), Globals: j.Globals, Seed: j.Seed, Input: j.Input != nil},
-		Now: j.Now.UnixMilli(), body: append([]byte(j.Code), j.Input...),
-	})
+	first := start{Options: r.opts, Code: strings.ToValidUTF8(j.Code, "�"), Input: j.Input, Globals: j.Globals, Now: j.Now.UnixMilli()}
+	sum := sha256.Sum256([]byte(j.Seed))
+	for i := range first.Seed {
+		first.Seed[i] = binary.BigEndian.Uint32(sum[4*i:])
+	}
+	turn, err := p.turn(ctx, first)
 	if err != nil {
 		return nil, Turn{}, err
 	}

@@ -1,173 +1,133 @@
 package script
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// Kinds of messages: to the child start and answer, from it the others. A turn is any number of
-// calls and a log, and then one of wait, done and thrown; or a fault.
-const (
-	kindReady  = "ready"
-	kindStart  = "start"
-	kindAnswer = "answer"
-	kindCall   = "call"
-	kindLog    = "log"
-	kindWait   = "wait"
-	kindDone   = "done"
-	kindThrown = "thrown"
-	kindFault  = "fault"
-)
-
-// message is what parent and child tell each other: the lengths of a head in JSON and of a body
-// of any bytes, then both.
-type message struct {
-	Kind   string  `json:"kind"`
-	Start  *start  `json:"start,omitempty"`
-	Call   *Call   `json:"call,omitempty"`
-	Seq    int     `json:"seq,omitempty"`
-	Now    int64   `json:"now,omitempty"` // milliseconds since 1970
-	Thrown *Thrown `json:"thrown,omitempty"`
-	Text   string  `json:"text,omitempty"`
-	Body   bool    `json:"body,omitempty"` // there is one, be it empty
-	body   []byte
-}
-
-// start is what the child has to know of a script, beside the code and the input, which follow
-// each other in the body.
+// Parent and child tell each other JSON in frames: the number of bytes, then the bytes. The child
+// says ready; then it gets a start and answers, and says a turn to each.
 type start struct {
 	Options Options           `json:"options"`
-	Code    int               `json:"code"` // bytes of the body
+	Code    string            `json:"code"`
+	Input   json.RawMessage   `json:"input,omitempty"`
 	Globals map[string]string `json:"globals"`
-	Seed    string            `json:"seed"`
-	Input   bool              `json:"input"` // there is one
+	Seed    [4]uint32         `json:"seed"`
+	Now     int64             `json:"now"` // milliseconds since 1970
 }
 
-const headMost = 1 << 20
+type answer struct {
+	Seq   int             `json:"seq"`
+	Value json.RawMessage `json:"value,omitempty"`
+	Err   *Thrown         `json:"err,omitempty"`
+	Now   int64           `json:"now"`
+}
 
-func writeMessage(w io.Writer, m message) error {
-	m.Body = m.body != nil
-	head, err := rawjson.Marshal(m)
-	if err != nil {
+// What a child says when it is ready, and when the engine has no memory left.
+var (
+	ready       = []byte(`"ready"`)
+	outOfMemory = []byte(`"out of memory"`)
+)
+
+var (
+	errTooLarge = errors.New("a frame is too large")
+	errMemory   = errors.New("the engine is out of memory")
+)
+
+func writeFrame(w io.Writer, frame []byte) error {
+	if _, err := w.Write(binary.BigEndian.AppendUint32(nil, uint32(len(frame)))); err != nil {
 		return err
 	}
-	var sizes [8]byte
-	binary.BigEndian.PutUint32(sizes[:], uint32(len(head)))
-	binary.BigEndian.PutUint32(sizes[4:], uint32(len(m.body)))
-	for _, part := range [][]byte{sizes[:], head, m.body} {
-		if _, err := w.Write(part); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := w.Write(frame)
+	return err
 }
 
-var errTooLarge = errors.New("a message is too large")
-
-// readMessage reads one whose body has at most so many bytes. What is announced is not believed:
-// memory grows with what comes.
-func readMessage(r io.Reader, most int) (m message, err error) {
-	var sizes [8]byte
-	if _, err := io.ReadFull(r, sizes[:]); err != nil {
-		return m, err
-	}
-	n, more := binary.BigEndian.Uint32(sizes[:]), binary.BigEndian.Uint32(sizes[4:])
-	if n > headMost || uint64(more) > uint64(max(most, 0)) {
-		return m, errTooLarge
-	}
-	head, err := readPart(r, n)
-	if err != nil {
-		return m, err
-	}
-	if err := json.Unmarshal(head, &m); err != nil {
-		return m, fmt.Errorf("read a message: %w", err)
-	}
-	if m.body, err = readPart(r, more); !m.Body {
-		m.body = nil
-	}
-	return m, err
-}
-
-func readPart(r io.Reader, n uint32) ([]byte, error) {
-	part := bytes.NewBuffer(make([]byte, 0, min(n, 64<<10)+bytes.MinRead)) // room to see the end without growing
-	if _, err := part.ReadFrom(io.LimitReader(r, int64(n))); err != nil {
+// readFrame reads one of at most so many bytes. What is announced is not believed: memory grows
+// with what comes.
+func readFrame(r io.Reader, most int) ([]byte, error) {
+	var size [4]byte
+	if _, err := io.ReadFull(r, size[:]); err != nil {
 		return nil, err
 	}
-	if part.Len() < int(n) {
-		return nil, io.ErrUnexpectedEOF
+	n := int64(binary.BigEndian.Uint32(size[:]))
+	if n > int64(most) {
+		return nil, errTooLarge
 	}
-	return part.Bytes(), nil
+	frame := bytes.NewBuffer(make([]byte, 0, min(n, 64<<10)+bytes.MinRead)) // room to see the end without growing
+	if got, err := frame.ReadFrom(io.LimitReader(r, n)); err != nil || got < n {
+		return nil, errors.Join(err, io.ErrUnexpectedEOF)
+	}
+	return frame.Bytes(), nil
 }
 
-// faulty is what a child says that cannot go on.
-type faulty string
-
-const outOfMemory faulty = "out of memory"
-
-func (f faulty) Error() string { return string(f) }
-
-// readTurn reads what a child says until its script waits or ends. The child is not trusted: its
-// script may have taken it over. begun is how many calls there were before.
-func readTurn(r *bufio.Reader, begun int, opts *Options) (turn Turn, err error) {
-	room := opts.Output // for arguments
-	for {
-		m, err := readMessage(r, max(opts.Output, opts.Log+len(logFull)))
-		if err != nil {
-			return turn, err
-		}
-		switch m.Kind {
-		case kindCall:
-			begun++
-			room -= len(m.body)
-			if m.Call == nil || m.Call.Seq != begun || begun > opts.Calls || room < 0 {
-				return turn, errors.New("a call that cannot be")
-			}
-			m.Call.Args = m.body
-			turn.Calls = append(turn.Calls, *m.Call)
-			if err := check(m.body); err != nil {
-				return turn, err
-			}
-			continue
-		case kindLog:
-			if len(turn.Log) > 0 {
-				return turn, errors.New("two logs in a turn")
-			}
-			turn.Log = strings.ToValidUTF8(string(m.body), "�")
-			continue
-		case kindFault:
-			return turn, faulty(m.Text)
-		case kindWait:
-			return turn, nil
-		}
-		turn.Done = true
-		switch {
-		case m.Kind == kindDone:
-			turn.Result = m.body
-		case m.Kind == kindThrown && m.Thrown != nil:
-			turn.Err = m.Thrown
-			turn.Err.Content = m.body
-		default:
-			return turn, fmt.Errorf("a message of an unknown kind %.20q", m.Kind)
-		}
-		if m.body != nil {
-			err = check(m.body)
-		}
-		return turn, err
+// readTurn reads what a script did. The child is not trusted: the script may have taken it over.
+// begun is how many calls there were before.
+func readTurn(r io.Reader, begun int, opts *Options) (turn Turn, err error) {
+	frame, err := readFrame(r, opts.Output+6*opts.Log+(64<<10)) // a character of the log may be written with six
+	if err != nil {
+		return Turn{}, err
 	}
+	if bytes.Equal(frame, outOfMemory) {
+		return Turn{}, errMemory
+	}
+	if !utf8.Valid(frame) {
+		return Turn{}, errors.New("a turn is not UTF-8")
+	}
+	if err := json.Unmarshal(frame, &turn); err != nil {
+		return Turn{}, err
+	}
+	room := opts.Output - len(turn.Result)
+	for _, c := range turn.Calls {
+		room -= len(c.Args)
+		if begun++; c.Seq != begun || begun > opts.Calls || len(c.Args) == 0 || c.Args[0] != '{' {
+			return Turn{}, errors.New("a call that cannot be")
+		}
+		if err := rawjson.Check(c.Args); err != nil {
+			return Turn{}, err
+		}
+	}
+	if t := turn.Err; t != nil {
+		t.place()
+		if rawjson.Check(t.Content) != nil {
+			t.Content = nil
+		}
+		turn.Result = nil
+		if t.Name == "InternalError" && t.Message == "out of memory" || t.Name == "" && t.Message == "null" { // it had no memory to say it
+			return Turn{}, errMemory
+		}
+	}
+	if turn.Result != nil {
+		err = rawjson.Check(turn.Result)
+	}
+	if room < 0 {
+		err = errTooLarge
+	}
+	return turn, err
 }
 
-func check(value []byte) error {
-	if !utf8.Valid(value) {
-		return errors.New("a value is not UTF-8")
+var frameOfScript = regexp.MustCompile(`<input>:(\d+)`)
+
+// place finds the line in the script, and leaves its own functions in the stack.
+func (t *Thrown) place() {
+	var own []string
+	for line := range strings.Lines(t.Stack) {
+		at := frameOfScript.FindStringSubmatch(line)
+		if at == nil {
+			continue
+		}
+		if len(own) == 0 {
+			t.Line, _ = strconv.Atoi(at[1]) // digits
+		}
+		own = append(own, strings.Replace(strings.TrimSpace(line), "<input>", "script", 1))
 	}
-	return rawjson.Check(value)
+	t.Stack = strings.Join(own, "\n")
 }
