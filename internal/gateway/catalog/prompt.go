@@ -2,6 +2,9 @@ package catalog
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -76,13 +79,37 @@ func (v *View) PromptTools() []prompt.Tool {
 
 // PromptTool is the tool as a prompt writes it.
 func (e *Entry) PromptTool() prompt.Tool {
-	t := prompt.Tool{Name: e.Shown, Server: string(e.Server), Tags: tags(e), Description: e.Description(), Schema: e.InputSchema()}
+	t := prompt.Tool{
+		Name: e.Shown, Server: string(e.Server), Tags: tags(e), Description: e.Description(), Schema: e.InputSchema(),
+		Result: e.Definition.OutputSchema(),
+	}
 	if e.Override != nil {
 		t.Descriptions = e.Override.Descriptions
 		t.Example = e.Override.Example
 	}
 	return t
 }
+
+// InScripts is where a script finds the tool: as a method of its server, shop.list_orders, or of tools under the name that is shown, if
+// a script cannot name the server.
+func (e *Entry) InScripts() (object, method string) {
+	switch {
+	case e.Own || !identifier.MatchString(string(e.Server)) || slices.Contains(takenNames, string(e.Server)):
+		return "tools", e.Shown
+	case e.Override != nil && e.Override.Name != "":
+		return string(e.Server), e.Override.Name
+	}
+	return string(e.Server), e.Definition.Name
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
+
+// takenNames are names that mean something else in a script: words of the language, and what every script has.
+var takenNames = strings.Fields(`arguments async await break case catch class const continue debugger default delete do else enum eval export
+	extends false finally for function if implements import in instanceof interface let new null of package private protected public
+	return static super switch this throw true try typeof var void while with yield undefined NaN Infinity globalThis
+	Array BigInt Boolean Date Error Function Intl JSON Map Math Number Object Promise Proxy Reflect RegExp Set String Symbol
+	console crypto describe input search sleep tools`)
 
 // Pinned are the names of the tools that the profile always shows in full.
 func (v *View) Pinned() []string {
