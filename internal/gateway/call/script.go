@@ -77,6 +77,7 @@ func (c *Caller) runScript(ctx context.Context, s *sent, req *Request, rec *reco
 	if err := r.open(ctx); err != nil {
 		return upstream.Outcome{}, err
 	}
+	rec.run = r.row.ID
 	rec.sends(s, req)
 	switch after := c.detachAfter(s, req); {
 	case rec.live != nil:
@@ -155,9 +156,7 @@ func (r *run) open(ctx context.Context) error {
 // has left, or a paused one of the same script and input.
 func (r *run) find(ctx context.Context) (found store.ScriptRun, ok bool, err error) {
 	id, _ := rawjson.String(rawjson.Get(r.req.Params.Raw, "requestState"))
-	if id == "" && r.rec.live != nil {
-		id = r.rec.call.ID
-	}
+	id = cmp.Or(id, r.rec.run)
 	if id == "" {
 		return r.c.opts.ScriptRuns.ClaimScriptRun(ctx, r.row.Owner, r.row.Profile, r.row.Tool, r.row.Digest)
 	}

@@ -327,6 +327,49 @@ func TestAScriptSurvivesItsGateway(t *testing.T) {
 	}
 }
 
+// TestAScriptThatWentOnSurvivesItsGateway: the call that goes on with a paused script has another id than the script's run.
+func TestAScriptThatWentOnSurvivesItsGateway(t *testing.T) {
+	y := newScriptYard(t, "policy: [{name: ask, when: args.n == 2, then: approve}]\n")
+	y.opts.Approve = func(context.Context, *Permission) (Approved, error) {
+		return Approved{}, fault.New(fault.ApprovalRequired, "open the page")
+	}
+	const code = `await s.act({n: 1}); await s.act({n: 2}); return (await s.look({n: 3})).n`
+	if got := y.returns(code); !strings.Contains(got, "open the page") {
+		t.Fatal(got)
+	}
+	y.opts.Approve = func(context.Context, *Permission) (Approved, error) { return Approved{By: "eve"}, nil }
+	die := make(chan struct{})
+	var once sync.Once
+	answer := y.send
+	y.send = func(ctx context.Context, c upstream.Call) (upstream.Outcome, error) {
+		if c.Tool == "look" {
+			once.Do(func() { close(die); <-ctx.Done() })
+		}
+		return answer(ctx, c)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { y.run(context.Background(), AsTask, code, "") })
+	<-die
+	y.calls.Close()
+	wg.Wait()
+	next := waiting.New(y.store, &waiting.Options{GoOn: y.GoOn, Lease: 400 * time.Millisecond})
+	ctx, stop := context.WithCancel(t.Context())
+	wg.Go(func() { next.Run(ctx) })
+	w, err := next.Collect(t.Context(), "ann", y.handles[0].ID, 10*time.Second, mcp.Deaf)
+	stop()
+	wg.Wait()
+	next.Close()
+	acts := 0
+	for _, c := range y.sent {
+		if c.Tool == "act" {
+			acts++
+		}
+	}
+	if err != nil || acts != 2 || !strings.Contains(string(w.Answer), `"text":"3"`) {
+		t.Errorf("%d acts: %s, %v", acts, w.Answer, err)
+	}
+}
+
 // TestAScriptThatDivergesSaysWhere changes the log of a paused script.
 func TestAScriptThatDivergesSaysWhere(t *testing.T) {
 	y := newScriptYard(t, "")
