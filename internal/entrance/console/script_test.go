@@ -1,15 +1,19 @@
 package console_test
 
 import (
+	"context"
 	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/store"
+	"github.com/toolfit/toolfit/internal/testkit/testparts"
 )
 
 const scriptCode = `// What the customers of unpaid orders owe, the largest first.
@@ -97,7 +101,7 @@ func TestCallOfAScriptShowsWhatItCalled(t *testing.T) {
 	p := w.person()
 	_, body := p.ask("GET", "/calls/"+script, nil)
 	for _, want := range []string{
-		`<span class="line">const { orders } = await shop.list_orders({ status: &#34;UNPAID&#34;`, "&#34;&lt;b&gt;&#34; + e.message", "Its input",
+		`<span class="line">const { orders } = await shop.list_orders({ status: &#34;UNPAID&#34;`, "&#34;&lt;b&gt;&#34; + e.message", "<h2>Input</h2>",
 		"the cloud is closed &lt;for today&gt;", `href="/calls/` + inner + `"`, `href="/calls?parent=` + script + `"`, "As a model gets it now",
 	} {
 		if !strings.Contains(body, want) {
@@ -121,7 +125,7 @@ func TestCallOfAScriptShowsWhatItCalled(t *testing.T) {
 	if _, body := p.ask("GET", "/calls/"+inner, nil); !strings.Contains(body, `href="/calls/`+script+`"`) {
 		t.Error("the page of a call does not lead to its script")
 	}
-	if _, body := p.ask("GET", "/calls", nil); strings.Count(body, `<a class="tag" href="/calls/`+script+`">script</a>`) != 6 {
+	if _, body := p.ask("GET", "/calls", nil); strings.Count(body, `<a class="tag less" href="/calls/`+script+`">script</a>`) != 6 {
 		t.Errorf("the list does not mark the calls of the script")
 	}
 	if _, body := p.ask("GET", "/calls?parent="+script, nil); strings.Count(body, `<tr id="c-`) != 6 {
@@ -154,4 +158,43 @@ func TestAScriptIsShownToThoseWhoMayReadItsCall(t *testing.T) {
 			t.Errorf("HTTP %d, want %d", status, want)
 		}
 	}
+}
+
+// runs makes a waiting call with a script that has called something.
+func (w *world) runs() (script string) {
+	w.t.Helper()
+	l, err := w.app.Waiting.Add(w.t.Context(), store.Waiting{
+		ID: w.app.Records.NewID(), Owner: "local", Profile: "default", Tool: "run_script", State: store.Working, For: store.ForServer,
+		Expires: time.Now().Add(time.Hour), Body: []byte("{}"),
+	}, func(error) {})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { l.End(context.Background(), store.Cancelled, func(*store.Waiting) {}) })
+	w.saveScript(l.ID, []map[string]any{{"name": "shop.list_orders", "digest": "d", "sent": true}})
+	err = w.app.Store.AppendCalls(w.t.Context(), []store.Call{{
+		ID: w.app.Records.NewID(), At: time.Now().Add(-time.Second), Parent: l.ID, Principal: "local", Profile: "default", Server: "shop",
+		Tool: "shop__get_order", Outcome: "ok", Level: "info", Duration: 200 * time.Millisecond,
+	}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return l.ID
+}
+
+func TestAScriptThatRunsStaysWhereItsReaderIs(t *testing.T) {
+	w := newWorld(t, demoConfig)
+	b := testparts.NewBrowser(t, "en-US")
+	b.Do(chromedp.Navigate(w.URL + "/calls/" + w.runs()))
+	b.Until(`document.readyState === "complete" && window.htmx`)
+	if got := b.Read(`[...document.querySelectorAll("tbody tr")].map((tr) => tr.innerText.replace(/\s+/g, " ")).join("; ")`); got !=
+		"shop.list_orders working – – ; shop__get_order ok <0.1 ms 200 ms " {
+		t.Errorf("the calls are %s", got)
+	}
+	b.Read(`document.querySelector("#script").seen = document.querySelector("#live").dataset.live`)
+	b.Until(`document.querySelector("#live").dataset.live !== document.querySelector("#script").seen`)
+	if b.Read(`String(document.querySelector("#script").seen !== undefined)`) != "true" {
+		t.Error("the script is another element after an update")
+	}
+	b.CheckConsole()
 }
