@@ -66,7 +66,7 @@ func joined(log []restapi.ScriptCall, records []restapi.Call) (calls []scriptCal
 		one := scriptCall{Name: e.Name, Log: e}
 		if i := slices.IndexFunc(records, func(r restapi.Call) bool { return r.ID == e.Call && e.Call != "" }); i >= 0 {
 			one.Call = records[i]
-			records = slices.Delete(slices.Clone(records), i, i+1)
+			records = slices.Delete(records, i, i+1)
 		}
 		if one.ID == "" {
 			one.At = last

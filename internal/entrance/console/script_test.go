@@ -147,6 +147,31 @@ func TestCallsThatNoLogHasAreShownByTheirTools(t *testing.T) {
 	}
 }
 
+func TestACallThatWentOnWithAScriptHasTimesOfItsOwnCallsOnly(t *testing.T) {
+	w := newWorld(t, demoConfig)
+	script, inner := w.furnishScript()
+	first := store.Call{
+		ID: w.app.Records.NewID(), At: time.Now(), Principal: "local", Profile: "default", Tool: "run_script", Outcome: "ok", Level: "warn",
+		Message: "goes on with " + script, Duration: time.Second,
+	}
+	own := first
+	own.ID, own.Parent, own.Tool, own.Message, own.Duration = w.app.Records.NewID(), first.ID, "shop__pay", "", time.Second/2
+	if err := w.app.Store.AppendCalls(t.Context(), []store.Call{first, own}); err != nil {
+		t.Fatal(err)
+	}
+	w.saveScript(script, []map[string]any{
+		{"name": "shop.list_orders", "digest": "d", "call": inner, "done": true}, {"name": "shop.pay", "digest": "d", "call": own.ID, "done": true},
+	})
+	_, body := w.person().ask("GET", "/calls/"+first.ID, nil)
+	var got []string
+	for _, m := range rows.FindAllStringSubmatch(body, -1) {
+		got = append(got, strings.Join(m[1:], " "))
+	}
+	if strings.Join(got, "; ") != "shop.list_orders   ; shop.pay good 0 500" || !strings.Contains(body, `href="/calls/`+inner+`"`) {
+		t.Errorf("the calls are %q", got)
+	}
+}
+
 func TestAScriptIsShownToThoseWhoMayReadItsCall(t *testing.T) {
 	w := newWorld(t, demoConfig)
 	script, _ := w.furnishScript()
