@@ -143,13 +143,26 @@ func (r *run) open(ctx context.Context) error {
 		r.row.At = before.At
 		r.answers = rawjson.Get(r.req.Params.Raw, "inputResponses")
 		if before.ID != call.ID {
-			r.rec.note("goes on with " + before.ID)
+			r.rec.note(goesOn + before.ID)
 		}
 		return json.Unmarshal(before.Body, &r.RunBody)
 	}
 	r.Seed = rand.Text()
 	r.Began = now.Truncate(time.Millisecond)
 	return r.save(ctx, store.ScriptRunning)
+}
+
+// goesOn begins the note in the record of a call that goes on with the run of another one.
+const goesOn = "goes on with "
+
+// RunOf is the id of the run that a call went on with by the message of its record, or else began.
+func RunOf(id, message string) string {
+	for note := range strings.SplitSeq(message, "; ") {
+		if run, found := strings.CutPrefix(note, goesOn); found {
+			return run
+		}
+	}
+	return id
 }
 
 // find returns the run that the call goes on with: the one that its client brings answers for, the one that another gateway
