@@ -20,6 +20,29 @@ func Values(raw []byte) (values [][]byte) {
 	return values
 }
 
+// Value is what a program reads of a result: structuredContent, else the JSON object or array that its only text is, else its text as
+// a JSON string, with the lines of several texts below each other. nil: it has neither.
+func Value(raw []byte) []byte {
+	if structured := rawjson.Get(raw, "structuredContent"); !rawjson.IsNull(structured) {
+		return structured
+	}
+	var texts [][]byte
+	for w := rawjson.Array(rawjson.Get(raw, "content")); w.Next(); {
+		if text := rawjson.Get(w.Value, "text"); len(text) > 0 && text[0] == '"' {
+			texts = append(texts, quoted.AppendText(nil, text))
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	text := bytes.Join(texts, []byte{'\n'})
+	value := bytes.TrimSpace(text)
+	if len(texts) == 1 && len(value) > 0 && (value[0] == '{' || value[0] == '[') && rawjson.Check(value) == nil {
+		return value
+	}
+	return quoted.Append(nil, text)
+}
+
 // Rows is an array of the values.
 func Rows(values [][]byte) []byte {
 	return slices.Concat([]byte{'['}, bytes.Join(values, []byte{','}), []byte{']'})

@@ -33,3 +33,22 @@ func TestValuesAreWhatARuleCutsAndTextsWhatAReaderSees(t *testing.T) {
 		})
 	}
 }
+
+func TestValueIsWhatAProgramReads(t *testing.T) {
+	for _, c := range []struct{ name, result, want string }{
+		{"structuredContent first", `{"content":[{"type":"text","text":"x"}],"structuredContent":{"a":1}}`, `{"a":1}`},
+		{"null is none", `{"content":[{"type":"text","text":"x"}],"structuredContent":null}`, `"x"`},
+		{"the JSON that the only text is", `{"content":[{"type":"text","text":" {\"id\":9007199254740993} \n"}]}`, `{"id":9007199254740993}`},
+		{"an array too", `{"content":[{"type":"text","text":"[1]"}]}`, `[1]`},
+		{"a text that is a number stays a text", `{"content":[{"type":"text","text":"12345678901234567890"}]}`, `"12345678901234567890"`},
+		{"broken JSON is a text", `{"content":[{"type":"text","text":"{\"a\":"}]}`, `"{\"a\":"`},
+		{"several texts are lines", `{"content":[{"type":"text","text":"{}"},{"type":"image","data":""},{"type":"text","text":"b"}]}`, `"{}\nb"`},
+		{"an image has no value", `{"content":[{"type":"image","data":"aGk="}]}`, ""},
+		{"nothing has none", `{"content":[]}`, ""},
+		{"an empty text", `{"content":[{"type":"text","text":""}]}`, `""`},
+	} {
+		if got := string(project.Value([]byte(c.result))); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}

@@ -27,6 +27,8 @@ type Tool struct {
 	Descriptions map[string]string // in other languages, by language
 	Schema       json.RawMessage   // of the arguments
 	Example      json.RawMessage   // arguments of a successful call; may be nil
+	Result       json.RawMessage   // schema of the values that it returns; nil: unknown
+	Seen         int               // results that Result was inferred from; 0: the server declares it
 }
 
 // DescriptionIn returns the description in a language such as zh-CN, or the default one.

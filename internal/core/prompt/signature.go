@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -40,6 +41,7 @@ func (p *printer) signature(t *Tool) []byte {
 }
 
 func (p *printer) typeScript(t *Tool) []byte {
+	result := p.result(t.Result, printer{brief: true})
 	p.start(t.Schema)
 	p.lines = true
 	p.out = appendComment(p.out, t.Description)
@@ -51,7 +53,11 @@ func (p *printer) typeScript(t *Tool) []byte {
 		p.out = append(p.out, "_: "...)
 		p.schema(n)
 	}
-	p.out = append(p.out, ") => any;\n"...)
+	p.out = append(append(append(p.out, ") => "...), result...), ';')
+	if t.Seen > 0 {
+		p.out = fmt.Appendf(p.out, " // seen in %d+ results", about(t.Seen))
+	}
+	p.out = append(p.out, '\n')
 	return slices.Clip(p.out)
 }
 

@@ -15,6 +15,7 @@ type printer struct {
 	index *jsonschema.Index
 	lines bool    // one property to a line, with comments; else all on one line
 	brief bool    // long lists of values and deep objects are cut
+	code  bool    // types are named as TypeScript names them
 	depth int     // of objects and arrays around
 	left  int     // schemas that may still be written
 	refs  []*node // targets of the references being followed
@@ -123,6 +124,14 @@ func (p *printer) kind(n *node, kind string) binding {
 
 // word writes the name of a type. Unknown ones are written as they are.
 func (p *printer) word(kind string) binding {
+	if p.code {
+		switch kind {
+		case "integer":
+			kind = "number"
+		case "array":
+			kind = "any[]"
+		}
+	}
 	p.out = append(p.out, oneLine(kind)...)
 	return atom
 }

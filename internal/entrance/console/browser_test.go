@@ -18,12 +18,13 @@ import (
 func pages(w *world) []string {
 	repaired, cut, refused := w.furnish()
 	chat, failed, running := w.furnishTalk()
+	script, inner := w.furnishScript()
 	asks := w.waits("local")
 	w.asks(asks, "Which quarter is the report for?")
 	w.waits("local")
 	return append([]string{
 		"/", "/servers", "/servers/shop", "/servers/gone", "/tools", "/tools?q=orders+of+a+customer", "/tools/shop__list_orders", "/tools/cloud__envQuery?for=openai-strict",
-		"/calls", "/calls?outcome=error", "/calls/" + repaired, "/calls/" + cut, "/calls/" + refused, "/calls/" + asks.ID, "/keys", "/policy", "/connections", "/no-such-page",
+		"/calls", "/calls?outcome=error", "/calls/" + repaired, "/calls/" + cut, "/calls/" + refused, "/calls/" + asks.ID, "/calls/" + script, "/calls/" + inner, "/calls?parent=" + script, "/keys", "/policy", "/connections", "/no-such-page",
 		"/chat", "/chat/" + chat, "/environments", "/environments/sessions", "/environments/sessions/" + chat, "/environments/logs?level=warn", "/runs", "/runs/" + failed, "/runs/" + running,
 	}, resultPages(w)...)
 }

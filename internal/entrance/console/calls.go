@@ -49,7 +49,7 @@ func (c *Console) callsSection() section {
 const lookAt = 20_000
 
 // callFilters are the query parameters that select calls.
-var callFilters = []string{"server", "tool", "agent", "session", "outcome", "policy"}
+var callFilters = []string{"server", "tool", "agent", "session", "outcome", "policy", "parent"}
 
 var outcomes = []string{"ok", "tool_error", "question", "error", "canceled"}
 
@@ -93,7 +93,8 @@ func (c *Console) exportCalls(v *visit) (answer, error) {
 
 type callPage struct {
 	restapi.Call
-	App     app // shows the result
+	Ran     *scriptPart // nil: it is no script
+	App     app         // shows the result
 	Now     time.Time
 	May     bool // cancel it
 	Asked   []asked
@@ -116,6 +117,9 @@ func (c *Console) readCall(v *visit) (callPage, error) {
 	p := callPage{Call: one, Fitted: one.Arguments != nil, Saved: ratio(one.TokensFull-one.TokensSent, one.TokensFull)}
 	p.App = c.appOf(v, one.Profile, tool.Name(one.Tool))
 	p.addWaiting(v)
+	if p.Ran, err = c.scriptOf(v, one); err != nil {
+		return p, err
+	}
 	json.Unmarshal(one.Repairs, &p.Repairs) // shown as none if unreadable
 	if p.Fitted {
 		p.Sent = code(text(v.lang, "call.sent"), one.Arguments.Sent)

@@ -77,9 +77,9 @@ func (evil) PageTools(access.Principal, restapi.ToolQuery) (restapi.ToolPage, er
 func (evil) FindTools(context.Context, access.Principal, string, call.Query) (*call.Found, error) {
 	return &call.Found{Tools: []call.FoundTool{{Name: bad, Server: bad, Text: bad}}, Note: bad}, nil
 }
-func (evil) ShowTool(access.Principal, string, string) (restapi.OneTool, error) {
+func (evil) ShowTool(context.Context, access.Principal, string, string) (restapi.OneTool, error) {
 	return restapi.OneTool{
-		Tool:        restapi.Tool{Name: bad, Server: bad, Canonical: bad, Description: bad, Definition: badJSON},
+		Tool:        restapi.Tool{Name: bad, Server: bad, Canonical: bad, Description: bad, Definition: badJSON, Result: &call.ResultType{Type: bad, Seen: 3}},
 		InputSchema: badJSON, Findings: badFindings,
 		Fitted: []schema.Fitted{
 			{Name: bad, Dialect: schema.OpenAI, Tool: badJSON, Report: []schema.Change{{Pointer: bad, Kind: bad, Action: bad}}},

@@ -132,3 +132,20 @@ func TestAllThatIsHeldIsShownWithWhatChanged(t *testing.T) {
 		t.Errorf("the tool's page does not say what was found: %.300s", body)
 	}
 }
+
+func TestAToolsPageTellsWhatItReturns(t *testing.T) {
+	w := newWorld(t, demoConfig+"resultStore: all\n")
+	p := w.person()
+	for range 3 {
+		p.ask("POST", "/tools/shop__list_orders/try", url.Values{"a:limit": {"1"}})
+	}
+	for language, want := range map[string][]string{"en": {"Type of the result", "Seen in 3 results."}, "zh-CN": {"结果类型", "见于 3 个结果。"}} {
+		p.header.Set("Accept-Language", language)
+		_, page := p.ask("GET", "/tools/shop__list_orders", nil)
+		for _, text := range append(want, "{orders: {", "id: integer") {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s: no %q in %s", language, text, page)
+			}
+		}
+	}
+}

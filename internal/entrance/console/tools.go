@@ -23,7 +23,7 @@ import (
 type Tools interface {
 	PageTools(who access.Principal, q restapi.ToolQuery) (restapi.ToolPage, error)
 	FindTools(ctx context.Context, who access.Principal, profile string, q call.Query) (*call.Found, error)
-	ShowTool(who access.Principal, profile, name string) (restapi.OneTool, error)
+	ShowTool(ctx context.Context, who access.Principal, profile, name string) (restapi.OneTool, error)
 }
 
 func (c *Console) toolsSection() section {
@@ -107,7 +107,7 @@ type dialectRow struct {
 }
 
 func (c *Console) toolPage(v *visit, q url.Values) (*toolPage, error) {
-	one, err := c.Tools.ShowTool(v.who, q.Get("profile"), v.PathValue("name"))
+	one, err := c.Tools.ShowTool(v.Context(), v.who, q.Get("profile"), v.PathValue("name"))
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,9 @@ func took(d time.Duration) string {
 	return d.Round(time.Second).String()
 }
 
-func millis(ms float64) string { return took(time.Duration(ms * float64(time.Millisecond))) }
+func millis(ms float64) string { return took(duration(ms)) }
+
+func duration(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }
 
 func size(n int64) string {
 	switch {

@@ -39,11 +39,13 @@ type Call struct {
 	Ref        string    `json:"ref,omitempty"`    // of the stored result
 	Policy     string    `json:"policy,omitempty"` // which rules of the policy applied; only for those who may read everything
 	Trace      string    `json:"trace,omitempty"`
+	Parent     string    `json:"parent,omitempty"` // the id of the call whose script made this one
 
 	Repairs   json.RawMessage  `json:"repairs,omitempty"`   // what was changed in the arguments
 	Arguments *store.Arguments `json:"arguments,omitempty"` // before and after that; nil when nothing was
 
 	Waits
+	Script *Script `json:"script,omitempty"` // that the call runs; not in lists
 }
 
 // showCall shows a record without its arguments, which may be long. Callers do not see which rules of the policy applied: a model
@@ -63,7 +65,7 @@ func showCall(c store.Call, who access.Principal) Call {
 		Level:      c.Level,
 		DurationMS: float64(c.Duration.Microseconds()) / 1000, BytesIn: c.BytesIn, BytesFull: c.BytesFull, BytesSent: c.BytesSent,
 		TokensIn: c.TokensIn, TokensFull: c.TokensFull, TokensSent: c.TokensSent, Rule: c.Rule, Ref: c.Ref, Trace: c.Trace,
-		Policy: c.Policy,
+		Policy: c.Policy, Parent: c.Parent,
 	}
 }
 

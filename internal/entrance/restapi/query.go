@@ -109,7 +109,7 @@ func (f *callFilter) page() (int, error) {
 func parseFilter(q url.Values, who access.Principal) (f callFilter, err error) {
 	for key, into := range map[string]*string{
 		"server": &f.Server, "tool": &f.Tool, "principal": &f.Principal, "agent": &f.Agent, "session": &f.Session,
-		"outcome": &f.Outcome, "policy": &f.Policy, "cursor": &f.Before,
+		"outcome": &f.Outcome, "policy": &f.Policy, "parent": &f.Parent, "cursor": &f.Before,
 	} {
 		*into = q.Get(key)
 		if !isText(*into) {
@@ -155,7 +155,7 @@ func parseFilter(q url.Values, who access.Principal) (f callFilter, err error) {
 func (f *callFilter) matches(c store.Call) bool {
 	for _, one := range [][2]string{
 		{f.Principal, c.Principal}, {f.Agent, c.Agent}, {f.Session, c.Session}, {f.Server, string(c.Server)}, {f.Tool, string(c.Tool)},
-		{f.Outcome, c.Outcome},
+		{f.Outcome, c.Outcome}, {f.Parent, c.Parent},
 	} {
 		if one[0] != "" && one[0] != one[1] {
 			return false

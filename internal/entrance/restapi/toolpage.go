@@ -102,7 +102,7 @@ type OneTool struct {
 }
 
 // ShowTool returns a tool as its server sent it, and in each dialect.
-func (a *API) ShowTool(who access.Principal, profile, name string) (OneTool, error) {
+func (a *API) ShowTool(ctx context.Context, who access.Principal, profile, name string) (OneTool, error) {
 	v, err := a.wholeFor(who, profile)
 	if err != nil {
 		return OneTool{}, err
@@ -112,6 +112,7 @@ func (a *API) ShowTool(who access.Principal, profile, name string) (OneTool, err
 		return OneTool{}, err
 	}
 	one := OneTool{Tool: oneTool(e), Own: ownName(e), InputSchema: e.InputSchema(), Tokens: tokens.Estimate(e.Raw())}
+	one.Result = a.Caller.ResultType(ctx, v, e)
 	one.Fitted = fitAlone(v, e)
 	if who.MayRead() {
 		one.Findings = a.Catalog.Findings(e.Server, e.Definition.Name)

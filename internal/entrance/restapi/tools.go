@@ -24,6 +24,8 @@ type Tool struct {
 	Canonical   tool.Name       `json:"canonical"`
 	Description string          `json:"description"`
 	Definition  json.RawMessage `json:"definition"` // as the server gave it, or as the configuration changed it
+
+	Result *call.ResultType `json:"result,omitempty"` // what it returns; nil: not known, or one of many
 }
 
 // FittedList is the tools of a profile in a provider's dialect.
@@ -179,7 +181,9 @@ func (a *API) tool(r *request) (any, error) {
 		return nil, err
 	}
 	if !q.Has("for") {
-		return oneTool(e), nil
+		one := oneTool(e)
+		one.Result = a.Caller.ResultType(r.Context(), v, e)
+		return one, nil
 	}
 	fitting, err := v.For(schema.Dialect(q.Get("for")))
 	if err != nil {

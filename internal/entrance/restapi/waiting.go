@@ -116,6 +116,14 @@ func (a *API) ReadCall(ctx context.Context, who access.Principal, id string) (Ca
 // WaitCall waits until a waiting call has ended or asks something, for at most d, and returns it. Of
 // any other call it returns the record at once.
 func (a *API) WaitCall(ctx context.Context, who access.Principal, id string, d time.Duration) (Call, error) {
+	c, err := a.waitCall(ctx, who, id, d)
+	if err == nil {
+		err = a.addScript(ctx, &c)
+	}
+	return c, err
+}
+
+func (a *API) waitCall(ctx context.Context, who access.Principal, id string, d time.Duration) (Call, error) {
 	w, err := a.waitRow(ctx, whose(who), id, d)
 	switch {
 	case fault.Is(err, fault.NotFound):

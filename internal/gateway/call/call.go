@@ -77,6 +77,7 @@ type Caller struct {
 	memories *memories
 	followed *lru[followed]           // by session
 	pages    *lru[map[string]written] // by session
+	types    *lru[*heldType]          // by canonical name
 	counts   ruleCounts
 	idle     time.Duration // see scriptIdle
 }
@@ -108,7 +109,7 @@ type Options struct {
 	Recipe func(ctx context.Context, e *catalog.Entry) (code string, err error)
 	// JQ runs a model's jq program in a separate process; nil: jq is off.
 	JQ func(ctx context.Context, who, program string, value []byte) ([]byte, error)
-	// PastResults returns stored results, as examples for prompts; nil: there are none.
+	// PastResults returns stored results, as examples for prompts and for the types of results; nil: there are none.
 	PastResults func(ctx context.Context, f store.ResultFilter) ([]store.Result, error)
 	Uses        Uses             // stores which tools searches led to; nil: nothing is stored
 	Meaning     Meaning          // ranks by meaning; nil: searches match words only
@@ -147,6 +148,7 @@ func New(tools Viewer, servers Sender, log Recorder, opts *Options) *Caller {
 	c.memories = newMemories(&c.opts)
 	c.followed = newLRU[followed](maxFollowed)
 	c.pages = newLRU[map[string]written](maxPages)
+	c.types = newLRU[*heldType](maxTyped)
 	return c
 }
 

@@ -39,6 +39,7 @@ type saved struct {
 	Asks        bool             `json:"asks,omitempty"`  // a modern server wants to be called again with answers
 	Person      string           `json:"person,omitempty"`
 	Permitted   string           `json:"permitted,omitempty"`
+	Run         string           `json:"run,omitempty"`
 }
 
 // speaker is the client, without the ways to reach it.
@@ -60,7 +61,7 @@ func (r *recording) state() saved {
 		Budget: req.Budget, AsRuled: req.AsRuled, MaxChars: req.MaxChars, Whole: req.Whole, Environment: req.Environment,
 		From:   speaker{from.Era, from.Info, from.Capabilities, from.Level, from.Header},
 		Params: mcp.Without(params, "inputResponses", "requestState"), Call: r.call, Notes: r.notes, Span: r.span.Parent(),
-		Person: r.person, Permitted: r.permitted,
+		Person: r.person, Permitted: r.permitted, Run: r.run,
 	}
 	if r.task != nil {
 		body.Task = *r.task
@@ -112,7 +113,7 @@ func (c *Caller) reopen(ctx context.Context, l *waiting.Live, w store.Waiting) (
 		From:   mcp.Speaker{Era: s.From.Era, Info: s.From.Info, Capabilities: s.From.Capabilities, Level: s.From.Level, Header: s.From.Header},
 		Client: asking{l, s.From.Capabilities}, Tasks: MayTask,
 	}
-	r.rec = &recording{caller: c, call: s.Call, notes: s.Notes, given: params.Args, permitted: s.Permitted}
+	r.rec = &recording{caller: c, call: s.Call, notes: s.Notes, given: params.Args, permitted: s.Permitted, run: s.Run}
 	r.rec.person = s.Person
 	r.rec.live = l
 	r.rec.task = &s.Task

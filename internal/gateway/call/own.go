@@ -78,7 +78,9 @@ var describeDefinition = json.RawMessage(`{"name":"describe_tool","title":"Descr
 	`"description":"Get all about one tool: its description and the schema of its arguments. ` +
 	`Needed only where the signature that find_tools gives does not say enough.",` +
 	`"inputSchema":{"type":"object","properties":{` +
-	`"name":{"type":"string","minLength":1,"description":"The tool's name, as find_tools gives it."}},` +
+	`"name":{"type":"string","minLength":1,"description":"The tool's name, as find_tools gives it."},` +
+	`"detail":{"type":"string","enum":["full","ts"],"default":"full",` +
+	`"description":"ts: a TypeScript declaration in place of the schema."}},` +
 	`"required":["name"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}`)
 
 var callDefinition = json.RawMessage(`{"name":"call_tool","title":"Call a tool",` +

@@ -3,10 +3,12 @@ package call
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/prompt"
 	"github.com/toolfit/toolfit/internal/core/tokens"
@@ -58,6 +60,7 @@ const (
 type written struct {
 	plan     prompt.Plan
 	examples map[string]json.RawMessage // by shown name
+	types    map[string]*ResultType     // of results, inferred; by shown name
 }
 
 // Prompt writes the tools that the caller sees in a profile: the same bytes for the same tools.
@@ -76,18 +79,21 @@ func (c *Caller) Prompt(ctx context.Context, req PromptRequest) (*prompt.Page, e
 			return nil, err
 		}
 	}
+	if before.types == nil && (req.Variant.Format == "" || req.Variant.Format == prompt.TypeScript) {
+		before.types = c.resultTypes(ctx, view)
+	}
 	recent := c.recent(view, req.Session)
 	write := func() (*prompt.Page, error) { return writePrompt(view, req.Variant, before, recent) }
 	var page *prompt.Page
 	if len(before.plan) == 0 && len(before.examples) == 0 && len(recent) == 0 { // the same for everybody
-		page, err = view.Written(req.key(), write)
+		page, err = view.Written(fmt.Sprintf("%s %x", req.key(), sha256.Sum256(rawjson.Encode(before.types))), write)
 	} else {
 		page, err = write()
 	}
 	if err != nil {
 		return nil, err
 	}
-	c.sent(req, written{page.Plan, before.examples})
+	c.sent(req, written{page.Plan, before.examples, before.types})
 	return page, nil
 }
 
@@ -97,6 +103,9 @@ func writePrompt(view *catalog.View, v Variant, before written, recent []string)
 	for i := range list {
 		if list[i].Example == nil {
 			list[i].Example = before.examples[list[i].Name]
+		}
+		if t := before.types[list[i].Name]; t != nil {
+			list[i].Result, list[i].Seen = t.schema, t.Seen
 		}
 	}
 	return prompt.Render(list, &prompt.Options{

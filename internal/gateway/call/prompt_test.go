@@ -105,6 +105,9 @@ func TestPromptKeepsItsBudget(t *testing.T) {
 
 func TestExamplesAreOfTheCallersOwnCalls(t *testing.T) {
 	earlier := func(_ context.Context, f store.ResultFilter) ([]store.Result, error) {
+		if f.Heads { // for the types of results
+			return nil, nil
+		}
 		if f.Owner != "local" {
 			t.Errorf("looked at the results of %q", f.Owner)
 		}

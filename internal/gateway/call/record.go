@@ -38,6 +38,7 @@ type recording struct {
 	span *telemetry.Span // of the call; nil: there is none
 
 	script    *scripted // that makes the call; nil: none
+	run       string    // the run of a script that the call goes on with; "": none yet
 	elsewhere bool      // another service carries out the call: it is not counted in our servers' metrics
 }
 

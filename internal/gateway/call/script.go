@@ -77,6 +77,7 @@ func (c *Caller) runScript(ctx context.Context, s *sent, req *Request, rec *reco
 	if err := r.open(ctx); err != nil {
 		return upstream.Outcome{}, err
 	}
+	rec.run = r.row.ID
 	rec.sends(s, req)
 	switch after := c.detachAfter(s, req); {
 	case rec.live != nil:
@@ -142,7 +143,7 @@ func (r *run) open(ctx context.Context) error {
 		r.row.At = before.At
 		r.answers = rawjson.Get(r.req.Params.Raw, "inputResponses")
 		if before.ID != call.ID {
-			r.rec.note("goes on with " + before.ID)
+			r.rec.note(goesOn + before.ID)
 		}
 		return json.Unmarshal(before.Body, &r.RunBody)
 	}
@@ -151,13 +152,24 @@ func (r *run) open(ctx context.Context) error {
 	return r.save(ctx, store.ScriptRunning)
 }
 
+// goesOn begins the note in the record of a call that goes on with the run of another one.
+const goesOn = "goes on with "
+
+// RunOf is the id of the run that a call went on with by the message of its record, or else began.
+func RunOf(id, message string) string {
+	for note := range strings.SplitSeq(message, "; ") {
+		if run, found := strings.CutPrefix(note, goesOn); found {
+			return run
+		}
+	}
+	return id
+}
+
 // find returns the run that the call goes on with: the one that its client brings answers for, the one that another gateway
 // has left, or a paused one of the same script and input.
 func (r *run) find(ctx context.Context) (found store.ScriptRun, ok bool, err error) {
 	id, _ := rawjson.String(rawjson.Get(r.req.Params.Raw, "requestState"))
-	if id == "" && r.rec.live != nil {
-		id = r.rec.call.ID
-	}
+	id = cmp.Or(id, r.rec.run)
 	if id == "" {
 		return r.c.opts.ScriptRuns.ClaimScriptRun(ctx, r.row.Owner, r.row.Profile, r.row.Tool, r.row.Digest)
 	}

@@ -171,21 +171,15 @@ func (r *run) make(ctx context.Context, seq int, e LoggedCall) finished {
 		f.err = sleep(ctx, e.asked.Args)
 		f.value = json.RawMessage("null")
 	case "search":
-		f.value, f.err = ownValue(r.c.findTools(ctx, r.req, e.asked.Args))
+		f.value, f.err = r.c.findTools(ctx, r.req, e.asked.Args)
+		f.value = rawjson.Get(f.value, "structuredContent", "tools")
 	case "describe":
-		f.value, f.err = ownValue(r.c.describeTool(ctx, r.req, e.asked.Args))
+		f.value, f.err = r.c.describeTool(ctx, r.req, mcp.With(e.asked.Args, "detail", []byte(`"ts"`)))
+		f.value = rawjson.Get(f.value, "structuredContent", "declaration")
 	default:
 		f.res, f.err = r.call(ctx, seq, e)
 	}
 	return f
-}
-
-// ownValue is what one of our own tools answers, as a script gets it.
-func ownValue(raw json.RawMessage, err error) (json.RawMessage, error) {
-	if err != nil {
-		return nil, err
-	}
-	return scriptValue(raw), nil
 }
 
 // maxSleep limits one sleep of a script.
@@ -253,6 +247,9 @@ func (r *run) toolFor(call script.Call) string {
 	}
 	name := tool.Canonical(tool.ServerID(call.Server), call.Tool)
 	if e := r.s.view.Named(name); e != nil {
+		return e.Shown
+	}
+	if e, err := r.s.view.Find(call.Tool); err == nil && string(e.Server) == call.Server { // an override renames it
 		return e.Shown
 	}
 	return string(name)
@@ -356,35 +353,12 @@ func (r *run) answer(ctx context.Context, seq int) (script.Answer, error) {
 	return a, nil
 }
 
+// valueOf is a result as a script gets it: the value in it, or all of it if there is none.
 func valueOf(raw json.RawMessage, whole bool) json.RawMessage {
-	if whole {
-		return raw
+	if value := project.Value(raw); value != nil && !whole {
+		return value
 	}
-	return scriptValue(raw)
-}
-
-// scriptValue is a result as scripts get it: structuredContent, else the one text, as JSON if it is, else the whole result.
-func scriptValue(raw json.RawMessage) json.RawMessage {
-	if v := rawjson.Get(raw, "structuredContent"); !rawjson.IsNull(v) {
-		return v
-	}
-	content := rawjson.Get(raw, "content")
-	if rawjson.IsNull(content) || content[0] != '[' {
-		return raw
-	}
-	var text json.RawMessage
-	blocks := 0
-	for w := rawjson.Array(content); w.Next(); blocks++ {
-		text = rawjson.Get(w.Value, "text")
-	}
-	plain, ok := rawjson.String(text)
-	if blocks != 1 || !ok {
-		return raw
-	}
-	if trimmed := strings.TrimSpace(plain); trimmed != "" && (trimmed[0] == '{' || trimmed[0] == '[') && json.Valid([]byte(trimmed)) {
-		return json.RawMessage(trimmed)
-	}
-	return text
+	return raw
 }
 
 // nameInScript is a call as the script writes it.
@@ -398,20 +372,13 @@ func nameInScript(call script.Call) string {
 	return call.Server + "." + call.Tool
 }
 
-// globals are the servers of a view, by their names in scripts.
+// globals are the servers of a view that scripts can name.
 func globals(v *catalog.View) map[string]string {
 	names := map[string]string{}
 	for _, e := range v.Entries {
-		if e.Own {
-			continue
+		if object, _ := e.InScripts(); object == string(e.Server) {
+			names[object] = object
 		}
-		name := strings.Map(func(r rune) rune {
-			if r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-				return r
-			}
-			return '_'
-		}, string(e.Server))
-		names[name] = string(e.Server)
 	}
 	return names
 }

@@ -80,8 +80,8 @@ func TestAScriptCallsTools(t *testing.T) {
 		`return (await tools.s__look({n: 9007199254740993n})).n`:                         "9007199254740993",
 		`return (await Promise.all([1, 2, 3].map(n => s.look({n})))).map(r => r.n)`:      "[1,2,3]",
 		`return (await s.look.raw({n: 1})).content[0].type`:                              "text",
-		`return (await search("look")).tools[0].name`:                                    "s__look",
-		`return (await describe("s__look")).name`:                                        "s__look",
+		`return (await search("look"))[0].name`:                                          "s__look",
+		`return (await describe("s__look")).includes("declare const s:")`:                "true",
 		`const at = Date.now(); await sleep(20); return Date.now() - at >= 15`:           "true",
 		`try { await s.lok({}) } catch (e) { return [e.code, e.hint] }`:                  `["unknown_tool","did you mean s__look?"]`,
 		`try { await s.look({n: "x"}) } catch (e) { return e.code }`:                     "bad_arguments",
@@ -324,6 +324,49 @@ func TestAScriptSurvivesItsGateway(t *testing.T) {
 		if err != nil || !strings.Contains(string(w.Answer), want) {
 			t.Errorf("at %d: %s, %v", at, w.Answer, err)
 		}
+	}
+}
+
+// TestAScriptThatWentOnSurvivesItsGateway: the call that goes on with a paused script has another id than the script's run.
+func TestAScriptThatWentOnSurvivesItsGateway(t *testing.T) {
+	y := newScriptYard(t, "policy: [{name: ask, when: args.n == 2, then: approve}]\n")
+	y.opts.Approve = func(context.Context, *Permission) (Approved, error) {
+		return Approved{}, fault.New(fault.ApprovalRequired, "open the page")
+	}
+	const code = `await s.act({n: 1}); await s.act({n: 2}); return (await s.look({n: 3})).n`
+	if got := y.returns(code); !strings.Contains(got, "open the page") {
+		t.Fatal(got)
+	}
+	y.opts.Approve = func(context.Context, *Permission) (Approved, error) { return Approved{By: "eve"}, nil }
+	die := make(chan struct{})
+	var once sync.Once
+	answer := y.send
+	y.send = func(ctx context.Context, c upstream.Call) (upstream.Outcome, error) {
+		if c.Tool == "look" {
+			once.Do(func() { close(die); <-ctx.Done() })
+		}
+		return answer(ctx, c)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { y.run(context.Background(), AsTask, code, "") })
+	<-die
+	y.calls.Close()
+	wg.Wait()
+	next := waiting.New(y.store, &waiting.Options{GoOn: y.GoOn, Lease: 400 * time.Millisecond})
+	ctx, stop := context.WithCancel(t.Context())
+	wg.Go(func() { next.Run(ctx) })
+	w, err := next.Collect(t.Context(), "ann", y.handles[0].ID, 10*time.Second, mcp.Deaf)
+	stop()
+	wg.Wait()
+	next.Close()
+	acts := 0
+	for _, c := range y.sent {
+		if c.Tool == "act" {
+			acts++
+		}
+	}
+	if err != nil || acts != 2 || !strings.Contains(string(w.Answer), `"text":"3"`) {
+		t.Errorf("%d acts: %s, %v", acts, w.Answer, err)
 	}
 }
 

@@ -172,6 +172,14 @@ type Description struct {
 	Description string          `json:"description,omitempty"`
 	InputSchema json.RawMessage `json:"inputSchema,omitempty"` // without references; absent where it is too large
 	Example     json.RawMessage `json:"example,omitempty"`
+	Result      *ResultType     `json:"result,omitempty"` // absent where it is not known
+}
+
+// Declared is one tool as a script sees it.
+type Declared struct {
+	Name        string        `json:"name"`
+	Server      tool.ServerID `json:"server,omitempty"`
+	Declaration string        `json:"declaration"`
 }
 
 // describeTool is the tool describe_tool.
@@ -186,8 +194,12 @@ func (c *Caller) describeTool(ctx context.Context, req *Request, args json.RawMe
 	if err != nil || e.AppOnly() || req.May != nil && !req.May(e) {
 		return nil, unknown(view, name, req.May)
 	}
+	if detail, _ := rawjson.String(rawjson.Get(args, "detail")); detail == "ts" {
+		return ownResult(Declared{e.Shown, e.Server, c.Declaration(ctx, view, e)}), nil
+	}
 	t := e.PromptTool()
 	d := Description{Name: t.Name, Server: e.Server, Signature: prompt.SignatureOf(&t), Description: t.Description, Example: t.Example}
+	d.Result = c.ResultType(ctx, view, e)
 	if plan, err := schema.Plan(t.Schema, schema.Inlined, &schema.Options{Degrade: true}); err == nil {
 		d.InputSchema = plan.Parameters
 	}

@@ -2,10 +2,12 @@ package catalog
 
 import (
 	"encoding/json"
+	"regexp"
 	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/prompt"
+	"github.com/toolfit/toolfit/internal/core/script"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -76,13 +78,30 @@ func (v *View) PromptTools() []prompt.Tool {
 
 // PromptTool is the tool as a prompt writes it.
 func (e *Entry) PromptTool() prompt.Tool {
-	t := prompt.Tool{Name: e.Shown, Server: string(e.Server), Tags: tags(e), Description: e.Description(), Schema: e.InputSchema()}
+	t := prompt.Tool{
+		Name: e.Shown, Server: string(e.Server), Tags: tags(e), Description: e.Description(), Schema: e.InputSchema(),
+		Result: e.Definition.OutputSchema(),
+	}
 	if e.Override != nil {
 		t.Descriptions = e.Override.Descriptions
 		t.Example = e.Override.Example
 	}
 	return t
 }
+
+// InScripts is where a script finds the tool: as a method of its server, shop.list_orders, or of tools under the name that is shown, if
+// a script cannot name the server.
+func (e *Entry) InScripts() (object, method string) {
+	switch {
+	case e.Own || !identifier.MatchString(string(e.Server)) || script.Reserved(string(e.Server)):
+		return "tools", e.Shown
+	case e.Override != nil && e.Override.Name != "":
+		return string(e.Server), e.Override.Name
+	}
+	return string(e.Server), e.Definition.Name
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
 
 // Pinned are the names of the tools that the profile always shows in full.
 func (v *View) Pinned() []string {

@@ -5,7 +5,9 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,17 +21,22 @@ import (
 func (c *command) calls() *cobra.Command {
 	var flags askFlags
 	var waiting bool
+	var parent string
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "calls",
 		Short: "List calls; wait for or cancel those that go on without their request",
 		Long: `List the last calls, newest first. With --waiting: those that go on without their request, because
-they take long.`,
+they take long. Calls that a script made are indented below the script's own; --parent lists all of one.`,
 		Example: `  toolfit calls --waiting
+  toolfit calls --parent c_1k0c7v6xawvd7ahvq3m
   toolfit calls wait c_1k0c7v6xawvd7ahvq3m --timeout 5m`,
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			q := url.Values{"limit": {strconv.Itoa(limit)}, "waiting": {strconv.FormatBool(waiting)}}
+			if parent != "" {
+				q.Set("parent", parent)
+			}
 			return c.withRecords(cmd.Context(), flags, func(g *gateway) error {
 				var page restapi.CallPage
 				if err := g.do(cmd.Context(), request{path: "/calls", query: q}, &page); err != nil {
@@ -41,6 +48,7 @@ they take long.`,
 	}
 	flags.addGateway(cmd)
 	cmd.Flags().BoolVar(&waiting, "waiting", false, "only calls that go on without their request")
+	cmd.Flags().StringVar(&parent, "parent", "", "only calls that the script of call `id` made")
 	cmd.Flags().IntVar(&limit, "limit", 50, "list at most `n` calls, up to 1000")
 	cmd.AddCommand(c.waitCall(), c.cancelCall())
 	return cmd
@@ -51,14 +59,47 @@ func (c *command) printCalls(page restapi.CallPage, waiting bool) error {
 	if waiting {
 		t.None = "no calls are waiting"
 	}
-	for _, one := range page.Calls {
+	for _, one := range nested(page.Calls) {
 		state := one.Outcome
 		if one.Open() {
 			state = string(one.State)
 		}
-		t.Row(one.ID, one.At.Local().Format(time.DateTime), cmp.Or(one.Tool, one.Upstream), one.Principal, state, one.Message)
+		name := strings.Repeat("  ", one.depth) + cmp.Or(one.Tool, one.Upstream)
+		t.Row(one.ID, one.At.Local().Format(time.DateTime), name, one.Principal, state, one.Message)
 	}
 	return t.Print(c.env.Out)
+}
+
+type nestedCall struct {
+	restapi.Call
+	depth int // in how many scripts that are listed too
+}
+
+// nested puts calls that scripts made below the scripts' own, in the order in which they began.
+func nested(calls []restapi.Call) (rows []nestedCall) {
+	listed := map[string]bool{}
+	for _, one := range calls {
+		listed[one.ID] = true
+	}
+	inner := map[string][]restapi.Call{}
+	for _, one := range calls {
+		if listed[one.Parent] {
+			inner[one.Parent] = append(inner[one.Parent], one)
+		}
+	}
+	var add func(one restapi.Call, depth int)
+	add = func(one restapi.Call, depth int) {
+		rows = append(rows, nestedCall{one, depth})
+		for _, below := range slices.Backward(inner[one.ID]) {
+			add(below, depth+1)
+		}
+	}
+	for _, one := range calls {
+		if !listed[one.Parent] {
+			add(one, 0)
+		}
+	}
+	return rows
 }
 
 func (c *command) waitCall() *cobra.Command {

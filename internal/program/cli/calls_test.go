@@ -163,3 +163,33 @@ func TestACallIsCanceled(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, said)
 	}
 }
+
+func TestCallsOfScriptsAreListedBelowThem(t *testing.T) {
+	w := newWaiter(t)
+	at := time.Now()
+	var calls []store.Call
+	for _, one := range [][2]string{{"c_1", ""}, {"c_2", "c_1"}, {"c_3", ""}, {"c_4", "c_2"}, {"c_5", "c_1"}, {"c_6", "c_0"}} {
+		calls = append(calls, store.Call{
+			ID: one[0], Parent: one[1], At: at, Principal: w.id, Profile: "default", Tool: "shop__list", Outcome: "ok", Level: "info",
+		})
+	}
+	if err := w.app.Store.AppendCalls(t.Context(), calls); err != nil {
+		t.Fatal(err)
+	}
+	listed := func(args ...string) (ids string) {
+		_, out, _ := w.calls(t, args...)
+		for line := range strings.Lines(out) {
+			if id, _, _ := strings.Cut(line, " "); strings.HasPrefix(id, "c_") {
+				before, _, _ := strings.Cut(line, "shop__list")
+				ids += id + strings.Repeat(">", (len(before)-len(strings.TrimRight(before, " ")))/2-1)
+			}
+		}
+		return ids
+	}
+	if got := listed(); got != "c_6c_3c_1c_2>c_4>>c_5>" {
+		t.Errorf("listed %s", got)
+	}
+	if got := listed("--parent", "c_1"); got != "c_5c_2" {
+		t.Errorf("listed %s", got)
+	}
+}

@@ -45,6 +45,9 @@ func (c *command) describe() *cobra.Command {
 				}
 				return c.show(t, func() error {
 					fmt.Fprintf(c.env.Out, "%s  (server %s)\n", line(t.Name), line(string(t.Server)))
+					if t.Result != nil && t.Result.Seen > 0 {
+						fmt.Fprintf(c.env.Out, "returns %s  (seen in %d results)\n", line(t.Result.Type), t.Result.Seen)
+					}
 					return c.printJSON(t.Definition)
 				})
 			})
