@@ -35,7 +35,7 @@ func (w *world) returns(values ...string) {
 		w.clock = w.clock.Add(time.Second)
 		w.must(fmt.Sprint("caller", i), "cloud__own", `{}`)
 	}
-	w.clock = w.clock.Add(typeSought + typeFresh)
+	w.clock = w.clock.Add(typeFresh + 1)
 }
 
 func (w *world) typeOf(name string) *ResultType {
