@@ -105,9 +105,9 @@ func (e *Entry) InScripts() (object, method string) {
 var identifier = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
 
 // takenNames are names that mean something else in a script: words of the language, and what every script has.
-var takenNames = strings.Fields(`arguments async await break case catch class const continue debugger default delete do else enum eval export
-	extends false finally for function if implements import in instanceof interface let new null of package private protected public
-	return static super switch this throw true try typeof var void while with yield undefined NaN Infinity globalThis
+var takenNames = strings.Fields(`arguments async await break case catch class const continue debugger default delete do else enum
+	eval export extends false finally for function if implements import in instanceof interface let new null of package private
+	protected public return static super switch this throw true try typeof var void while with yield undefined NaN Infinity globalThis
 	Array BigInt Boolean Date Error Function Intl JSON Map Math Number Object Promise Proxy Reflect RegExp Set String Symbol
 	console crypto describe input search sleep tools`)
 
