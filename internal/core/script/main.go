@@ -109,19 +109,19 @@ func turn(vm *quickjs.VM, begin, end quickjs.Value, frame []byte, opts *Options)
 			err = nil // it was interrupted to see whether we want more
 		}
 	}
+	var said any
 	if err == nil {
 		vm.SetMemoryLimit(uintptr(opts.Memory) + 3*uintptr(opts.Output+opts.Log))
-		var said any
-		if said, err = end.Call(quickjs.UndefinedValue); err == nil {
-			if text, _ := said.(string); text != "" { // what has no memory to be copied comes out empty
-				return []byte(text), nil
-			}
-			return outOfMemory, nil
-		}
+		said, err = end.Call(quickjs.UndefinedValue)
 	}
 	var thrown *quickjs.Error
-	if errors.As(err, &thrown) && (thrown.Name == "" || thrown.Message == "out of memory") {
-		return outOfMemory, nil
+	switch text, _ := said.(string); {
+	case text != "":
+		return []byte(text), nil
+	case err == nil, errors.As(err, &thrown) && (thrown.Name == "" || thrown.Message == "out of memory"):
+		return outOfMemory, nil // what has no memory to be copied comes out empty
+	case thrown != nil: // the script replaced what even the engine uses, as the setter of an index
+		return json.Marshal(Turn{Done: true, Err: &Thrown{Name: thrown.Name, Message: thrown.Message}})
 	}
 	return nil, err
 }
