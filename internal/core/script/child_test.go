@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -300,5 +299,5 @@ func TestChildrenEndWithTheirParent(t *testing.T) {
 // running reports whether there is such a process, and it is more than its number.
 func running(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err == nil && !strings.Contains(string(text), ") Z ") && syscall.Kill(pid, 0) == nil
+	return err == nil && !strings.Contains(string(text), ") Z ")
 }

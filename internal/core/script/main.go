@@ -5,8 +5,11 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
+	"time"
 
 	"modernc.org/quickjs"
 
@@ -22,8 +25,9 @@ const depth = 6000
 
 // Main is the child: it runs one script. It limits the whole process.
 func Main(stdin io.Reader, stdout io.Writer) int {
+	time.Local = time.UTC // for systems whose C library does not ask TZ
 	if err := work(bufio.NewReader(stdin), stdout); err != nil && !errors.Is(err, io.EOF) {
-		println(err.Error()) // the parent reads it
+		fmt.Fprintln(os.Stderr, err) // the parent reads it
 		return 1
 	}
 	return 0
@@ -43,7 +47,7 @@ func work(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var s start
+	var s struct{ Options Options }
 	if err := json.Unmarshal(frame, &s); err != nil {
 		return err
 	}
