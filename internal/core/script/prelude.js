@@ -58,7 +58,7 @@ function show(value) {
     for (let p = path; p !== undefined; p = p.outer) if (p.value === inner) return "[circular]";
     if (inner instanceof Map_ || inner instanceof Set_) inner = from(inner);
     path = { __proto__: null, value: inner, outer: path, depth: path === undefined ? 1 : path.depth + 1 };
-    return path.depth > 100 || ++shown > 20000 ? "[and so on]" : inner;
+    return path.depth > 50 || ++shown > 10000 ? "[and so on]" : inner;
   };
   try {
     if (typeof value === "object" && value !== null && !isError(value)) return stringify(value, readable) ?? "undefined";
