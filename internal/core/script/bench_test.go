@@ -11,8 +11,8 @@ import (
 func rows() json.RawMessage {
 	var b strings.Builder
 	for i := range 300 {
-		fmt.Fprintf(&b, `,{"id":%d,"state":"%s","customer":{"name":"Customer %d","email":"c%d@example.com"},"total":%d.5,"note":"left at the door, rang twice"}`,
-			i, []string{"open", "closed"}[i%2], i, i, i)
+		fmt.Fprintf(&b, `,{"id":%d,"state":"%s","customer":{"name":"Customer %d","email":"c%d@example.com"},"total":%d.5,`+
+			`"note":"left at the door, rang twice"}`, i, []string{"open", "closed"}[i%2], i, i, i)
 	}
 	return json.RawMessage("[" + b.String()[1:] + "]")
 }

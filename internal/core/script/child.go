@@ -197,7 +197,7 @@ func (c *child) why(err error, opts *Options) error {
 	case errors.Is(err, errMemory):
 		return tooMuch(opts.Memory)
 	case errors.Is(err, errTooLarge):
-		return fault.New(fault.TooLarge, "what the script returns, or the arguments of its calls at one time, have more than %d bytes", opts.Output)
+		return fault.New(fault.TooLarge, "what the script returns, or sends to tools at one time, has more than %d bytes", opts.Output)
 	case errors.Is(err, rawjson.ErrDepth):
 		return fault.New(fault.TooLarge, "a value of the script is nested deeper than %d levels", rawjson.MaxDepth)
 	}

@@ -141,7 +141,7 @@ function thrown(e) {
 }
 
 function returned(value) {
-  if (typeof value === "function") throw new TypeError_("the script returned a function, which is not JSON: call it, and return what it gives");
+  if (typeof value === "function") throw new TypeError_("the script returned a function, which is not JSON: call it, return what it gives");
   let text;
   try {
     text = stringify(value);

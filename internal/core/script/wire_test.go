@@ -19,7 +19,8 @@ func frameOf(text string) []byte {
 func FuzzReadTurn(f *testing.F) {
 	for _, text := range []string{
 		``, `{}`, `null`, `"out of memory"`, `{"calls":[{"seq":4,"do":"call","args":{}}],"log":"x\n"}`, `{"calls":[{"seq":4,"args":[]}]}`,
-		`{"done":true,"result":null}`, `{"done":true,"result":[[1]],"err":{"message":"x","stack":"at <input>:99999999999999999999:1\n","content":{}}}`,
+		`{"done":true,"result":null}`,
+		`{"done":true,"result":[[1]],"err":{"message":"x","stack":"at <input>:99999999999999999999:1\n","content":{}}}`,
 		`{"done":true,"err":{"name":"InternalError","message":"out of memory"}}`, `{"calls":[null,{}]}`, "{\"log\":\"\xff\"}",
 		`{"done":true,"result":` + strings.Repeat("[", 600) + strings.Repeat("]", 600) + `}`,
 	} {
