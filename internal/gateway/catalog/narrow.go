@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/policy"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
@@ -74,10 +75,12 @@ func (v *View) hides(w policy.Who) []byte {
 		about.Tool = t
 		return v.frame.policy.Decide(&about)
 	}
+	denied := map[tool.Name]bool{}
 	for _, p := range v.parts {
 		if p != nil {
 			for _, e := range p.kept {
-				add(decide(e.PolicyTool()).Verdict == policy.Deny)
+				denied[e.Name] = decide(e.PolicyTool()).Verdict == policy.Deny
+				add(denied[e.Name] || slices.ContainsFunc(e.Uses(), func(u Used) bool { return denied[u.Name] }))
 			}
 		}
 	}
