@@ -67,7 +67,7 @@ func (a *App) API(admit func(*http.Request) (access.Principal, error)) *restapi.
 
 // sources are what the REST API and its events read.
 func (a *App) sources() restapi.Sources {
-	return restapi.Sources{Catalog: a.Catalog, Pool: a.Pool, Registry: a, Rules: a, Agents: a, Config: a.Config}
+	return restapi.Sources{Catalog: a.Catalog, Pool: a.Pool, Registry: a, Rules: a, Agents: a, Recipes: a, Config: a.Config}
 }
 
 // carryOn goes on with waiting calls and follows what others change, from now on: a command that only looks
