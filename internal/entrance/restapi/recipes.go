@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/gateway/approval"
 	"github.com/toolfit/toolfit/internal/gateway/recipes"
@@ -115,10 +116,10 @@ func (a *API) ProposeRecipe(ctx context.Context, who approval.Decider, in Recipe
 	r, err := recipes.Propose(run, result.Result)
 	r.Name = in.Name
 	r.Description = in.Description
-	if in.Input != nil {
+	if !rawjson.IsNull(in.Input) {
 		r.Input = in.Input
 	}
-	if in.Output != nil {
+	if !rawjson.IsNull(in.Output) {
 		r.Output = in.Output
 	}
 	return r, err
