@@ -11,6 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
+	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
@@ -96,6 +97,7 @@ type callPage struct {
 	App     app // shows the result
 	Now     time.Time
 	May     bool // cancel it
+	MaySave bool // as a recipe
 	Asked   []asked
 	Answer  block // the result of a call that went on without its request
 	Repairs []fit.Repair
@@ -116,6 +118,7 @@ func (c *Console) readCall(v *visit) (callPage, error) {
 	p := callPage{Call: one, Fitted: one.Arguments != nil, Saved: ratio(one.TokensFull-one.TokensSent, one.TokensFull)}
 	p.App = c.appOf(v, one.Profile, tool.Name(one.Tool))
 	p.addWaiting(v)
+	p.MaySave = one.Tool == call.RunScript && one.Outcome == "ok" && v.who.MayAdmin()
 	json.Unmarshal(one.Repairs, &p.Repairs) // shown as none if unreadable
 	if p.Fitted {
 		p.Sent = code(text(v.lang, "call.sent"), one.Arguments.Sent)
