@@ -97,6 +97,15 @@ func (a *API) ReadRecipe(who access.Principal, name string) (Recipe, error) {
 	return Recipe{}, err
 }
 
+// notForRecipes is the error for somebody who may not change recipes.
+func notForRecipes(who approval.Decider) error {
+	if who.Principal == access.Local() {
+		return who.Forbidden("%s may not change recipes")
+	}
+	return fault.New(fault.Forbidden, "%s may not change recipes", who.Name).
+		WithHint("an administrator does so on the page, or with a key that did not make the run; tokens do not, because agents have them")
+}
+
 // ProposeRecipe is what a run could be saved as; what the order has instead is in it.
 func (a *API) ProposeRecipe(ctx context.Context, who approval.Decider, in RecipeOrder) (recipes.Recipe, error) {
 	if err := needAdmin(who.Principal); err != nil {
@@ -107,7 +116,7 @@ func (a *API) ProposeRecipe(ctx context.Context, who approval.Decider, in Recipe
 		return recipes.Recipe{}, err
 	}
 	if !who.Has(run.Profile) || !who.Administers(run.Owner) {
-		return recipes.Recipe{}, approval.Refuse(who)
+		return recipes.Recipe{}, notForRecipes(who)
 	}
 	result, _, err := a.ReadResult(ctx, who.Principal, run.ID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -140,7 +149,7 @@ func (a *API) SaveRecipe(ctx context.Context, who approval.Decider, in RecipeOrd
 // ApproveRecipe pins a recipe to its tools as they are now.
 func (a *API) ApproveRecipe(ctx context.Context, who approval.Decider, name string) (Recipe, error) {
 	if !who.Administers("") {
-		return Recipe{}, approval.Refuse(who)
+		return Recipe{}, notForRecipes(who)
 	}
 	r, err := a.ReadRecipe(who.Principal, name)
 	switch {
@@ -171,7 +180,7 @@ func (a *API) putRecipe(ctx context.Context, who approval.Decider, r recipes.Rec
 // DeleteRecipe deletes a recipe.
 func (a *API) DeleteRecipe(ctx context.Context, who approval.Decider, name string) error {
 	if !who.Administers("") {
-		return approval.Refuse(who)
+		return notForRecipes(who)
 	}
 	return a.Recipes.RemoveRecipe(ctx, name)
 }

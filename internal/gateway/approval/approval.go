@@ -317,13 +317,12 @@ func (d *Desk) Decide(ctx context.Context, who Decider, id string, dec Decision)
 		return a, err
 	}
 	if !May(who, &a, &about) {
-		return a, Refuse(who)
+		return a, refuse(who)
 	}
 	return d.decide(ctx, id, who.Name, dec)
 }
 
-// Refuse is the error for somebody who may not decide.
-func Refuse(who Decider) error {
+func refuse(who Decider) error {
 	f := fault.New(fault.Forbidden, "%s may not decide this", who.Name)
 	switch {
 	case who.Principal == access.Local():

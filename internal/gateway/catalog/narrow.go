@@ -77,10 +77,20 @@ func (v *View) hides(w policy.Who) []byte {
 	}
 	denied := map[tool.Name]bool{}
 	for _, p := range v.parts {
-		if p != nil {
-			for _, e := range p.kept {
-				denied[e.Name] = decide(e.PolicyTool()).Verdict == policy.Deny
-				add(denied[e.Name] || slices.ContainsFunc(e.Uses(), func(u Used) bool { return denied[u.Name] }))
+		if p == nil {
+			continue
+		}
+		first := len(hides)
+		for _, e := range p.kept {
+			no := decide(e.PolicyTool()).Verdict == policy.Deny
+			add(no)
+			if no {
+				denied[e.Name] = true
+			}
+		}
+		for i, e := range p.kept {
+			if slices.ContainsFunc(e.Uses(), func(u Used) bool { return denied[u.Name] }) { // a recipe, whose server is the last one
+				hides[first+i] = 1
 			}
 		}
 	}
