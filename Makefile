@@ -61,8 +61,9 @@ test:
 
 # The race detector needs a C compiler. Without one the tests run without it, but not in CI. It makes tests several times as
 # slow. It finds nothing where nothing runs at the same time, in the language of browser tests, and little in the core, which
-# takes values and returns values; servers and clients of e2e are other programs. These run with it in check-long.
-UNRACED := internal/(browsertest/(steps|grammar|find|snapshot|run|report)|core/(fit|project|search)|testkit/e2e)
+# takes values and returns values; servers and clients of e2e are other programs, and so are scripts, which have less time than
+# it takes. These run with it in check-long.
+UNRACED := internal/(browsertest/(steps|grammar|find|snapshot|run|report)|core/(fit|project|script|search)|testkit/e2e)
 race:
 	@if [ -n "$$(command -v cc || command -v gcc)" ] || [ "$(CI)" = true ]; then \
 		echo "$(GO) test -race"; \

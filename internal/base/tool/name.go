@@ -17,6 +17,9 @@ type ServerID string
 // Rules, allow and deny match it.
 type Name string
 
+// Recipes is the server whose tools are scripts that people saved. No other may have its name.
+const Recipes ServerID = "recipes"
+
 // maxShown is the longest name that every provider accepts.
 const maxShown = 64
 
@@ -31,11 +34,13 @@ func (n Name) Split() (ServerID, string, bool) {
 	return ServerID(server), raw, ok
 }
 
-// CheckServerID refuses ids that would be ambiguous in a tool's name.
+// CheckServerID refuses ids that are reserved, or would be ambiguous in a tool's name.
 func CheckServerID(id ServerID) error {
 	switch {
 	case id == "":
 		return fault.New(fault.BadConfig, "a server needs a name")
+	case id == Recipes:
+		return fault.New(fault.BadConfig, "the server name %q is reserved for recipes, which are scripts saved as tools", id)
 	case len(id) > maxShown:
 		return fault.New(fault.BadConfig, "server name %q is longer than %d characters", id, maxShown)
 	case strings.Contains(string(id), "__"), strings.HasSuffix(string(id), "_"):

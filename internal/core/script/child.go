@@ -55,17 +55,15 @@ func (r *Runner) spawn() (*child, error) {
 	c.cmd.Dir = "/"
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = theirs, out, c.said
 	c.cmd.WaitDelay = time.Second
-	if _, err := sandbox.Way(false); err == nil {
-		if err := (&sandbox.Rules{}).Confine(c.cmd, os.DevNull); err != nil { // which is all that it can write
-			in.Close()
-			pipe.Close()
-			return nil, err
-		}
+	if _, none := sandbox.Way(false); none == nil {
+		err = (&sandbox.Rules{}).Confine(c.cmd, os.DevNull) // which is all that it can write
 	}
 	rlimit.EndWithParent(c.cmd)
-	if err := c.cmd.Start(); err != nil {
-		in.Close()
-		pipe.Close()
+	if err == nil {
+		err = c.cmd.Start()
+	}
+	if err != nil {
+		c.release()
 		return nil, err
 	}
 	go func() {
@@ -105,22 +103,31 @@ func failed(err error) *fault.Error {
 	return fault.New(fault.Internal, "the process of the script failed").Because(err)
 }
 
-// take returns a child that is ready, and has others made ready meanwhile.
+// take returns a child that is ready.
 func (r *Runner) take(ctx context.Context) (*child, error) {
+	if c, err := r.takeWarm(); c != nil || err != nil {
+		return c, err
+	}
+	return r.open(ctx)
+}
+
+// takeWarm returns a child that was started in advance, if there is one, and has others started.
+func (r *Runner) takeWarm() (*child, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return nil, errClosed
 	}
-	var c *child
-	for len(r.warm) > 0 && c == nil {
-		c, r.warm = r.warm[0], r.warm[1:]
+	var taken *child
+	for len(r.warm) > 0 && taken == nil {
+		c := r.warm[0]
+		r.warm = r.warm[1:]
 		select {
-		case <-c.ended: // by itself, or somebody else killed it
+		case <-c.ended: // somebody killed it
 			delete(r.children, c)
 			c.release()
-			c = nil
 		default:
+			taken = c
 		}
 	}
 	if r.cool == nil {
@@ -130,12 +137,7 @@ func (r *Runner) take(ctx context.Context) (*child, error) {
 	for ; len(r.warm)+r.starting < r.opts.Warm; r.starting++ {
 		r.busy.Go(r.warmUp)
 	}
-	if c != nil {
-		return c, nil
-	}
-	r.mu.Unlock()
-	defer r.mu.Lock()
-	return r.open(ctx)
+	return taken, nil
 }
 
 // warmUp keeps a child in advance. One that does not start is no loss: the next script says so.
@@ -168,7 +170,6 @@ func (r *Runner) forget(c *child) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.children, c)
-	r.warm = slices.DeleteFunc(r.warm, func(w *child) bool { return w == c })
 }
 
 // kill ends the child. The first cause counts.
@@ -196,7 +197,7 @@ func (c *child) why(err error, opts *Options) error {
 	case errors.Is(err, errMemory):
 		return tooMuch(opts.Memory)
 	case errors.Is(err, errTooLarge):
-		return fault.New(fault.TooLarge, "what the script returns, or the arguments of its calls at one time, have more than %d bytes", opts.Output)
+		return fault.New(fault.TooLarge, "what the script returns, or sends to tools at one time, has more than %d bytes", opts.Output)
 	case errors.Is(err, rawjson.ErrDepth):
 		return fault.New(fault.TooLarge, "a value of the script is nested deeper than %d levels", rawjson.MaxDepth)
 	}

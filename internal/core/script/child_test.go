@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -177,6 +176,7 @@ func TestProgramsThatAreNoChild(t *testing.T) {
 		t.Skip("needs a shell")
 	}
 	ready := `printf '\000\000\000\007"ready"'; `
+	asked := ready + `head -c 20 >/dev/null; `
 	for _, c := range []struct {
 		name, exe string
 		code      fault.Code
@@ -185,11 +185,11 @@ func TestProgramsThatAreNoChild(t *testing.T) {
 		{"that ends", path("exit 1"), fault.Internal},
 		{"that says other", path("echo hello there"), fault.Internal},
 		{"that ends then", path(ready + "exit 1"), fault.Internal},
-		{"that says too much", path(ready + `head -c 20 >/dev/null; printf '\377\377\377\377'; exec cat /dev/zero`), fault.TooLarge},
-		{"that says no JSON", path(ready + `head -c 20 >/dev/null; printf '\000\000\000\003abc'; exec sleep 60`), fault.Internal},
-		{"that waits for none", path(ready + `head -c 20 >/dev/null; printf '\000\000\000\002{}'; exec sleep 60`), fault.Internal},
-		{"that invents calls", path(ready + `head -c 20 >/dev/null; printf '\000\000\000\025{"calls":[{"seq":9}]}'; exec sleep 60`), fault.Internal},
-		{"that has no memory", path(ready + `head -c 20 >/dev/null; printf '\000\000\000\017"out of memory"'; exec sleep 60`), fault.TooLarge},
+		{"that says too much", path(asked + `printf '\377\377\377\377'; exec cat /dev/zero`), fault.TooLarge},
+		{"that says no JSON", path(asked + `printf '\000\000\000\003abc'; exec sleep 60`), fault.Internal},
+		{"that waits for none", path(asked + `printf '\000\000\000\002{}'; exec sleep 60`), fault.Internal},
+		{"that invents calls", path(asked + `printf '\000\000\000\025{"calls":[{"seq":9}]}'; exec sleep 60`), fault.Internal},
+		{"that has no memory", path(asked + `printf '\000\000\000\017"out of memory"'; exec sleep 60`), fault.TooLarge},
 		{"that is killed", path(ready + `kill -9 $$`), fault.TooLarge},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -300,5 +300,5 @@ func TestChildrenEndWithTheirParent(t *testing.T) {
 // running reports whether there is such a process, and it is more than its number.
 func running(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	return err == nil && !strings.Contains(string(text), ") Z ") && syscall.Kill(pid, 0) == nil
+	return err == nil && !strings.Contains(string(text), ") Z ")
 }

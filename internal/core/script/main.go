@@ -5,8 +5,11 @@ import (
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
+	"time"
 
 	"modernc.org/quickjs"
 
@@ -22,8 +25,9 @@ const depth = 6000
 
 // Main is the child: it runs one script. It limits the whole process.
 func Main(stdin io.Reader, stdout io.Writer) int {
+	time.Local = time.UTC // for systems whose C library does not ask TZ
 	if err := work(bufio.NewReader(stdin), stdout); err != nil && !errors.Is(err, io.EOF) {
-		println(err.Error()) // the parent reads it
+		fmt.Fprintln(os.Stderr, err) // the parent reads it
 		return 1
 	}
 	return 0
@@ -43,7 +47,7 @@ func work(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var s start
+	var s struct{ Options Options }
 	if err := json.Unmarshal(frame, &s); err != nil {
 		return err
 	}
@@ -109,19 +113,19 @@ func turn(vm *quickjs.VM, begin, end quickjs.Value, frame []byte, opts *Options)
 			err = nil // it was interrupted to see whether we want more
 		}
 	}
+	var said any
 	if err == nil {
 		vm.SetMemoryLimit(uintptr(opts.Memory) + 3*uintptr(opts.Output+opts.Log))
-		var said any
-		if said, err = end.Call(quickjs.UndefinedValue); err == nil {
-			if text, _ := said.(string); text != "" { // what has no memory to be copied comes out empty
-				return []byte(text), nil
-			}
-			return outOfMemory, nil
-		}
+		said, err = end.Call(quickjs.UndefinedValue)
 	}
 	var thrown *quickjs.Error
-	if errors.As(err, &thrown) && (thrown.Name == "" || thrown.Message == "out of memory") {
-		return outOfMemory, nil
+	switch text, _ := said.(string); {
+	case text != "":
+		return []byte(text), nil
+	case err == nil, errors.As(err, &thrown) && (thrown.Name == "" || thrown.Message == "out of memory"):
+		return outOfMemory, nil // what has no memory to be copied comes out empty
+	case thrown != nil: // the script replaced what even the engine uses, as the setter of an index
+		return json.Marshal(Turn{Done: true, Err: &Thrown{Name: thrown.Name, Message: thrown.Message}})
 	}
 	return nil, err
 }

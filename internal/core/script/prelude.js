@@ -49,7 +49,7 @@ function member(object, name, most) {
 // show is a value as text for the log.
 function show(value) {
   if (typeof value === "string") return value;
-  let path; // the objects around the current one
+  let path, shown = 0; // the objects around the current one, and how many there were
   const readable = function (key, inner) {
     if (typeof inner === "function") return "[function]";
     if (typeof inner === "symbol" || isError(inner)) return String_(inner);
@@ -57,8 +57,8 @@ function show(value) {
     while (path !== undefined && path.value !== this) path = path.outer;
     for (let p = path; p !== undefined; p = p.outer) if (p.value === inner) return "[circular]";
     if (inner instanceof Map_ || inner instanceof Set_) inner = from(inner);
-    path = { __proto__: null, value: inner, outer: path };
-    return inner;
+    path = { __proto__: null, value: inner, outer: path, depth: path === undefined ? 1 : path.depth + 1 };
+    return path.depth > 50 || ++shown > 10000 ? "[and so on]" : inner;
   };
   try {
     if (typeof value === "object" && value !== null && !isError(value)) return stringify(value, readable) ?? "undefined";
@@ -104,7 +104,8 @@ function argumentsOf(name, list) {
 
 function method(server, tool) {
   const f = (...list) => begin("call", server, tool, argumentsOf(tool, list), false);
-  return defineProperty(f, "raw", fixed((...list) => begin("call", server, tool, argumentsOf(tool, list), true))), f;
+  defineProperty(f, "raw", fixed((...list) => begin("call", server, tool, argumentsOf(tool, list), true)));
+  return f;
 }
 
 // What code asks of any value is no tool.
@@ -140,7 +141,7 @@ function thrown(e) {
 }
 
 function returned(value) {
-  if (typeof value === "function") throw new TypeError_("the script returned a function, which is not JSON: call it, and return what it gives");
+  if (typeof value === "function") throw new TypeError_("the script returned a function, which is not JSON: call it, return what it gives");
   let text;
   try {
     text = stringify(value);
@@ -154,6 +155,7 @@ function returned(value) {
 }
 
 async function run(code) {
+  await undefined; // what start has to read does not count as memory of the script
   try {
     const promise = evaluate("(async function () {" + code + "\n})")();
     defineProperty(promise, "constructor", fixed(Promise_)); // so that await does not use its then

@@ -6,8 +6,8 @@ import (
 )
 
 var reserved = strings.Fields(`
-	arguments as async await break case catch class const continue debugger default delete do else enum eval export extends false finally
-	for from function get if implements import in instanceof interface let new null of package private protected public return set static
+	arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally
+	for function if implements import in instanceof interface let new null package private protected public return static
 	super switch this throw true try typeof var void while with yield
 
 	AggregateError Array ArrayBuffer BigInt BigInt64Array BigUint64Array Boolean DataView Date Error EvalError Float16Array Float32Array

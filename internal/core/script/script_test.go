@@ -113,7 +113,8 @@ func run(t *testing.T, examples []example) {
 	for _, c := range examples {
 		t.Run(c.name, func(t *testing.T) {
 			j := job(c.code)
-			j.Input = json.RawMessage(`{"n": 9007199254740993, "list": [1, 0.5, -12345678901234567890, 1e30, 0.12345678901234567890], "id": "12345678901234567890"}`)
+			j.Input = json.RawMessage(`{"n": 9007199254740993, "list": [1, 0.5, -12345678901234567890, 1e30, 0.12345678901234567890],
+				"id": "12345678901234567890"}`)
 			if got := ended(play(t.Context(), r, j)); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
@@ -131,12 +132,14 @@ func TestWhatAScriptReturns(t *testing.T) {
 		{"half a character", `return "a\ud800b世"`, `"a\ud800b世"`},
 		{"a line comment at the end", `return 1 // so`, `1`},
 		{"a cycle", `const a = {}; a.a = a; return a`, `TypeError: the script returned what is not JSON: circular reference at 0`},
-		{"a function", `return shop.list`, `TypeError: the script returned a function, which is not JSON: call it, and return what it gives at 0`},
+		{"a function",
+			`return shop.list`, `TypeError: the script returned a function, which is not JSON: call it, return what it gives at 0`},
 		{"promises", `return [shop.f()]`, `TypeError: the script returned what is not JSON: a promise is not a value yet: await it first at 0`},
 		{"a promise", `return shop.f({ value: 1 })`, `1`},
 		{"large integers, from the input", `return [input, typeof input.n, typeof input.list[0]]`,
 			`[{"n":9007199254740993,"list":[1,0.5,-12345678901234567890,1e+30,0.12345678901234568],"id":"12345678901234567890"},"bigint","number"]`},
-		{"large integers, from and to a tool", `return await shop.f({ value: { n: input.n + 1n, m: [2 ** 40] } })`, `{"n":9007199254740994,"m":[1099511627776]}`},
+		{"large integers, from and to a tool",
+			`return await shop.f({ value: { n: input.n + 1n, m: [2 ** 40] } })`, `{"n":9007199254740994,"m":[1099511627776]}`},
 		{"large integers, in the script's own JSON", `return JSON.stringify({ n: input.n })`, `"{\"n\":9007199254740993}"`},
 	})
 }
@@ -175,7 +178,8 @@ func TestErrorsOfCallsAreCaughtWithEverything(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	got, _ := json.Marshal(turns[1].Err)
-	want := `{"name":"ToolError","message":"no","code":"denied","hint":"ask","stack":"at \u003canonymous\u003e (script:2:15)","line":2,"content":[9007199254740993]}`
+	want := `{"name":"ToolError","message":"no","code":"denied","hint":"ask",` +
+		`"stack":"at \u003canonymous\u003e (script:2:15)","line":2,"content":[9007199254740993]}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -183,10 +187,13 @@ func TestErrorsOfCallsAreCaughtWithEverything(t *testing.T) {
 
 func TestCalls(t *testing.T) {
 	run(t, []example{
-		{"a tool", `return await shop.list_orders({ state: "open" })`, `{"seq":1,"do":"call","server":"shop","tool":"list_orders","args":{"state":"open"}}`},
+		{"a tool",
+			`return await shop.list_orders({ state: "open" })`,
+			`{"seq":1,"do":"call","server":"shop","tool":"list_orders","args":{"state":"open"}}`},
 		{"a server with another name", `return (await ops.restart()).server`, `"my-ops"`},
 		{"a tool by its name", `return await tools["odd-name"]()`, `{"seq":1,"do":"call","tool":"odd-name","args":{}}`},
-		{"the whole result", `return await shop["a b"].raw({ x: 1 })`, `{"seq":1,"do":"call","server":"shop","tool":"a b","args":{"x":1},"raw":true}`},
+		{"the whole result",
+			`return await shop["a b"].raw({ x: 1 })`, `{"seq":1,"do":"call","server":"shop","tool":"a b","args":{"x":1},"raw":true}`},
 		{"without arguments", `return (await shop.f(undefined)).args`, `{}`},
 		{"search", `return [await search("open orders"), await search("x", 3)].map(c => [c.do, c.args])`,
 			`[["search",{"query":"open orders"}],["search",{"query":"x","limit":3}]]`},
@@ -213,7 +220,8 @@ func TestWrongArgumentsAreToldBeforeACall(t *testing.T) {
 		{"a cycle", `const a = {}; a.a = a; await shop.f(a)`, "TypeError: circular reference at 1"},
 		{"a promise within", `await shop.f({ id: shop.g() })`, "TypeError: a promise is not a value yet: await it first at 1"},
 		{"search of nothing", `await search()`, `TypeError: search takes a text, as in search("open orders") at 1`},
-		{"describe of a function", `await describe(shop.f)`, `TypeError: describe takes the name of a tool, as in describe("shop__list_orders") at 1`},
+		{"describe of a function",
+			`await describe(shop.f)`, `TypeError: describe takes the name of a tool, as in describe("shop__list_orders") at 1`},
 		{"sleep of a text", `await sleep("1s")`, `TypeError: sleep takes milliseconds, as in sleep(500) at 1`},
 	})
 }
@@ -242,7 +250,8 @@ func TestTheLog(t *testing.T) {
 		{`const a = { b: [] }; a.b.push(a, a.b); console.warn(a)`, `{"b":["[circular]","[circular]"]}`},
 		{`const x = { n: 1 }; console.log([x, x])`, `[{"n":1},{"n":1}]`},
 		{`console.error(new TypeError("no"), [new Error("in")])`, `TypeError: no ["Error: in"]`},
-		{`console.debug(new Map([["k", { a: 1 }]]), new Set([1]), new Date(0), () => 1)`, `[["k",{"a":1}]] [1] "1970-01-01T00:00:00.000Z" [function]`},
+		{`console.debug(new Map([["k", { a: 1 }]]), new Set([1]), new Date(0), () => 1)`,
+			`[["k",{"a":1}]] [1] "1970-01-01T00:00:00.000Z" [function]`},
 		{`console.log({ toJSON() { throw new Error("no") } })`, `[cannot be shown: no]`},
 		{`console.log(Promise.resolve(1))`, `[cannot be shown: a promise is not a value yet: await it first]`},
 		{`console.log("\ud800", "世")`, `� 世`},
@@ -257,7 +266,8 @@ func TestTheLog(t *testing.T) {
 
 func TestALongLogIsCutAndSaysSoOnce(t *testing.T) {
 	r := newRunner(t, Options{Log: 10})
-	turns, err := play(t.Context(), r, job(`console.log("ä"); await sleep(1); console.log("äää"); console.log("x"); await sleep(1); console.log("y")`))
+	turns, err := play(t.Context(), r, job(`console.log("ä"); await sleep(1);
+		console.log("äää"); console.log("x"); await sleep(1); console.log("y")`))
 	if err != nil || len(turns) != 3 || turns[0].Log != "ä\n" || turns[1].Log != "äää\n"+logFull || turns[2].Log != "" {
 		t.Errorf("%+v, %v", turns, err)
 	}
@@ -317,7 +327,7 @@ func TestReservedNames(t *testing.T) {
 			t.Errorf("%s is reserved", name)
 		}
 	}
-	for _, gone := range []string{"WeakRef", "FinalizationRegistry", "Atomics", "SharedArrayBuffer", "performance", "setTimeout", "queueMicrotask"} {
+	for _, gone := range []string{"WeakRef", "FinalizationRegistry", "Atomics", "SharedArrayBuffer", "performance", "setTimeout"} {
 		if slices.Contains(taken, gone) {
 			t.Errorf("a script has %s", gone)
 		}

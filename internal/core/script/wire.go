@@ -72,7 +72,7 @@ func readFrame(r io.Reader, most int) ([]byte, error) {
 // readTurn reads what a script did. The child is not trusted: the script may have taken it over.
 // begun is how many calls there were before.
 func readTurn(r io.Reader, begun int, opts *Options) (turn Turn, err error) {
-	frame, err := readFrame(r, opts.Output+6*opts.Log+(64<<10)) // a character of the log may be written with six
+	frame, err := readFrame(r, opts.Output+6*opts.Log+(256<<10)) // a character of the log may be written with six
 	if err != nil {
 		return Turn{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
+	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
@@ -97,6 +98,7 @@ type callPage struct {
 	App     app         // shows the result
 	Now     time.Time
 	May     bool // cancel it
+	MaySave bool // as a recipe
 	Asked   []asked
 	Answer  block // the result of a call that went on without its request
 	Repairs []fit.Repair
@@ -120,6 +122,7 @@ func (c *Console) readCall(v *visit) (callPage, error) {
 	if p.Ran, err = c.scriptOf(v, one); err != nil {
 		return p, err
 	}
+	p.MaySave = one.Tool == call.RunScript && one.Outcome == "ok" && v.who.MayAdmin()
 	json.Unmarshal(one.Repairs, &p.Repairs) // shown as none if unreadable
 	if p.Fitted {
 		p.Sent = code(text(v.lang, "call.sent"), one.Arguments.Sent)

@@ -50,6 +50,8 @@ type Parts struct {
 	SignIns        SignIns
 	Values         Values
 	Decisions      Decisions
+	Recipes        Recipes
+	RecipeChanges  RecipeChanges
 
 	Chat        chatapi.Agents // agents to chat with
 	Environment Environment
@@ -120,6 +122,7 @@ func New(p Parts) *Console {
 		c.toolsSection(),
 		c.callsSection(),
 		c.resultsSection(),
+		c.recipesSection(),
 		c.policySection(),
 		c.promptSection(),
 		c.recallSection(),

@@ -40,6 +40,7 @@ var tones = map[string]map[string]string{
 	"call":       {"ok": "good", "canceled": "calm", "question": "calm", "": "bad"},
 	"level":      {"error": "bad", "warn": "warn", "info": "good", "": "calm"},
 	"policy":     {"allow": "good", "approve": "warn", "deny": "bad", "": "calm"},
+	"recipe":     {"ready": "good", "held": "warn", "": "bad"},
 	"rule":       {"on": "good", "shadow": "warn"},
 	"server":     {"up": "good", "down": "bad", "starting": "warn", "": "calm"},
 	"wait":       {"completed": "good", "failed": "bad", "input_required": "warn", "": "calm"},

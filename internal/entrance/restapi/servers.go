@@ -42,7 +42,7 @@ type Source string
 const (
 	FromFile    Source = "file"
 	FromStore   Source = "store"
-	FromBuiltin Source = "builtin" // of rules of built-in servers
+	FromBuiltin Source = "builtin" // rules of built-in servers, and the server of recipes
 )
 
 var sources = map[project.Source]Source{project.File: FromFile, project.Store: FromStore, project.Builtin: FromBuiltin}

@@ -34,6 +34,7 @@ type Sources struct {
 	Registry Registry
 	Rules    Rulebook
 	Agents   AgentBook
+	Recipes  RecipeBook
 	Config   func() *config.Config // what is in force
 }
 
@@ -106,6 +107,9 @@ func oneServer(known catalog.Server, st upstream.Status) Server {
 		ID: known.ID, Source: FromFile, Kind: st.Kind, State: st.State, Reason: st.Reason, Info: known.Info, Tools: known.Tools,
 		Held: known.Held, KeptOut: known.KeptOut, Sandbox: st.Sandbox, Notes: known.Notes,
 		Sessions: st.Sessions, Era: known.Era, ListedAt: moment(known.ListedAt), CheckedAt: moment(known.CheckedAt), Stderr: st.Stderr,
+	}
+	if known.ID == tool.Recipes {
+		s.Source = FromBuiltin
 	}
 	switch {
 	case known.Disabled:

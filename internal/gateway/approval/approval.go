@@ -275,19 +275,24 @@ type Decision struct {
 // May tells whether somebody may decide a question: an administrator, but not with the key that asked; or a person on a page
 // whom all rules that ask accept.
 func May(who Decider, a *store.Approval, about *About) bool {
-	isPerson := who.OnPage && who.Kind == access.KindUser
-	if who.MayAdmin() && who.Has(a.Profile) {
-		switch who.Kind {
-		case access.KindLocal:
-			return true
-		case access.KindKey:
-			return who.ID != a.Principal
-		}
-		if isPerson {
-			return true
-		}
+	if who.Has(a.Profile) && who.Administers(a.Principal) {
+		return true
 	}
-	return isPerson && len(about.Rules) > 0 && !slices.ContainsFunc(about.Rules, func(r Rule) bool { return !r.accepts(who, a) })
+	return who.isPerson() && len(about.Rules) > 0 && !slices.ContainsFunc(about.Rules, func(r Rule) bool { return !r.accepts(who, a) })
+}
+
+func (who Decider) isPerson() bool { return who.OnPage && who.Kind == access.KindUser }
+
+// Administers tells whether somebody is an administrator who may decide about what the asker ("": nobody) did: not the same key,
+// and not with a token, because agents have them.
+func (who Decider) Administers(asker string) bool {
+	switch {
+	case !who.MayAdmin():
+		return false
+	case who.Kind == access.KindKey:
+		return who.ID != asker
+	}
+	return who.Kind == access.KindLocal || who.isPerson()
 }
 
 // accepts tells whether the rule lets the person decide. Groups are those of the last sign-in on a page.

@@ -22,12 +22,12 @@ type ResultType struct {
 }
 
 const (
-	leastSeen  = 3       // results that a type is inferred from
-	mostSeen   = 50      // the newest ones
-	seenBytes  = 8 << 20 // of them together
-	maxTyped   = 2000    // tools whose types are held
-	typeFresh  = 5 * time.Minute
-	typeSought = 10 * time.Second // until a type that there was not yet is looked for again
+	leastSeen = 3       // results that a type is inferred from
+	mostSeen  = 50      // the newest ones
+	seenBytes = 8 << 20 // of them together
+	maxTyped  = 2000    // tools whose types are held
+	typeFresh = 5 * time.Minute
+	maxHeads  = 1000 // results that are looked through for tools that have some
 )
 
 // heldType is the type of a tool's results as it was last inferred.
@@ -50,7 +50,7 @@ func (c *Caller) ResultType(ctx context.Context, v *catalog.View, e *catalog.Ent
 	first := false
 	c.types.do(string(e.Name), func(held **heldType) {
 		if *held == nil || c.opts.Now().After((*held).old) {
-			*held = &heldType{done: make(chan struct{}), old: c.opts.Now().Add(typeSought)}
+			*held = &heldType{done: make(chan struct{}), old: c.opts.Now().Add(typeFresh)}
 			first = true
 		}
 		t = *held
@@ -58,8 +58,8 @@ func (c *Caller) ResultType(ctx context.Context, v *catalog.View, e *catalog.Ent
 	if first {
 		t.typ = c.inferType(context.WithoutCancel(ctx), e.Name) // others wait for it too
 		close(t.done)
-		if t.typ != nil {
-			c.types.do(string(e.Name), func(**heldType) { t.old = c.opts.Now().Add(typeFresh) })
+		if t.typ == nil { // the next call may be the third
+			c.types.drop(string(e.Name))
 		}
 	}
 	select {
@@ -120,9 +120,6 @@ func (c *Caller) resultTypes(ctx context.Context, v *catalog.View) map[string]*R
 	}
 	return found
 }
-
-// maxHeads is how many results are looked through for tools that have some.
-const maxHeads = 1000
 
 // Declaration declares a tool in TypeScript as a script calls it, with the types of its arguments and results.
 func (c *Caller) Declaration(ctx context.Context, v *catalog.View, e *catalog.Entry) string {

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -32,6 +33,7 @@ type ScriptRuns interface {
 // Limits of a run, beside those of the engine.
 const (
 	maxParallel = 8                // calls at a time
+	maxRecipes  = 3                // that call each other
 	scriptIdle  = 10 * time.Second // how long the engine waits for answers; then it is started anew for them
 )
 
@@ -72,6 +74,9 @@ type RunBody struct {
 func (c *Caller) runScript(ctx context.Context, s *sent, req *Request, rec *recording) (upstream.Outcome, error) {
 	if c.opts.Scripts == nil || c.opts.ScriptRuns == nil {
 		return upstream.Outcome{}, fault.New(fault.BadRequest, "scripts are not run here")
+	}
+	if s.entry.Server == catalog.Recipes && req.script.recipes() >= maxRecipes {
+		return upstream.Outcome{}, fault.New(fault.BadRequest, "recipes call each other more than %d deep", maxRecipes)
 	}
 	r := &run{c: c, s: s, req: req, rec: rec, flying: map[int]bool{}, results: make(chan finished, 2*maxParallel)}
 	if err := r.read(ctx); err != nil {
@@ -291,3 +296,25 @@ func returned(turn script.Turn) string {
 
 // runs tells whether calls of the tool run a script.
 func (s *sent) runs() bool { return s.own(RunScript) || s.entry.Server == catalog.Recipes }
+
+// recipes is how many recipes are being run for a call.
+func (s *scripted) recipes() (n int) {
+	for ; s != nil; s = s.run.req.script {
+		if s.run.s.entry.Server == catalog.Recipes {
+			n++
+		}
+	}
+	return n
+}
+
+// may refuses calls of a recipe that it was not saved with: nobody has looked at them, and its hints do not tell of them.
+func (s *scripted) may(e *catalog.Entry) error {
+	if s == nil || s.run.s.entry.Server != catalog.Recipes {
+		return nil
+	}
+	if slices.ContainsFunc(s.run.s.entry.Uses(), func(u catalog.Used) bool { return u.Name == e.Name }) {
+		return nil
+	}
+	return fault.New(fault.Denied, "the recipe %s was saved from a run that did not call %s", s.run.s.entry.Definition.Name, e.Name).
+		WithHint("save it from a run that does")
+}

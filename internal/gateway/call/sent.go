@@ -96,7 +96,7 @@ func (c *Caller) find(req *Request, params *Params) (sent, error) {
 	if s.entry == nil || s.entry.Own && req.script != nil || s.entry.AppOnly() && req.Reader == Model && !req.rendersApps() || req.May != nil && !req.May(s.entry) {
 		return s, view.As(req.Principal).Unknown(params.Tool, req.May)
 	}
-	return s, nil
+	return s, req.script.may(s.entry)
 }
 
 // unwrap replaces a call of call_tool by the call inside it. From here on both are treated alike.

@@ -62,8 +62,13 @@ func (j *joiner) join(f *frame, before *View) *View {
 		if same {
 			was = before.parts[i]
 		}
-		if was == nil || was.version != k.version {
+		stale := was == nil || was.version != k.version
+		if k.cfg.ID == Recipes { // the last server, so that the tools of the others are known
+			stale = stale || !slices.Equal(v.parts[:i], before.parts[:i])
+		}
+		if stale {
 			was = f.newPart(k, was)
+			was.dropRecipes(v.parts[:i])
 		}
 		v.parts[i] = was
 		j.names += len(was.claims) + was.prefers

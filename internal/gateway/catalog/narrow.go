@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/policy"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
@@ -74,10 +75,22 @@ func (v *View) hides(w policy.Who) []byte {
 		about.Tool = t
 		return v.frame.policy.Decide(&about)
 	}
+	denied := map[tool.Name]bool{}
 	for _, p := range v.parts {
-		if p != nil {
-			for _, e := range p.kept {
-				add(decide(e.PolicyTool()).Verdict == policy.Deny)
+		if p == nil {
+			continue
+		}
+		first := len(hides)
+		for _, e := range p.kept {
+			no := decide(e.PolicyTool()).Verdict == policy.Deny
+			add(no)
+			if no {
+				denied[e.Name] = true
+			}
+		}
+		for i, e := range p.kept {
+			if slices.ContainsFunc(e.Uses(), func(u Used) bool { return denied[u.Name] }) { // a recipe, whose server is the last one
+				hides[first+i] = 1
 			}
 		}
 	}

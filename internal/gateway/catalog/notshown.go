@@ -13,6 +13,8 @@ const (
 	BadOverride  Reason = "their override cannot be applied"
 	SecondName   Reason = "listed under another name already"
 	Denied       Reason = "denied by the policy"
+	LacksTools   Reason = "using tools that the profile does not have"
+	ToolsChanged Reason = "using tools that have changed since they were saved"
 )
 
 // NotShown is a tool that a server lists and the profile does not show.

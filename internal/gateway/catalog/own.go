@@ -9,9 +9,6 @@ import (
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
-// Recipes is the server whose tools are scripts that people saved. Its name is reserved.
-const Recipes tool.ServerID = "recipes"
-
 // OwnTools are the definitions of our own tools, given by the packages that carry them out. The catalog decides which profiles list them.
 type OwnTools struct {
 	Fetch  json.RawMessage                         // fetches what was left out of a result

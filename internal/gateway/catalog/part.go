@@ -32,6 +32,7 @@ type part struct {
 	kept    []*Entry // the tools that got a name
 
 	notShown   []NotShown
+	withheld   map[string]string // recipes that cannot be called, by their prefixed names, and what to do
 	refused    map[string]string // tools whose override cannot be applied, and why
 	cuts       bool              // some rule may cut their results
 	detaches   bool              // some of them may detach

@@ -33,6 +33,7 @@ type sourceTool struct {
 	tasks  string
 	mirror *mcp.Mirror // which arguments headers repeat; nil: none
 	app    app
+	hash   string // of the definition; "": not needed yet
 }
 
 // newSource makes the source of a server. The caller holds mu.

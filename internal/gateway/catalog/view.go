@@ -179,6 +179,9 @@ func (v *View) Unknown(shown string, may func(*Entry) bool) *fault.Error {
 	if reason := v.environment.failed[server]; reason != "" && !v.has(tool.ServerID(server)) {
 		return err.WithHint("the tools of %s are not known: %s", server, reason)
 	}
+	if why := v.withheldRecipe(shown); why != "" {
+		return err.WithHint("%s", why)
+	}
 	var near []string
 	for _, e := range v.Entries { // which no search finds
 		if e.Own && (may == nil || may(e)) && spelling.Edits(shown, e.Shown, maxNear) < maxNear {

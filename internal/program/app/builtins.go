@@ -10,6 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/project"
+	"github.com/toolfit/toolfit/internal/gateway/recipes"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/integration/cloudbase"
 	"github.com/toolfit/toolfit/internal/mcp"
@@ -32,7 +33,13 @@ func (a *App) builtins() map[string]upstream.Builtin {
 			return cloudbase.New(lookup, a.picker, &cloudbase.Options{Caller: caller})
 		},
 		"demo-cloud": func(config.Server) (mcp.Handler, error) { return demo.Cloud(a.picker), nil },
-		"demo-shop":  func(config.Server) (mcp.Handler, error) { return demo.Shop(), nil },
+		string(tool.Recipes): func(s config.Server) (mcp.Handler, error) {
+			if s.ID != tool.Recipes {
+				return nil, fault.New(fault.BadConfig, "server %s cannot be the one that lists recipes", s.ID).WithHint("it is there by itself; remove this one")
+			}
+			return recipes.Handler(a.usableRecipes), nil
+		},
+		"demo-shop": func(config.Server) (mcp.Handler, error) { return demo.Shop(), nil },
 	}
 }
 

@@ -43,6 +43,7 @@ func (a *App) followed(ctx context.Context, changes []store.Change) error {
 	read("servers", func() error { return a.followServers(ctx) })
 	read("rules", func() error { return a.reread(ctx, "rules", a.rulesChanged) })
 	read("agents", func() error { return a.reread(ctx, "agents", a.agentsChanged) })
+	read("recipes", func() error { return a.reread(ctx, "recipes", a.recipesFollowed) })
 	read("grants", func() error {
 		if s := a.edge.Load().signIn; s != nil && s.broker != nil {
 			s.broker.Forget()

@@ -44,6 +44,9 @@ func (s *settings) serverKind(st *store.Store) overlay.Kind[config.Server] {
 			return fault.New(fault.Conflict, "the configuration file has a server %s already", id).WithHint("choose another name, or edit the file")
 		},
 		NotStored: func(id string) error {
+			if id == string(tool.Recipes) {
+				return fault.New(fault.Conflict, "the server %s is there while there are recipes", id).WithHint("delete them: toolfit recipes delete NAME")
+			}
 			return fault.New(fault.Conflict, "server %s is in the configuration file", id).WithHint("edit the file, or use: toolfit remove %s", id)
 		},
 		Unknown: func(id string) error { return fault.New(fault.NotFound, "there is no server %s", id) },

@@ -10,13 +10,14 @@ import (
 	"sync/atomic"
 
 	"github.com/toolfit/toolfit/internal/core/project"
+	"github.com/toolfit/toolfit/internal/gateway/recipes"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/overlay"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// settings is the configuration in force: what the file says, with the servers, rules and agents
-// of the store.
+// settings is the configuration in force: what the file says, with the servers, rules, agents
+// and recipes of the store.
 type settings struct {
 	started *config.Config                // what New was given
 	current atomic.Pointer[config.Config] // the current configuration
@@ -33,6 +34,7 @@ type settings struct {
 	servers   *overlay.Overlay[config.Server]
 	rules     *overlay.Overlay[project.Rule]
 	agents    *overlay.Overlay[config.Agent]
+	recipes   *overlay.Overlay[recipes.Recipe]
 }
 
 func newSettings(cfg *config.Config, opts *Options) *settings {
@@ -54,18 +56,20 @@ func (s *settings) open(ctx context.Context, st *store.Store) error {
 	s.servers = overlay.New(s.serverKind(st), s.log, s.secrets.redact)
 	s.rules = overlay.New(ruleKind(st), s.log, s.secrets.redact)
 	s.agents = overlay.New(agentKind(st), s.log, s.secrets.redact)
+	s.recipes = overlay.New(recipeKind(st), s.log, s.secrets.redact)
 	_, noServers := s.servers.Read(ctx)
 	_, noRules := s.rules.Read(ctx)
 	_, noAgents := s.agents.Read(ctx)
+	_, noRecipes := s.recipes.Read(ctx)
 	first := *s.started
 	s.overlay(&first)
 	s.current.Store(&first)
-	return errors.Join(noServers, noRules, noAgents)
+	return errors.Join(noServers, noRules, noAgents, noRecipes)
 }
 
 // overlay adds the entries of the store, and the rules of built-in servers, to those of the file.
 func (s *settings) overlay(cfg *config.Config) {
-	cfg.Servers = s.servers.Apply(cfg, cfg.Servers, nil)
+	cfg.Servers = s.servers.Apply(cfg, cfg.Servers, recipeServers(s.recipes.Apply(cfg, nil, nil)))
 	withPatience(cfg.Servers)
 	cfg.Results = s.rules.Apply(cfg, withIDs(cfg.Results), builtinRules(cfg.Servers))
 	cfg.Agents = s.agents.Apply(cfg, cfg.Agents, nil)

@@ -224,6 +224,14 @@ func defaultServer(id tool.ServerID, line int) Server {
 	}
 }
 
+// RecipeServer is the server that lists recipes. People have saved what it lists, so that nothing of it is held.
+func RecipeServer() Server {
+	s := defaultServer(tool.Recipes, 0)
+	s.Builtin = string(tool.Recipes)
+	s.Approve = "auto"
+	return s
+}
+
 // ServerNamed returns the server of that name.
 func (c *Config) ServerNamed(id tool.ServerID) (s Server, ok bool) {
 	i := slices.IndexFunc(c.Servers, func(s Server) bool { return s.ID == id })

@@ -261,7 +261,7 @@ func (c *draft) readMembers(d *decoder, at place, n *node, p *Profile) {
 // checkRefs reports references to servers and profiles that do not exist.
 func (c *draft) checkRefs(d *decoder) {
 	for _, r := range c.refs {
-		if slices.Contains(c.names, r.name) {
+		if slices.Contains(c.names, r.name) || r.name == string(tool.Recipes) { // there may be none yet
 			continue
 		}
 		fix := doctree.DidYouMean(r.name, c.names)

@@ -55,6 +55,9 @@ func TestEveryProblemHasLineFieldAndFix(t *testing.T) {
 		{"a profile names servers that exist", "mcpServers: {files: {command: x}}\nprofiles:\n  p:\n    servers:\n      - fiels\n      - 云\n",
 			"toolfit.yaml:5: profiles.p.servers[0]: there is no server \"fiels\"; did you mean \"files\"?\n" +
 				"toolfit.yaml:6: profiles.p.servers[1]: there is no server \"云\"; add it to mcpServers or apis, or remove it here"},
+		{"the server of recipes may be named before there is one, and no other has its name",
+			"mcpServers: {recipes: {command: x}}\nprofiles: {p: {servers: [recipes]}}\n",
+			"toolfit.yaml:1: mcpServers.recipes: the server name \"recipes\" is reserved for recipes, which are scripts saved as tools; choose another name"},
 		{"an empty list of servers is unclear", "profiles: {p: {servers: []}}\n",
 			"toolfit.yaml:1: profiles.p.servers: names no server; leave the key out for all servers"},
 		{"a profile's name fits an address", "profiles: {a/b: {}}\n",

@@ -12,7 +12,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
-// Document is an agent or a rule. The store does not read its body.
+// Document is an agent, a rule or a recipe. The store does not read its body.
 type Document struct {
 	ID        string
 	Version   int64           // from 1; each change raises it
@@ -47,6 +47,19 @@ func (s *Store) SaveRule(ctx context.Context, d Document) (Document, error) {
 // DeleteRule deletes a rule; one that is not stored is a fault.NotFound.
 func (s *Store) DeleteRule(ctx context.Context, id string) error {
 	return s.deleteDocument(ctx, "rules", id)
+}
+
+// Recipes returns all stored recipes, ordered by id.
+func (s *Store) Recipes(ctx context.Context) ([]Document, error) { return s.documents(ctx, "recipes") }
+
+// SaveRecipe stores a recipe as SaveAgent does an agent.
+func (s *Store) SaveRecipe(ctx context.Context, d Document) (Document, error) {
+	return s.saveDocument(ctx, "recipes", d)
+}
+
+// DeleteRecipe deletes a recipe; one that is not stored is a fault.NotFound.
+func (s *Store) DeleteRecipe(ctx context.Context, id string) error {
+	return s.deleteDocument(ctx, "recipes", id)
 }
 
 func (s *Store) documents(ctx context.Context, table string) ([]Document, error) {

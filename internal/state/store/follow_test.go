@@ -90,6 +90,8 @@ func changeAll(t *testing.T, s *store.Store) (changes []store.Change) {
 	changed("people", "u_1", err)
 	_, err = s.SaveRule(ctx, store.Document{ID: "r 1", Body: []byte("{}")})
 	changed("rules", "r 1", err)
+	_, err = s.SaveRecipe(ctx, store.Document{ID: "totals", Body: []byte("{}")})
+	changed("recipes", "totals", err)
 	_, err = s.SaveAgent(ctx, store.Document{ID: "a\x00\xff", Body: []byte("{}")})
 	changed("agents", "a\x00\xff", err)
 	changed("servers", "x", s.SaveTools(ctx, sampleServer("x")))

@@ -17,7 +17,7 @@ func testDocuments(t *testing.T, open func() *store.Store) {
 		list   func(context.Context) ([]store.Document, error)
 		save   func(context.Context, store.Document) (store.Document, error)
 		remove func(context.Context, string) error
-	}{{s.Agents, s.SaveAgent, s.DeleteAgent}, {s.Rules, s.SaveRule, s.DeleteRule}}
+	}{{s.Agents, s.SaveAgent, s.DeleteAgent}, {s.Rules, s.SaveRule, s.DeleteRule}, {s.Recipes, s.SaveRecipe, s.DeleteRecipe}}
 	ctx := t.Context()
 	for _, k := range kinds {
 		first, err := k.save(ctx, store.Document{ID: "b", Body: raws(" {\"n\": 1e400}\xff")})

@@ -72,7 +72,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"sessions are trimmed by their last change", testTrimSessions},
 		{"sessions are trimmed by their size, of an owner and of all", testSessionSizes},
 		{"messages keep their order, whoever appends", testMessages},
-		{"agents and rules have versions", testDocuments},
+		{"agents, rules and recipes have versions", testDocuments},
 		{"of each tool and owner the newest uses are kept", testUses},
 		{"runs are kept, listed and trimmed", testRuns},
 		{"changes of many gateways make one chain of records", testAuditTogether},

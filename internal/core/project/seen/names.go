@@ -11,7 +11,7 @@ import (
 const (
 	maxNames  = 64 // of an object; a dictionary has more
 	maxLength = 40 // of a name, in characters
-	maxWords  = 4  // in a name
+	maxWords  = 3  // in a name
 	maxDigits = 3  // at the end of a word: sha256, address2
 	alike     = 5  // objects with the same members that are no accident
 )
