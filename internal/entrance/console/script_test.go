@@ -81,9 +81,10 @@ func (w *world) furnishScript() (script, inner string) {
 func (w *world) saveScript(id string, log []map[string]any) {
 	w.t.Helper()
 	body, err := json.Marshal(map[string]any{"code": scriptCode, "input": map[string]int{"most": 4}, "seed": "s", "log": log})
+	before, _ := w.app.Store.ScriptRun(w.t.Context(), "", id) // there may be none
 	if err == nil {
 		err = w.app.Store.SaveScriptRun(w.t.Context(), store.ScriptRun{
-			ID: id, Owner: "local", Profile: "default", Tool: "run_script", Digest: "d", State: store.ScriptEnded, At: time.Now(),
+			Version: before.Version, ID: id, Owner: "local", Profile: "default", Tool: "run_script", Digest: "d", State: store.ScriptEnded, At: time.Now(),
 			Expires: time.Now().Add(time.Hour), Body: body,
 		})
 	}
