@@ -18,6 +18,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/script"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
+	"github.com/toolfit/toolfit/internal/gateway/waiting"
 	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
@@ -55,6 +56,8 @@ type run struct {
 	blocked error           // a call needs a person, who cannot be asked here
 	printed strings.Builder // in this pass
 	unsaved error           // why a call could not be noted
+	taken   error           // another call goes on with the run
+	over    bool            // calls that are not sent yet need not be
 }
 
 // RunBody is what is stored of a run.
@@ -146,15 +149,19 @@ func (r *run) open(ctx context.Context) error {
 	case found:
 		r.row.ID = before.ID
 		r.row.At = before.At
+		r.row.Version = before.Version
 		r.answers = rawjson.Get(r.req.Params.Raw, "inputResponses")
 		if before.ID != call.ID {
 			r.rec.note(goesOn + before.ID)
 		}
-		return json.Unmarshal(before.Body, &r.RunBody)
+		if err := json.Unmarshal(before.Body, &r.RunBody); err != nil {
+			return err
+		}
+	default:
+		r.Seed = rand.Text()
+		r.Began = now.Truncate(time.Millisecond)
 	}
-	r.Seed = rand.Text()
-	r.Began = now.Truncate(time.Millisecond)
-	return r.save(ctx, store.ScriptRunning)
+	return r.save(ctx, store.ScriptRunning) // from here on nobody else goes on with it
 }
 
 // goesOn begins the note in the record of a call that goes on with the run of another one.
@@ -171,18 +178,24 @@ func RunOf(id, message string) string {
 }
 
 // find returns the run that the call goes on with: the one that its client brings answers for, the one that another gateway
-// has left, or a paused one of the same script and input.
+// has left, or a paused one of the same script and input. Calls of a run that is not found are not made once more.
 func (r *run) find(ctx context.Context) (found store.ScriptRun, ok bool, err error) {
-	id, _ := rawjson.String(rawjson.Get(r.req.Params.Raw, "requestState"))
-	id = cmp.Or(id, r.rec.run)
+	state, _ := rawjson.String(rawjson.Get(r.req.Params.Raw, "requestState"))
+	id := cmp.Or(state, r.rec.run)
 	if id == "" {
 		return r.c.opts.ScriptRuns.ClaimScriptRun(ctx, r.row.Owner, r.row.Profile, r.row.Tool, r.row.Digest)
 	}
 	found, err = r.c.opts.ScriptRuns.ScriptRun(ctx, r.row.Owner, id)
-	if fault.Is(err, fault.NotFound) {
-		return found, false, nil
+	switch {
+	case err != nil && !fault.Is(err, fault.NotFound):
+	case r.rec.run != "" && err != nil:
+		err = lostCall(r.s.entry.Shown)
+	case r.rec.run != "": // its end may not be stored yet, though the run's is: then it is run through the log
+	case err != nil || found.Digest != r.row.Digest || found.Tool != r.row.Tool || found.State == store.ScriptEnded:
+		err = fault.New(fault.Conflict, "no run of this script waits for these answers: it has ended, or is not kept any more").
+			WithHint("look at what it has done; to run it from the beginning, make the call without requestState")
 	}
-	return found, err == nil && found.Digest == r.row.Digest && found.Tool == r.row.Tool && found.State != store.ScriptEnded, err
+	return found, err == nil, err
 }
 
 // save stores the run. Where results are not kept, what it has called is not either.
@@ -196,7 +209,14 @@ func (r *run) save(ctx context.Context, state store.ScriptState) (err error) {
 	if r.row.Body, err = json.Marshal(&body); err != nil {
 		return err
 	}
-	return r.c.opts.ScriptRuns.SaveScriptRun(context.WithoutCancel(ctx), r.row)
+	err = r.c.opts.ScriptRuns.SaveScriptRun(context.WithoutCancel(ctx), r.row)
+	switch {
+	case err == nil:
+		r.row.Version++
+	case fault.Is(err, fault.Conflict):
+		r.taken = err
+	}
+	return err
 }
 
 // pause ends the pass of a script that waits for a person. The same call, or the answers, go on with it.
@@ -207,7 +227,7 @@ func (r *run) pause(ctx context.Context) (upstream.Outcome, error) {
 	}
 	if r.blocked != nil {
 		f := *fault.As(r.blocked)
-		f.Hint = strings.TrimSpace(f.Hint + " Then make the same call again: the script goes on where it stopped.")
+		f.Hint = strings.TrimPrefix(f.Hint+"; then make the same call again: the script goes on where it stopped", "; ")
 		return upstream.Outcome{}, &f
 	}
 	b := []byte(`{"resultType":"input_required","inputRequests":{`)
@@ -224,11 +244,17 @@ func (r *run) pause(ctx context.Context) (upstream.Outcome, error) {
 // end makes what the script returned, threw and printed its result.
 func (r *run) end(ctx context.Context, turn script.Turn, err error) (upstream.Outcome, error) {
 	r.rec.ended()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
 	if r.unsaved != nil {
 		r.rec.warn("calls of the script are not stored: " + fault.As(r.unsaved).Message)
 	}
-	if r.rec.live != nil && ctx.Err() != nil && r.rec.live.Left() {
-		return upstream.Outcome{}, err // another gateway goes on with it
+	switch {
+	case r.rec.live != nil && (r.taken != nil || ctx.Err() != nil && context.Cause(ctx) != waiting.ErrCanceled):
+		return upstream.Outcome{}, ErrHandedOver // another gateway goes on with it
+	case r.taken != nil:
+		return upstream.Outcome{}, r.taken
 	}
 	if saveErr := r.save(ctx, store.ScriptEnded); saveErr != nil {
 		r.rec.warn("the run could not be stored: " + fault.As(saveErr).Message)

@@ -94,7 +94,9 @@ func (r *run) begun(ctx, making context.Context, calls []script.Call) error {
 			return err
 		case was.Done || r.flying[call.Seq]:
 		case was.Sent && was.Asks == nil:
-			r.finish(ctx, finished{seq: call.Seq, err: lostCall(was.Name)})
+			if err := r.finish(ctx, finished{seq: call.Seq, err: lostCall(was.Name)}); err != nil {
+				return err
+			}
 		default:
 			r.flying[call.Seq] = true
 			r.ready = append(r.ready, call.Seq)
@@ -149,7 +151,9 @@ func (r *run) wait(ctx, making context.Context, idle <-chan time.Time) error {
 			if ctx.Err() != nil && f.err != nil { // it failed for that reason, which another gateway may not have
 				return canceledScript(ctx)
 			}
-			r.finish(ctx, f)
+			if err := r.finish(ctx, f); err != nil {
+				return err
+			}
 		case <-idle:
 			return errIdle
 		case <-ctx.Done():
@@ -260,6 +264,9 @@ func (s *scripted) sends(ctx context.Context, entry *catalog.Entry, id string) e
 	r := s.run
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.over {
+		return fault.New(fault.Canceled, "the script has ended before the call was made")
+	}
 	e := &r.Log[s.seq-1]
 	e.Tool = entry.Name
 	e.Hash = tool.Hash(entry.Definition.Raw)
@@ -272,10 +279,14 @@ func (s *scripted) sends(ctx context.Context, entry *catalog.Entry, id string) e
 	return r.save(ctx, store.ScriptRunning)
 }
 
-// finish notes how a call ended. One that needs a person is not answered; the others are, one after the other.
-func (r *run) finish(ctx context.Context, f finished) {
+// finish notes how a call ended. One that needs a person is not answered; the others are, one after the other. The error says that
+// another call goes on with the run.
+func (r *run) finish(ctx context.Context, f finished) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.taken != nil {
+		return r.taken
+	}
 	delete(r.flying, f.seq)
 	e := &r.Log[f.seq-1]
 	if f.res != nil {
@@ -285,11 +296,11 @@ func (r *run) finish(ctx context.Context, f finished) {
 	case r.kept && (fault.Is(f.err, fault.ApprovalRequired) || fault.Is(f.err, fault.LoginRequired)):
 		e.Sent = false
 		r.blocked = f.err
-		return
+		return nil
 	case r.kept && f.err == nil && f.res != nil && f.res.Kind == upstream.InputRequired:
 		e.Asks = orNone(rawjson.Get(f.res.Raw, "inputRequests"))
 		e.State = rawjson.Get(f.res.Raw, "requestState")
-		return
+		return nil
 	}
 	e.Done = true
 	e.At = r.c.opts.Now().Truncate(time.Millisecond)
@@ -306,6 +317,7 @@ func (r *run) finish(ctx context.Context, f finished) {
 			r.unsaved = err
 		}
 	}
+	return r.taken
 }
 
 // thrownBy is what a script catches; nil: nothing.

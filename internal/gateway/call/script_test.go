@@ -245,7 +245,7 @@ func TestAScriptGoesOnWithAnswers(t *testing.T) {
 		t.Errorf("sent %d", len(y.sent))
 	}
 	res, err = y.run(t.Context(), NoTask, askingCode, `,"inputResponses":{},"requestState":`+string(state)) // it has ended
-	if err != nil || res.Kind != upstream.InputRequired {
+	if !fault.Is(err, fault.Conflict) || len(y.sent) != 5 {
 		t.Errorf("%+v, %v", res, err)
 	}
 }
@@ -405,7 +405,49 @@ func TestAScriptsHandleIsItsOwners(t *testing.T) {
 		Principal: access.Principal{ID: "bob", Role: access.Caller}, Profile: "default", Params: params,
 		From: mcp.Speaker{Era: mcp.Modern, Capabilities: elicits}, Client: mcp.Deaf,
 	})
-	if err != nil || res.Kind != upstream.InputRequired || len(y.sent) != 6 { // a run of his own
+	if !fault.Is(err, fault.Conflict) || len(y.sent) != 3 {
 		t.Errorf("sent %d: %+v, %v", len(y.sent), res, err)
+	}
+}
+
+// TestAScriptThatDoesNotWaitForItsCallsHasEnded: they are canceled, and what they note afterwards changes nothing.
+func TestAScriptThatDoesNotWaitForItsCallsHasEnded(t *testing.T) {
+	y := newScriptYard(t, "")
+	y.send = func(ctx context.Context, _ upstream.Call) (upstream.Outcome, error) {
+		<-ctx.Done()
+		return upstream.Outcome{}, ctx.Err()
+	}
+	for range 20 {
+		res, err := y.run(t.Context(), NoTask, `for (let n = 0; n < 20; n++) s.act({n}); return 1`, "")
+		if err != nil || text(t, res.Raw) != "1" {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		if row, err := y.store.ScriptRun(t.Context(), "ann", res.ID); err != nil || row.State != store.ScriptEnded {
+			t.Fatalf("it is %s, %v", row.State, err)
+		}
+	}
+}
+
+// TestOneCallGoesOnWithARun: answers that come twice, and a gateway that does not know yet that another goes on, do nothing twice.
+func TestOneCallGoesOnWithARun(t *testing.T) {
+	y := newScriptYard(t, "")
+	y.send = askTwice
+	code := `const out = []; for (const n of [1, 2, 4]) { try { out.push((await s.act({n})).n) } catch (e) { out.push(e.code) } } return out`
+	res, err := y.run(t.Context(), NoTask, code, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	more := `,"inputResponses":{"1.who":{"content":"ann"}},"requestState":` + string(rawjson.Get(res.Raw, "requestState"))
+	var second error
+	var made atomic.Int32
+	y.send = func(ctx context.Context, c upstream.Call) (upstream.Outcome, error) {
+		if made.Add(1) == 1 { // the first is on its way when the answers come again
+			_, second = y.run(ctx, NoTask, code, more)
+		}
+		return askTwice(ctx, c)
+	}
+	res, err = y.run(t.Context(), NoTask, code, more)
+	if second != nil || !fault.Is(err, fault.Conflict) || made.Load() != 3 {
+		t.Errorf("made %d: %+v, %v; the other one: %v", made.Load(), res, err, second)
 	}
 }

@@ -17,6 +17,7 @@ type ScriptRun struct {
 	State   ScriptState
 	At      time.Time // when it began, kept to the microsecond, as is the next
 	Expires time.Time // from then on it is not found
+	Version int64     // how often it was saved; 0: never
 	Body    []byte    // sealed: the script and the log of its calls
 	Err     error     // why Body cannot be read, such as another key; nil when it can
 }
@@ -31,19 +32,24 @@ const (
 )
 
 const (
-	scriptRunColumns = "id, owner, profile, tool, digest, state, at, expires, body"
+	scriptRunColumns = "id, owner, profile, tool, digest, state, at, expires, version, body"
 
-	saveScriptRun = "INSERT INTO script_runs (" + scriptRunColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-		ON CONFLICT (id) DO UPDATE SET state = excluded.state, expires = excluded.expires, body = excluded.body`
+	saveScriptRun = "INSERT INTO script_runs (" + scriptRunColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		ON CONFLICT (id) DO UPDATE SET state = excluded.state, expires = excluded.expires, version = excluded.version, body = excluded.body
+		WHERE script_runs.version = excluded.version - 1`
 	claimScriptRun = `UPDATE script_runs SET state = 'running' WHERE id = (SELECT id FROM script_runs
 		WHERE owner = $1 AND tool = $2 AND digest = $3 AND state = 'paused' AND profile = $4 AND expires > $5
 		ORDER BY at DESC LIMIT 1) AND state = 'paused' RETURNING ` + scriptRunColumns
 )
 
-// SaveScriptRun stores a run, or the state and body of one that is stored.
+// SaveScriptRun stores a run, or the state and body of one that is stored, with the next version. If somebody else has saved it since
+// this version, that is a fault.Conflict: of several that go on with a run at once, one can.
 func (s *Store) SaveScriptRun(ctx context.Context, r ScriptRun) error {
-	_, err := s.exec(ctx, saveScriptRun, r.ID, r.Owner, r.Profile, r.Tool, r.Digest, string(r.State), micros(r.At), micros(r.Expires),
-		s.opts.SecretKey.seal(scriptRunRow(r.ID), r.Body))
+	saved, err := s.exec(ctx, saveScriptRun, r.ID, r.Owner, r.Profile, r.Tool, r.Digest, string(r.State), micros(r.At), micros(r.Expires),
+		r.Version+1, s.opts.SecretKey.seal(scriptRunRow(r.ID), r.Body))
+	if err == nil && saved == 0 {
+		return fault.New(fault.Conflict, "another call goes on with the script").WithHint("wait for its result, or see: toolfit calls")
+	}
 	return s.explain("save run "+r.ID, err)
 }
 
@@ -83,7 +89,7 @@ func (s *Store) TrimScriptRuns(ctx context.Context) (deleted int64, err error) {
 
 func (s *Store) scanScriptRun(scan scanner, r *ScriptRun) error {
 	var sealed []byte
-	err := scan(&r.ID, &r.Owner, &r.Profile, &r.Tool, &r.Digest, (*string)(&r.State), storedTime(&r.At), storedTime(&r.Expires), &sealed)
+	err := scan(&r.ID, &r.Owner, &r.Profile, &r.Tool, &r.Digest, (*string)(&r.State), storedTime(&r.At), storedTime(&r.Expires), &r.Version, &sealed)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,8 @@ func testScriptRuns(t *testing.T, dsn string, raw rawFunc) {
 		Expires: noon.Add(time.Hour), Body: []byte(`{"code":"return 客户"}`),
 	}
 	check(t, s.SaveScriptRun(ctx, run))
+	equal(t, fault.Is(s.SaveScriptRun(ctx, run), fault.Conflict), true) // somebody has
+	run.Version = 1
 	got, err := s.ScriptRun(ctx, "ann", "c_1")
 	check(t, err)
 	equal(t, got, run)

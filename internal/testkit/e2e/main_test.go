@@ -6,15 +6,21 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/toolfit/toolfit/internal/core/script"
 )
 
 // childEnv in the environment makes the test binary a server instead.
 const childEnv = "E2E_CHILD"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == script.Argument { // a gateway that is a child of the test runs a script
+		syscall.Exit(script.Main(os.Stdin, os.Stdout)) // os.Exit waits a second under the race detector
+	}
 	if kind := os.Getenv(childEnv); kind != "" {
 		child(kind)
 		return

@@ -25,13 +25,16 @@ const gatewayEnv = "E2E_GATEWAY"
 // shortLease is how long the calls of such a gateway stay its own after it was killed.
 const shortLease = time.Second
 
+// childSecret is what its local administrator says over HTTP.
+const childSecret = "tfl_0123456789abcdef0123456789abcdef0123456789abcdef"
+
 // gatewayChild serves until it is killed.
 func gatewayChild() error {
 	cfg, err := config.Load(os.Getenv(gatewayEnv), os.LookupEnv)
 	if err != nil {
 		return err
 	}
-	a, err := app.New(context.Background(), cfg, &app.Options{Version: "test", Lease: shortLease})
+	a, err := app.New(context.Background(), cfg, &app.Options{Version: "test", Lease: shortLease, Program: os.Args[0], LocalSecret: childSecret})
 	if err != nil {
 		return err
 	}

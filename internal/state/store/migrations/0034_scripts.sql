@@ -8,6 +8,7 @@ CREATE TABLE script_runs (
     state   TEXT   NOT NULL, -- running, paused or ended
     at      BIGINT NOT NULL,
     expires BIGINT NOT NULL,
+    version BIGINT NOT NULL, -- counts how often it was saved
     body    BYTEA  NOT NULL  -- the script and what it has called, sealed
 );
 CREATE INDEX script_runs_paused ON script_runs (owner, tool, digest) WHERE state = 'paused';
