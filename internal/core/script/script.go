@@ -42,7 +42,7 @@ type Options struct {
 	Source   int           // bytes; 0: 256 KiB
 	Log      int           // bytes printed; more is dropped, and the log says so once; 0: 1 MiB
 	Answer   int           // bytes of one answer, and of the input; 0: 32 MiB
-	Output   int           // bytes of the result, and of the arguments of the calls in one turn; 0: 32 MiB
+	Output   int           // bytes of the result, and of the arguments of the calls in one turn; 0: 4 MiB
 	Children int           // at a time, shared fairly among callers; 0: 8
 	Warm     int           // children started in advance, from the first script until 5 minutes after the last; 0: 2, negative: none
 }
@@ -125,7 +125,7 @@ func New(exe string, opts *Options) *Runner {
 	o.Source = cmp.Or(o.Source, 256<<10)
 	o.Log = cmp.Or(o.Log, 1<<20)
 	o.Answer = cmp.Or(o.Answer, 32<<20)
-	o.Output = cmp.Or(o.Output, 32<<20)
+	o.Output = cmp.Or(o.Output, 4<<20)
 	o.Children = cmp.Or(o.Children, 8)
 	o.Warm = cmp.Or(o.Warm, 2)
 	r.room = share.New(o.Children)

@@ -19,12 +19,12 @@ var bombs = []struct{ name, code, want string }{
 	{"a huge list joined", `return Array(1e8).join()`, "MiB of memory|longer than|processor's time|invalid"},
 	{"a regular expression", `return /^(a+)+$/.test('a'.repeat(40) + '!')`, "longer than|processor's time"},
 	{"promises", `const all = []; while (true) all.push(Promise.resolve().then(() => all))`, "MiB of memory|longer than|processor's time"},
-	{"promises that never rest", `const f = () => Promise.resolve().then(f); await f()`, "longer than|processor's time"},
-	{"a log", `for (let i = 0; i < 1e5; i++) console.log('x'.repeat(1000)); return 1`, "log is full"},
+	{"promises that never rest", `const f = () => Promise.resolve().then(f); await f()`, "longer than|processor's time|no memory"},
+	{"a log", `for (let i = 0; i < 1e5; i++) console.log('some words '.repeat(90)); return 1`, "Printed:"},
 	{"calls", `for (let i = 0; i < 1000; i++) await up.look({ n: 'calls', ms: 1 })`, "can make 100 calls"},
 	{"calls at once", `await Promise.all(Array.from({ length: 1000 }, () => up.look({ n: 'calls', ms: 1 })))`, "can make 100 calls"},
-	{"a large result", `return 'x'.repeat(30 << 20)`, "MiB of memory|more than|_omitted|left out|ref"},
-	{"large arguments", `return (await up.look({ n: 'large', ms: 1, x: 'x'.repeat(30 << 20) })).n`, "more than|too large|done large|larger"},
+	{"a result that is too large", `return 'x'.repeat(30 << 20)`, "returned more than 4194304 bytes"},
+	{"arguments that are too large", `return (await up.look({ n: 'large', ms: 1, x: 'x'.repeat(8 << 20) })).n`, "at most 4194304 bytes"},
 	{"deep JSON", `let a = []; for (let i = 0; i < 1e6; i++) a = [a]; return a`, "deep|MiB of memory|stack|not JSON"},
 	{"a getter that goes on", `return { get x() { while (true) {} } }`, "longer than|processor's time"},
 	{"a proxy that goes on", `return new Proxy({}, { ownKeys() { while (true) {} } })`, "longer than|processor's time"},
@@ -32,16 +32,25 @@ var bombs = []struct{ name, code, want string }{
 	{"memory in small parts", `const a = []; while (true) a.push({ a: [1, 2, 3] })`, "MiB of memory|longer than|processor's time"},
 	{"recursion", `const f = () => f() + 1; return f()`, "stack"},
 	{"a thrown giant", `throw new Error('x'.repeat(30 << 20))`, "Error: x"},
+	{"the largest result", `return 'some words '.repeat(380000)`, "some words"},
+	{"the largest arguments", `return (await up.look({ n: 'large', ms: 1, x: 'x'.repeat((4 << 20) - 100) })).n`, "done large"},
 }
 
 // shortBombs are those of the normal run: one of each way to end. The others take their processor time.
-var shortBombs = []string{"an endless loop", "a huge text", "a log", "calls", "a large result", "deep JSON", "recursion", "large arguments"}
+var shortBombs = []string{
+	"an endless loop", "a huge text", "a log", "calls", "a result that is too large", "the largest result", "the largest arguments",
+	"deep JSON", "recursion",
+}
 
-// maxBombMemory is how much memory the gateway may take more than before.
-const maxBombMemory = 20 << 20
+// maxBombMemory is how much memory the gateway may take more than before: for what it must not hold, and for the largest values that
+// it may, of which it makes copies as for those of any other call.
+const (
+	maxBombMemory  = 20 << 20
+	maxLargeMemory = 100 << 20
+)
 
 // TestBombsInScripts: the gateway's own memory stays, calls of others are made as before, no process is left, and each ends with words
-// that help. Without -long there are eight of them.
+// that help. Without -long there are nine of them.
 func TestBombsInScripts(t *testing.T) {
 	up := newHeldServer(t, false)
 	path := write(t, lines("mcpServers:", "  up: {url: "+up.URL+"}", "detach: off", "profiles: {default: {code: on}}"))
@@ -56,8 +65,8 @@ func TestBombsInScripts(t *testing.T) {
 		list, err := c.request("tools/list", "{}")
 		return err == nil && strings.Contains(list, "up__look")
 	})
-	for i := range 20 { // until the gateway has what it needs
-		runScript(c, `console.log('x'.repeat(1e5)); return (await up.look({ n: 'warm', ms: 1, i: input })).n`, i)
+	for i := range 5 { // until the gateway has what it needs for a result that is cut
+		runScript(c, `console.log('some words '.repeat(9e4)); return (await up.look({ n: 'warm', ms: 1, i: input })).n`, i)
 	}
 	calm := otherCalls(t, r.url, key)
 	before := look(t, r)
@@ -66,6 +75,7 @@ func TestBombsInScripts(t *testing.T) {
 			continue
 		}
 		t.Run(b.name, func(t *testing.T) {
+			was := residentMemory(r)
 			var most atomic.Int64
 			over := make(chan struct{})
 			others := make(chan time.Duration, 1)
@@ -79,12 +89,16 @@ func TestBombsInScripts(t *testing.T) {
 			took := time.Since(began)
 			close(over)
 			median := <-others
-			rise := most.Load() - before.rss
+			rise := most.Load() - was
+			limit := int64(maxBombMemory)
+			if strings.HasPrefix(b.name, "the largest") {
+				limit = maxLargeMemory
+			}
 			t.Logf("%s, %+.1f MB, calls of others %s (before %s): %.200s", took.Round(time.Millisecond), float64(rise)/1e6, median, calm, said)
 			if !containsOne(said, b.want) {
 				t.Errorf("it says %.1000s", said)
 			}
-			if rise > maxBombMemory {
+			if rise > limit {
 				t.Errorf("the gateway's memory rose by %.1f MB", float64(rise)/1e6)
 			}
 			if median > 20*calm+50*time.Millisecond { // the machine is shared with the bomb, and with other tests

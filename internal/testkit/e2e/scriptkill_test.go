@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/toolfit/toolfit/internal/testkit/testparts"
 )
 
 // beginScript has a client of each kind begin a script that goes on without its request, and return its handle.
@@ -177,4 +179,29 @@ func killAt(
 			}
 		}
 	}
+}
+
+// TestAGatewayThatWasSuspendedDoesNothingTwice: it does not know yet that another goes on with its script.
+func TestAGatewayThatWasSuspendedDoesNothingTwice(t *testing.T) {
+	w := newScriptWorld(t, testparts.NeedPostgres(t).Schema(t), "")
+	first := w.gateway(t)
+	second := w.gateway(t)
+	calls := [][]any{{"legacy__hold", "sleepy-1", 0}, {"modern__hold", "sleepy-2", 0}, {"legacy__hold", "sleepy-3", 1}}
+	id := beginScript["legacy client with tasks"](t, first.url, scriptArguments(oneByOne, calls))
+	eventually(t, "the first call is at its server", func() bool { return w.saw("hold sleepy-1") == 1 })
+	signal := func(s os.Signal) {
+		if err := first.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	signal(syscall.SIGSTOP)
+	eventually(t, "the other gateway goes on", func() bool { return w.saw("hold sleepy-2") == 1 })
+	w.let("sleepy-1") // the answer waits for the first gateway
+	signal(syscall.SIGCONT)
+	eventually(t, "the first gateway has noticed", func() bool { return len(childrenOf(first)) <= 2 }) // which it keeps warm
+	w.let("sleepy-2")
+	if got := saidBy(t, collect(t, second.url, id)); got != "unknown_outcome,done sleepy-2,done sleepy-3" {
+		t.Errorf("it returned %s", got)
+	}
+	checkOnce(t, w, calls)
 }

@@ -223,7 +223,6 @@ func TestAnAnswerInsideAScriptGoesToAnyGateway(t *testing.T) {
 				})
 			}
 			work.Wait()
-			t.Log(strings.Join(said, "\n"))
 			if all := strings.Join(said, "\n"); !strings.Contains(all, "done "+prefix+"-3") {
 				t.Errorf("no gateway went on:\n%s", all)
 			}
