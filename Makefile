@@ -14,7 +14,7 @@ export TOOLFIT_NODE_PARTS
 # Programs that tests look for lie there: promtool, and helm once deploy-check has built it.
 export PATH := $(CURDIR)/.tools/bin:$(PATH)
 
-.PHONY: check check-long parts fmt vet lint build test race cross fuzz fuzz-pure bench bench-replicas soak deploy-check schema-lab search-lab demo clean
+.PHONY: check check-long parts fmt vet lint build test race cross fuzz fuzz-pure bench bench-replicas soak deploy-check schema-lab search-lab script-lab demo clean
 
 check:
 	@summary=; \
@@ -63,7 +63,7 @@ test:
 # slow. It finds nothing where nothing runs at the same time, in the language of browser tests, and little in the core, which
 # takes values and returns values; servers and clients of e2e are other programs, and so are scripts, which have less time than
 # it takes. These run with it in check-long.
-UNRACED := internal/(browsertest/(steps|grammar|find|snapshot|run|report)|core/(fit|project|script|search)|testkit/e2e)
+UNRACED := internal/(browsertest/(steps|grammar|find|snapshot|run|report)|core/(fit|project|script|search)|testkit/(e2e|scriptlab))
 race:
 	@if [ -n "$$(command -v cc || command -v gcc)" ] || [ "$(CI)" = true ]; then \
 		echo "$(GO) test -race"; \
@@ -122,6 +122,10 @@ schema-lab:
 # How well tools are found, and what they cost as text.
 search-lab:
 	$(GO) test ./internal/core/search ./internal/core/prompt -run '^TestLab' -v -lab
+
+# What ten jobs cost a model as a list of tools, as a search and as scripts. PROFILE="shape: json" adds keys to the profiles.
+script-lab:
+	$(GO) test ./internal/testkit/scriptlab -run '^TestLab' -v -count=1 -lab -profile "$(PROFILE)"
 
 demo:
 	$(GO) run ./cmd/toolfit demo

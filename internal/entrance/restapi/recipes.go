@@ -118,11 +118,7 @@ func (a *API) ProposeRecipe(ctx context.Context, who approval.Decider, in Recipe
 	if !who.Has(run.Profile) || !who.Administers(run.Owner) {
 		return recipes.Recipe{}, notForRecipes(who)
 	}
-	result, _, err := a.ReadResult(ctx, who.Principal, run.ID)
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return recipes.Recipe{}, err
-	}
-	r, err := recipes.Propose(run, result.Result)
+	r, err := recipes.Propose(run)
 	r.Name = in.Name
 	r.Description = in.Description
 	if !rawjson.IsNull(in.Input) {

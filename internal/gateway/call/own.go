@@ -67,7 +67,7 @@ func scriptTool(overview string) json.RawMessage {
 			"code is the body of an async function. There is one global for each server: await shop.list_orders({status: \"open\"}), "+
 			"or tools[\"name\"](args). A call answers with the tool's result as a value, and throws an Error with code and hint if it fails. "+
 			"Use Promise.all for calls at the same time. There are also input, search(query), describe(name) for types, console.log and sleep(ms); "+
-			"no network, files or timers. Return little. Servers: "+cmp.Or(overview, "none yet")+".")
+			"no network, files or timers. Integers over 2^53 are BigInts: 9007199254740993n. Return little. Servers: "+cmp.Or(overview, "none yet")+".")
 	return append(def, `,"inputSchema":{"type":"object","properties":{`+
 		`"code":{"type":"string","minLength":1,"description":"JavaScript, such as: const o = await shop.list_orders({}); return o.length"},`+
 		`"input":{"description":"A value for the script, as the global input."}},`+

@@ -33,6 +33,7 @@ type ScriptRuns interface {
 // Limits of a run, beside those of the engine.
 const (
 	maxParallel = 8                // calls at a time
+	maxReturned = 64 << 10         // bytes of what a script returned, to propose a type from
 	maxRecipes  = 3                // that call each other
 	scriptIdle  = 10 * time.Second // how long the engine waits for answers; then it is started anew for them
 )
@@ -68,6 +69,9 @@ type RunBody struct {
 	Began time.Time       `json:"began"`
 	Log   []LoggedCall    `json:"log,omitempty"`
 	Order []int           `json:"order,omitempty"` // in which they were answered, by their numbers from 1
+
+	Result json.RawMessage `json:"result,omitempty"` // what it returned, unless that is large
+	Failed bool            `json:"failed,omitempty"`
 }
 
 // runScript is the tool run_script, and every recipe.
@@ -84,6 +88,9 @@ func (c *Caller) runScript(ctx context.Context, s *sent, req *Request, rec *reco
 	}
 	if err := r.open(ctx); err != nil {
 		return upstream.Outcome{}, err
+	}
+	if req.script != nil && !r.kept { // whose process would wait for ours, which may wait for its place
+		return upstream.Outcome{}, fault.New(fault.BadRequest, "a script can call a recipe only where results are kept")
 	}
 	rec.run = r.row.ID
 	rec.sends(s, req)
@@ -204,6 +211,7 @@ func (r *run) save(ctx context.Context, state store.ScriptState) (err error) {
 	if !r.kept {
 		body.Log = nil
 		body.Order = nil
+		body.Result = nil
 	}
 	r.row.State = state
 	if r.row.Body, err = json.Marshal(&body); err != nil {
@@ -255,6 +263,10 @@ func (r *run) end(ctx context.Context, turn script.Turn, err error) (upstream.Ou
 		return upstream.Outcome{}, ErrHandedOver // another gateway goes on with it
 	case r.taken != nil:
 		return upstream.Outcome{}, r.taken
+	}
+	r.Failed = err != nil || turn.Err != nil
+	if len(turn.Result) <= maxReturned {
+		r.Result = turn.Result
 	}
 	if saveErr := r.save(ctx, store.ScriptEnded); saveErr != nil {
 		r.rec.warn("the run could not be stored: " + fault.As(saveErr).Message)

@@ -15,18 +15,19 @@ import (
 
 // Propose is a recipe without name and description of what was run: its script, the tools that it called as they were then, a schema of
 // its input, and one of its result, which may be nil. A person checks and changes it.
-func Propose(run store.ScriptRun, result json.RawMessage) (r Recipe, err error) {
+func Propose(run store.ScriptRun) (r Recipe, err error) {
 	switch {
 	case run.Err != nil:
 		return r, run.Err
 	case run.State != store.ScriptEnded:
 		return r, fault.New(fault.Conflict, "the run %s has not ended", run.ID).WithHint("save it once it has worked")
-	case string(rawjson.Get(result, "isError")) == "true":
-		return r, fault.New(fault.Conflict, "the run %s has failed", run.ID).WithHint("save one that has worked")
 	}
 	var body call.RunBody
 	if err := json.Unmarshal(run.Body, &body); err != nil {
 		return r, err
+	}
+	if body.Failed {
+		return r, fault.New(fault.Conflict, "the run %s has failed", run.ID).WithHint("save one that has worked")
 	}
 	r = Recipe{Run: run.ID, Code: body.Code, Input: json.RawMessage(`{"type":"object","properties":{}}`)}
 	switch input := body.Input; {
@@ -37,7 +38,7 @@ func Propose(run store.ScriptRun, result json.RawMessage) (r Recipe, err error) 
 		r.Input = schemaOf(mcp.With(json.RawMessage("{}"), "input", input), 0, true)
 		r.Code = "return await (async (input) => {" + r.Code + "\n})(input.input)"
 	}
-	if out := rawjson.Get(result, "structuredContent"); !rawjson.IsNull(out) && out[0] == '{' {
+	if out := body.Result; len(out) > 0 && out[0] == '{' {
 		r.Output = schemaOf(out, 0, false)
 	}
 	for _, c := range body.Log {
@@ -53,10 +54,14 @@ const (
 	maxMembers = 100 // of one object
 )
 
-// schemaOf is a schema of values like one: its kinds, and never what is in it.
-func schemaOf(value json.RawMessage, depth int, required bool) json.RawMessage {
+// schemaOf is a schema of values like one: its kinds, and never what is in it. Inputs have all members of that one; results may lack
+// some, and have fractions.
+func schemaOf(value json.RawMessage, depth int, input bool) json.RawMessage {
 	schema := map[string]any{}
 	kind := kindOf(value)
+	if kind == "integer" && !input {
+		kind = "number"
+	}
 	if kind != "" {
 		schema["type"] = kind
 	}
@@ -69,7 +74,7 @@ func schemaOf(value json.RawMessage, depth int, required bool) json.RawMessage {
 		}
 		for kind, one := range items {
 			if len(items) == 1 && kind != "" {
-				schema["items"] = schemaOf(one, depth+1, false) // another may lack a member
+				schema["items"] = schemaOf(one, depth+1, false) // another may differ
 			}
 		}
 	case kind == "object":
@@ -78,11 +83,11 @@ func schemaOf(value json.RawMessage, depth int, required bool) json.RawMessage {
 		for w := rawjson.Object(value); w.Next() && len(names) < maxMembers; {
 			if name := string(w.Key); members[name] == nil {
 				names = append(names, name)
-				members[name] = schemaOf(w.Value, depth+1, required)
+				members[name] = schemaOf(w.Value, depth+1, input)
 			}
 		}
 		schema["properties"] = members
-		if required && len(names) > 0 {
+		if input && len(names) > 0 {
 			schema["required"] = names
 		}
 	}

@@ -2,7 +2,7 @@
 // callers find it as recipes__NAME. A recipe is pinned to the definitions of the tools that its run called; when one of them
 // changes, the recipe is held until a person approves it again. This package never stores, runs or approves anything itself.
 //
-//	r, err := recipes.Propose(run, result)
+//	r, err := recipes.Propose(run)
 //	r.Name, r.Description = "late_orders", "Orders that are late, by customer."
 //	err = r.Pin(cat.Definition)
 //	def := r.Definition()

@@ -14,30 +14,30 @@ import (
 )
 
 func TestProposalsHaveTheKindsOfTheRun(t *testing.T) {
-	for name, c := range map[string]struct{ body, result, input, output, code string }{
-		"no input takes no arguments": {`{"code":"return 1"}`, ``, `{"properties":{},"type":"object"}`, ``, "return 1"},
-		"null is no input":            {`{"code":"return 1","input":null}`, ``, `{"properties":{},"type":"object"}`, ``, "return 1"},
+	for name, c := range map[string]struct{ body, input, output, code string }{
+		"no input takes no arguments": {`{"code":"return 1"}`, `{"properties":{},"type":"object"}`, ``, "return 1"},
+		"null is no input":            {`{"code":"return 1","input":null}`, `{"properties":{},"type":"object"}`, ``, "return 1"},
 		"all members are required, and no value is shown": {
-			`{"code":"c","input":{"status":"secret","n":9007199254740993,"x":1.5,"on":true,"any":null}}`, ``,
+			`{"code":"c","input":{"status":"secret","n":9007199254740993,"x":1.5,"on":true,"any":null}}`,
 			`{"properties":{"any":{},"n":{"type":"integer"},"on":{"type":"boolean"},"status":{"type":"string"},"x":{"type":"number"}},` +
 				`"required":["status","n","x","on","any"],"type":"object"}`, ``, "c",
 		},
 		"members of items are not required, and mixed items are not typed": {
-			`{"code":"c","input":{"a":[{"b":1}],"m":[1,"x"],"e":[]}}`, ``,
-			`{"properties":{"a":{"items":{"properties":{"b":{"type":"integer"}},"type":"object"},"type":"array"},"e":{"type":"array"},` +
+			`{"code":"c","input":{"a":[{"b":1}],"m":[1,"x"],"e":[]}}`,
+			`{"properties":{"a":{"items":{"properties":{"b":{"type":"number"}},"type":"object"},"type":"array"},"e":{"type":"array"},` +
 				`"m":{"type":"array"}},"required":["a","m","e"],"type":"object"}`, ``, "c",
 		},
 		"an input that is no object is the one argument": {
-			`{"code":"return input[0] // first","input":["a"]}`, ``,
+			`{"code":"return input[0] // first","input":["a"]}`,
 			`{"properties":{"input":{"items":{"type":"string"},"type":"array"}},"required":["input"],"type":"object"}`, ``,
 			"return await (async (input) => {return input[0] // first\n})(input.input)",
 		},
 		"the result says what results are like": {
-			`{"code":"c"}`, `{"content":[],"structuredContent":{"total":1}}`, `{"properties":{},"type":"object"}`,
-			`{"properties":{"total":{"type":"integer"}},"type":"object"}`, "c",
+			`{"code":"c","result":{"total":1}}`, `{"properties":{},"type":"object"}`,
+			`{"properties":{"total":{"type":"number"}},"type":"object"}`, "c",
 		},
 	} {
-		r, err := Propose(store.ScriptRun{ID: "c_1", State: store.ScriptEnded, Body: []byte(c.body)}, json.RawMessage(c.result))
+		r, err := Propose(store.ScriptRun{ID: "c_1", State: store.ScriptEnded, Body: []byte(c.body)})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -47,7 +47,7 @@ func TestProposalsHaveTheKindsOfTheRun(t *testing.T) {
 		}
 	}
 	const twice = `{"code":"c","log":[{"name":"shop.a","tool":"shop__a","hash":"1"},{"name":"search"},{"name":"shop.a","tool":"shop__a","hash":"1"}]}`
-	r, err := Propose(store.ScriptRun{State: store.ScriptEnded, Body: []byte(twice)}, nil)
+	r, err := Propose(store.ScriptRun{State: store.ScriptEnded, Body: []byte(twice)})
 	if err != nil || len(r.Tools) != 1 || r.Tools[0] != (catalog.Used{Name: "shop__a", Hash: "1"}) {
 		t.Errorf("%+v, %v", r.Tools, err)
 	}
@@ -55,15 +55,12 @@ func TestProposalsHaveTheKindsOfTheRun(t *testing.T) {
 
 func TestOnlyWhatWorkedIsProposed(t *testing.T) {
 	body := []byte(`{"code":"c"}`)
-	for want, c := range map[string]struct {
-		run    store.ScriptRun
-		result string
-	}{
-		"has not ended": {store.ScriptRun{State: store.ScriptPaused, Body: body}, ""},
-		"has failed":    {store.ScriptRun{State: store.ScriptEnded, Body: body}, `{"content":[],"isError":true}`},
-		"another key":   {store.ScriptRun{State: store.ScriptEnded, Err: fault.New(fault.BadConfig, "another key")}, ""},
+	for want, run := range map[string]store.ScriptRun{
+		"has not ended": {State: store.ScriptPaused, Body: body},
+		"has failed":    {State: store.ScriptEnded, Body: []byte(`{"code":"c","failed":true}`)},
+		"another key":   {State: store.ScriptEnded, Err: fault.New(fault.BadConfig, "another key")},
 	} {
-		if _, err := Propose(c.run, json.RawMessage(c.result)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Propose(run); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}

@@ -35,7 +35,8 @@ func (a *App) builtins() map[string]upstream.Builtin {
 		"demo-cloud": func(config.Server) (mcp.Handler, error) { return demo.Cloud(a.picker), nil },
 		string(tool.Recipes): func(s config.Server) (mcp.Handler, error) {
 			if s.ID != tool.Recipes {
-				return nil, fault.New(fault.BadConfig, "server %s cannot be the one that lists recipes", s.ID).WithHint("it is there by itself; remove this one")
+				return nil, fault.New(fault.BadConfig, "server %s cannot be the one that lists recipes", s.ID).
+					WithHint("it is there by itself; remove this one")
 			}
 			return recipes.Handler(a.usableRecipes), nil
 		},

@@ -130,7 +130,8 @@ func (a *App) startCalls() error {
 		a.scripts = script.New(a.opts.Program, nil)
 	}
 	a.Caller = call.New(a.Catalog, a.Pool, a.Records, &call.Options{
-		Own: own, FindElements: a.describes, SignIn: a.askToSignIn, Approve: a.desk.Approve, Recipe: a.recipe, Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
+		Own: own, FindElements: a.describes, SignIn: a.askToSignIn, Approve: a.desk.Approve, Recipe: a.recipe,
+		Metrics: call.NewMetrics(a.registry), Logger: a.log, Started: a.events.CallStarted,
 		Results: a.Store, Retain: func() time.Duration { return a.Config().StoredResults.Retain }, JQ: a.jq(),
 		PastResults: a.Store.Results, Uses: a.Store, Meaning: a.meaning, Background: a.work.Go, Redact: a.secrets.redact,
 		Scripts: a.scripts, ScriptRuns: a.Store, Waiting: a.Waiting, Trace: a.trace, Count: access.NewLimits(a.Store, a.log).Count,

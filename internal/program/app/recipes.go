@@ -53,7 +53,8 @@ func (a *App) recipe(_ context.Context, e *catalog.Entry) (code string, err erro
 		return "", fault.New(fault.NotFound, "the recipe %s is gone", e.Definition.Name)
 	}
 	if !tool.Same(found.Value.Definition(), e.Definition.Raw) {
-		return "", fault.New(fault.Conflict, "the recipe %s has just been changed", e.Definition.Name).WithHint("list the tools again, then call it")
+		return "", fault.New(fault.Conflict, "the recipe %s has just been changed", e.Definition.Name).
+			WithHint("list the tools again, then call it")
 	}
 	return found.Value.Code, nil
 }

@@ -213,7 +213,8 @@ func (a *App) console(api *restapi.API) http.Handler {
 	return console.New(console.Parts{
 		Activity: api, Servers: api, ServerChanges: api, Approvals: api, Tools: api, ToolCaller: api, Apps: api, AppRequests: api, Calls: api, CallFeed: api,
 		CallChanges: api, Results: api, Rules: api, Policy: api, Suggestions: api, Prompts: api, Sessions: api, SessionChanges: api, Runs: api,
-		RunReports: api, Keys: api, KeyChanges: api, People: api, Audit: api, Connections: api, SignIns: api, Values: api, Decisions: api, Recipes: api, RecipeChanges: api,
+		RunReports: api, Keys: api, KeyChanges: api, People: api, Audit: api, Connections: api, SignIns: api, Values: api, Decisions: api,
+		Recipes: api, RecipeChanges: api,
 		Recall: a.recalls.Load, API: api, Chat: a.runner, Environment: a.Env, CatchUp: a.catchUp,
 		Admit: a.admitPerson, Check: a.check, Keyed: a.Keys.Any, Link: a.links.use, Logins: logins{a}, Limit: a.limited,
 		Address: a.askedFor, BasePath: a.started.BasePath,

@@ -45,7 +45,8 @@ func (s *settings) serverKind(st *store.Store) overlay.Kind[config.Server] {
 		},
 		NotStored: func(id string) error {
 			if id == string(tool.Recipes) {
-				return fault.New(fault.Conflict, "the server %s is there while there are recipes", id).WithHint("delete them: toolfit recipes delete NAME")
+				return fault.New(fault.Conflict, "the server %s is there while there are recipes", id).
+					WithHint("delete them: toolfit recipes delete NAME")
 			}
 			return fault.New(fault.Conflict, "server %s is in the configuration file", id).WithHint("edit the file, or use: toolfit remove %s", id)
 		},

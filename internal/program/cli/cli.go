@@ -171,7 +171,8 @@ func (c *command) root() *cobra.Command {
 	root.AddCommand(
 		c.serve(), c.stdio(), c.demo(), c.add(), c.remove(), c.importFile(), c.install(), c.servers(),
 		c.tools(), c.search(), c.describe(), c.call(), c.prompt(), c.skill(), c.schemaCmd(), c.export(), c.calls(), c.savings(), c.suggest(), c.rules(),
-		c.policy(), c.environment(), c.login(), c.logout(), c.connectionsCmd(), c.approvals(), c.recipes(), c.keys(), c.people(), c.audit(), c.auth(), c.secret(),
+		c.policy(), c.environment(), c.login(), c.logout(), c.connectionsCmd(), c.approvals(), c.recipes(),
+		c.keys(), c.people(), c.audit(), c.auth(), c.secret(),
 		c.chat(), c.recall(), c.doctor(), c.test(), c.version(), c.jqWorker(), c.scriptWorker(),
 	)
 	return root
