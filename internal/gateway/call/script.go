@@ -35,6 +35,7 @@ const (
 	maxParallel = 8                // calls at a time
 	maxReturned = 64 << 10         // bytes of what a script returned, to propose a type from
 	maxRecipes  = 3                // that call each other
+	stillOn     = time.Minute      // how long answers that come once more do not go on with a run: its gateway may have gone, or not
 	scriptIdle  = 10 * time.Second // how long the engine waits for answers; then it is started anew for them
 )
 
@@ -201,6 +202,9 @@ func (r *run) find(ctx context.Context) (found store.ScriptRun, ok bool, err err
 	case err != nil || found.Digest != r.row.Digest || found.Tool != r.row.Tool || found.State == store.ScriptEnded:
 		err = fault.New(fault.Conflict, "no run of this script waits for these answers: it has ended, or is not kept any more").
 			WithHint("look at what it has done; to run it from the beginning, make the call without requestState")
+	case found.State == store.ScriptRunning && found.Expires.After(r.row.Expires.Add(-stillOn)):
+		err = fault.New(fault.Conflict, "another call goes on with the script").
+			WithHint("wait for its result; if there is none, try again in a minute")
 	}
 	return found, err == nil, err
 }
