@@ -150,6 +150,14 @@ func TestWhatIsNotCallableIsNotReachable(t *testing.T) {
 	}
 }
 
+func TestWhereThereAreNoScriptsTheErrorSaysHow(t *testing.T) {
+	y := newYard(t, store.WaitingLimits{})
+	y.send = nil
+	if got := y.returns("return 1"); !strings.Contains(got, "profile default runs no scripts; code: on lets it") {
+		t.Error(got)
+	}
+}
+
 func TestAScriptHasEightCallsAtATime(t *testing.T) {
 	y := newScriptYard(t, "")
 	var now, most atomic.Int32

@@ -94,7 +94,11 @@ func (c *Caller) find(req *Request, params *Params) (sent, error) {
 		}
 	}
 	if s.entry == nil || s.entry.Own && req.script != nil || s.entry.AppOnly() && req.Reader == Model && !req.rendersApps() || req.May != nil && !req.May(s.entry) {
-		return s, view.As(req.Principal).Unknown(params.Tool, req.May)
+		unknown := view.As(req.Principal).Unknown(params.Tool, req.May)
+		if params.Tool == RunScript && req.script == nil {
+			unknown = unknown.WithHint("profile %s runs no scripts; code: on lets it", view.Profile)
+		}
+		return s, unknown
 	}
 	return s, req.script.may(s.entry)
 }
