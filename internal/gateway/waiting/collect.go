@@ -127,6 +127,10 @@ func (c *Calls) Collect(ctx context.Context, owner, id string, d time.Duration, 
 // ask puts a question to the peer, and stores what it says.
 func (c *Calls) ask(ctx context.Context, owner, id string, q *Question, peer mcp.Peer, cannot map[string]bool) error {
 	defer c.wasAsked(id, q.Key)
+	w, err := c.store.Waiting(ctx, owner, id)
+	if err != nil || !slices.ContainsFunc(ReadQuestions(&w).Open, func(o Question) bool { return o.Key == q.Key }) {
+		return err // somebody has answered it since we read the row
+	}
 	said, err := peer.Ask(ctx, q.Method, q.Params)
 	var rpc *mcp.Error
 	switch {
