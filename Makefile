@@ -86,7 +86,7 @@ cross:
 fuzz:
 	@GO=$(GO) scripts/fuzz $(FUZZTIME)
 
-# The same for packages without a database behind them: to build SQLite for fuzzing takes
+# The same for packages without a database or an engine for scripts behind them: to build these for fuzzing takes
 # minutes on a new machine. Of the others check runs the seeds, as tests.
 fuzz-pure:
 	@GO=$(GO) scripts/fuzz $(FUZZTIME) pure
