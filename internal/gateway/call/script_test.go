@@ -295,6 +295,22 @@ func TestAScriptIsRunAgainWhileItWaits(t *testing.T) {
 	}
 }
 
+// goesOnElsewhere runs a script as a task, closes its gateway once die is closed, and returns what the next one makes of it.
+func (y *yard) goesOnElsewhere(code string, die <-chan struct{}) (store.Waiting, error) {
+	var wg sync.WaitGroup
+	wg.Go(func() { y.run(context.Background(), AsTask, code, "") })
+	<-die
+	y.calls.Close()
+	wg.Wait()
+	next := waiting.New(y.store, &waiting.Options{GoOn: y.GoOn, Lease: 400 * time.Millisecond})
+	defer next.Close()
+	ctx, stop := context.WithCancel(y.t.Context())
+	wg.Go(func() { next.Run(ctx) })
+	defer wg.Wait()
+	defer stop()
+	return next.Collect(y.t.Context(), "ann", y.handles[0].ID, 10*time.Second, mcp.Deaf)
+}
+
 // TestAScriptSurvivesItsGateway ends the gateway at each call of a script. Another goes on with it: calls that act are made once,
 // or the script hears that they may have been.
 func TestAScriptSurvivesItsGateway(t *testing.T) {
@@ -316,18 +332,7 @@ func TestAScriptSurvivesItsGateway(t *testing.T) {
 			}
 			return upstream.Outcome{Raw: json.RawMessage(resultOf(`{"n":` + n + `}`))}, nil
 		}
-		var wg sync.WaitGroup
-		wg.Go(func() { y.run(context.Background(), AsTask, code, "") })
-		<-die
-		y.calls.Close()
-		wg.Wait()
-		next := waiting.New(y.store, &waiting.Options{GoOn: y.GoOn, Lease: 400 * time.Millisecond})
-		ctx, stop := context.WithCancel(t.Context())
-		wg.Go(func() { next.Run(ctx) })
-		w, err := next.Collect(t.Context(), "ann", y.handles[0].ID, 10*time.Second, mcp.Deaf)
-		stop()
-		wg.Wait()
-		next.Close()
+		w, err := y.goesOnElsewhere(code, die)
 		want := map[int]string{1: "1,2,3,40", 2: "1,unknown_outcome,3,40", 3: "1,2,3,40", 4: "1,2,3,unknown_outcome0"}[at]
 		if err != nil || !strings.Contains(string(w.Answer), want) {
 			t.Errorf("at %d: %s, %v", at, w.Answer, err)
@@ -355,18 +360,7 @@ func TestAScriptThatWentOnSurvivesItsGateway(t *testing.T) {
 		}
 		return answer(ctx, c)
 	}
-	var wg sync.WaitGroup
-	wg.Go(func() { y.run(context.Background(), AsTask, code, "") })
-	<-die
-	y.calls.Close()
-	wg.Wait()
-	next := waiting.New(y.store, &waiting.Options{GoOn: y.GoOn, Lease: 400 * time.Millisecond})
-	ctx, stop := context.WithCancel(t.Context())
-	wg.Go(func() { next.Run(ctx) })
-	w, err := next.Collect(t.Context(), "ann", y.handles[0].ID, 10*time.Second, mcp.Deaf)
-	stop()
-	wg.Wait()
-	next.Close()
+	w, err := y.goesOnElsewhere(code, die)
 	acts := 0
 	for _, c := range y.sent {
 		if c.Tool == "act" {
