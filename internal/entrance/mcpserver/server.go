@@ -81,6 +81,7 @@ func New(tools call.Viewer, calls Caller, servers *upstream.Pool, opts *Options)
 	s := &Server{tools: tools, calls: calls, servers: servers}
 	s.subscriptions.to = map[resource]*subscription{}
 	s.subscriptions.of = map[*mcp.Session]map[resource]string{}
+	s.subscriptions.left = map[*mcp.Session]map[string]bool{}
 	s.subscriptions.ending = map[resource]chan struct{}{}
 	s.levels.of = map[*mcp.Session]string{}
 	if opts != nil {

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -18,6 +19,9 @@ type subscriptions struct {
 	mu sync.Mutex
 	to map[resource]*subscription
 	of map[*mcp.Session]map[resource]string // the URIs that the sessions know them by
+
+	// left are URIs that another replica held for a session and whose servers are not there yet.
+	left map[*mcp.Session]map[string]bool
 
 	ending map[resource]chan struct{} // closed when the server has been told that nobody is left
 
@@ -60,28 +64,88 @@ func (s *Server) hold(ctx context.Context, session *mcp.Session) {
 	defer s.subscriptions.holding.Unlock()
 	s.subscriptions.mu.Lock()
 	uris := slices.AppendSeq([]string{}, maps.Values(s.subscriptions.of[session]))
+	uris = slices.AppendSeq(uris, maps.Keys(s.subscriptions.left[session]))
 	s.subscriptions.mu.Unlock()
 	held, _ := json.Marshal(uris) // strings only
 	s.opts.Hold(ctx, session.ID, held)
 }
 
 // TakeUp subscribes a session to what another replica held for it. The servers are asked in the background; one that
-// refuses is left out.
+// refuses is left out, one that is not there yet is asked when it is opened or listed.
 func (s *Server) TakeUp(_ context.Context, session *mcp.Session, held []byte) {
 	var uris []string
 	if json.Unmarshal(held, &uris) != nil {
 		return
 	}
-	v := &visitor{server: s, profile: session.Group}
+	s.subscriptions.leave(session, uris)
+	s.takeUp(session)
+}
+
+// leave notes what a session is to be subscribed to and is not.
+func (s *subscriptions) leave(session *mcp.Session, uris []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for uri := range maps.Values(s.of[session]) {
+		uris = slices.DeleteFunc(uris, func(held string) bool { return held == uri })
+	}
+	if len(uris) == 0 {
+		return
+	}
+	if s.left[session] == nil {
+		s.left[session] = map[string]bool{}
+	}
 	for _, uri := range uris {
+		s.left[session][uri] = true
+	}
+}
+
+// unleave forgets what leave has noted.
+func (s *subscriptions) unleave(session *mcp.Session, uri string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.left[session], uri)
+	if len(s.left[session]) == 0 {
+		delete(s.left, session)
+	}
+}
+
+// takeUp subscribes a session to what is left.
+func (s *Server) takeUp(session *mcp.Session) {
+	s.subscriptions.mu.Lock()
+	left := slices.Collect(maps.Keys(s.subscriptions.left[session]))
+	s.subscriptions.mu.Unlock()
+	v := &visitor{server: s, profile: session.Group}
+	for _, uri := range left {
 		at, err := v.owner(catalog.URIArgs(uri))
-		r := resource{at.server, at.uri}
-		if err != nil || len(s.subscriptions.which(session, func(has resource, _ string) bool { return has == r })) > 0 {
+		if err != nil {
 			continue
 		}
+		r := resource{at.server, at.uri}
 		sub, first, err := s.subscriptions.add(r, session, uri)
-		if err == nil && first {
-			s.work.Go(func() { s.begin(s.ctx, r, sub) })
+		if err != nil {
+			continue
+		}
+		s.work.Go(func() {
+			if first {
+				s.begin(s.ctx, r, sub)
+			}
+			<-sub.asked
+			var refused *mcp.Error
+			if sub.err == nil || errors.As(sub.err, &refused) {
+				s.subscriptions.unleave(session, uri)
+			}
+		})
+	}
+}
+
+// ResourcesChanged takes up what was left for the sessions of a profile that has other resources now; "": of all.
+func (s *Server) ResourcesChanged(profile string) {
+	s.subscriptions.mu.Lock()
+	sessions := slices.Collect(maps.Keys(s.subscriptions.left))
+	s.subscriptions.mu.Unlock()
+	for _, session := range sessions {
+		if profile == "" || session.Group == profile {
+			s.takeUp(session)
 		}
 	}
 }
@@ -217,6 +281,7 @@ func (v *visitor) unsubscribe(ctx context.Context, req *mcp.Request) (json.RawMe
 	for _, r := range v.server.subscriptions.which(req.Session, func(_ resource, known string) bool { return known == uri }) {
 		v.server.drop(context.WithoutCancel(ctx), r, req.Session)
 	}
+	v.server.subscriptions.unleave(req.Session, uri)
 	v.server.hold(context.WithoutCancel(ctx), req.Session)
 	return json.RawMessage("{}"), nil
 }
@@ -236,6 +301,9 @@ func (s *Server) drop(ctx context.Context, r resource, session *mcp.Session) {
 }
 
 func (s *Server) unsubscribeAll(ctx context.Context, session *mcp.Session) {
+	s.subscriptions.mu.Lock()
+	delete(s.subscriptions.left, session)
+	s.subscriptions.mu.Unlock()
 	for _, r := range s.subscriptions.which(session, func(resource, string) bool { return true }) {
 		s.drop(ctx, r, session)
 	}
@@ -256,7 +324,7 @@ func (s *Server) Updated(server tool.ServerID, params json.RawMessage) {
 	}
 }
 
-// Reopened subscribes again at a server that was started anew.
+// Reopened subscribes again at a server that was opened, perhaps anew.
 func (s *Server) Reopened(ctx context.Context, server tool.ServerID) {
 	s.subscriptions.mu.Lock()
 	var uris []string
@@ -269,4 +337,5 @@ func (s *Server) Reopened(ctx context.Context, server tool.ServerID) {
 	for _, uri := range uris {
 		s.servers.Ask(ctx, server, "resources/subscribe", catalog.URIArgs(uri))
 	}
+	s.ResourcesChanged("")
 }

@@ -27,6 +27,7 @@ import (
 type house struct {
 	*mcpserver.Server
 	sessions *mcp.Sessions
+	cat      *catalog.Catalog
 
 	mu    sync.Mutex
 	asked []string // what servers were asked, as "a resources/subscribe"
@@ -54,6 +55,19 @@ func (fakeKeeper) Decide(context.Context, tool.ServerID, []store.Decision) error
 func (fakeKeeper) SaveCheck(context.Context, tool.ServerID, time.Time, string) error { return nil }
 
 func newHouse(t *testing.T) *house {
+	t.Helper()
+	h := emptyHouse(t)
+	for _, id := range []tool.ServerID{"a", "b"} {
+		if err := h.cat.Refresh(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return h
+}
+
+// emptyHouse is a house whose servers were not listed yet.
+func emptyHouse(t *testing.T) *house {
+	t.Helper()
 	h := &house{serve: func(string, string) error { return nil }}
 	handler := func(server string) mcp.Handler {
 		return mcp.HandlerFunc(func(_ context.Context, req *mcp.Request) (json.RawMessage, error) {
@@ -71,18 +85,16 @@ func newHouse(t *testing.T) *house {
 		Servers:  []config.Server{{ID: "a", Builtin: "a"}, {ID: "b", Builtin: "b"}},
 		Profiles: []config.Profile{{Name: "for a", Servers: []tool.ServerID{"a"}}, {Name: "for b", Servers: []tool.ServerID{"b"}}},
 	}
-	cat, err := catalog.New(t.Context(), fakeLister{}, fakeKeeper{}, nil)
+	var err error
+	h.cat, err = catalog.New(t.Context(), fakeLister{}, fakeKeeper{}, &catalog.Options{
+		Changed: func(profile, kind string) { h.ResourcesChanged(profile) },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	pool.Apply(cfg.Servers)
-	cat.Apply(cfg)
-	for _, s := range cfg.Servers {
-		if err := cat.Refresh(t.Context(), s.ID); err != nil {
-			t.Fatal(err)
-		}
-	}
-	h.Server = mcpserver.New(cat, nil, pool, nil)
+	h.cat.Apply(cfg)
+	h.Server = mcpserver.New(h.cat, nil, pool, nil)
 	h.sessions = mcp.NewSessions(&mcp.SessionsOptions{Ended: func(s *mcp.Session) { h.SessionEnded(context.Background(), s) }})
 	t.Cleanup(func() { h.sessions.Close(); pool.Close() })
 	return h
@@ -138,6 +150,38 @@ func subscribe(uri string) string {
 }
 
 const done = `{"jsonrpc":"2.0","id":1,"result":{}}`
+
+// TestWhatAnotherReplicaHeldIsTakenUpWhenItsServerIsThere: a replica may get a session before it knows what there is.
+func TestWhatAnotherReplicaHeldIsTakenUpWhenItsServerIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := emptyHouse(t)
+		defer h.Close()
+		down := true
+		h.serve = func(_, method string) error {
+			if down && method == "resources/subscribe" {
+				return errors.New("down")
+			}
+			return nil
+		}
+		session := &mcp.Session{ID: "s", Group: "for a"}
+		h.TakeUp(t.Context(), session, []byte(`["x://1"]`))
+		synctest.Wait()
+		if got := h.questions(); got != "" {
+			t.Errorf("asked without a list: %s", got)
+		}
+		if err := h.cat.Refresh(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second) // lists are gathered
+		down = false
+		h.Reopened(t.Context(), "a")
+		synctest.Wait()
+		h.SessionEnded(t.Context(), session)
+		if got := h.questions(); got != "a resources/subscribe, a resources/subscribe, a resources/unsubscribe" {
+			t.Errorf("asked %s", got)
+		}
+	})
+}
 
 func TestSubscriptionIsToTheServerThatTheProfileHas(t *testing.T) {
 	h := newHouse(t)

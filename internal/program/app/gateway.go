@@ -173,8 +173,11 @@ func (a *App) jq() func(ctx context.Context, who, program string, value []byte) 
 // listChanged tells clients that a list of a profile has changed.
 func (a *App) listChanged(profile, kind string) {
 	a.sessions.Broadcast(profile, "notifications/"+kind+"/list_changed", nil)
-	if kind == "tools" {
+	switch kind {
+	case "tools":
 		a.events.ToolsChanged(profile)
+	case "resources":
+		a.front.ResourcesChanged(profile)
 	}
 }
 

@@ -62,10 +62,12 @@ func replica(t *testing.T, yaml string, lease time.Duration) *gateway {
 	return &gateway{url: "http://" + l.Addr().String(), stop: stop}
 }
 
-// balancer sends each request to the next gateway. One that does not answer is left out.
+// balancer sends each request to the next gateway. One that did not answer is left out for half a second: a process
+// that is being killed still accepts connections for a moment.
 func balancer(t *testing.T, gateways ...string) *gateway {
 	t.Helper()
 	var next atomic.Int64
+	failed := make([]atomic.Int64, len(gateways)) // when each last did not answer, as Unix milliseconds
 	proxy := &httputil.ReverseProxy{
 		FlushInterval: -1,
 		ErrorLog:      slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
@@ -75,17 +77,25 @@ func balancer(t *testing.T, gateways ...string) *gateway {
 			if r.Body != nil {
 				body, _ = io.ReadAll(r.Body)
 			}
-			for range gateways {
+			first := int(next.Add(1))
+			for try := range 2 * len(gateways) { // those that did not answer come last
+				i := (first + try) % len(gateways)
+				if time.Now().UnixMilli() < failed[i].Load()+500 && try < len(gateways) {
+					continue
+				}
 				r.Body = io.NopCloser(bytes.NewReader(body))
-				to, _ := url.Parse(gateways[int(next.Add(1))%len(gateways)])
+				to, _ := url.Parse(gateways[i])
 				r.URL.Scheme = to.Scheme
 				r.URL.Host = to.Host
-				resp, err = plainHTTP.Transport.RoundTrip(r)
-				if err == nil || !strings.Contains(err.Error(), "connection refused") {
-					break
+				if resp, err = plainHTTP.Transport.RoundTrip(r); err == nil || r.Context().Err() != nil {
+					return resp, err
+				}
+				failed[i].Store(time.Now().UnixMilli())
+				if !strings.Contains(err.Error(), "connection refused") {
+					return nil, err
 				}
 			}
-			return resp, err
+			return nil, err
 		}),
 	}
 	srv := httptest.NewServer(proxy)
