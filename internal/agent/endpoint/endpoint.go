@@ -1,8 +1,8 @@
-// Package endpoint asks language models behind OpenAI-compatible endpoints, through the
-// official client, and hands on their answers as they stream in. It puts together the calls
-// whose parts come in pieces, sends again what was not taken, and turns the endpoint's errors
-// into ones that people can read. Answers are read as endpoints give them, which is not
-// always as the protocol has it: nothing that was said is lost for its form.
+// Package endpoint asks language models behind OpenAI-compatible endpoints, and hands on their
+// answers as they stream in. It puts together the calls whose parts come in pieces, sends again
+// what was not taken, and turns the endpoint's errors into ones that people can read. Answers
+// are read as endpoints give them, which is not always as the protocol has it: nothing that was
+// said is lost for its form.
 //
 // It never decides what is asked, never runs a call, and never reads keys from the
 // environment: a model without a key gets none.
@@ -15,11 +15,7 @@ package endpoint
 
 import (
 	"context"
-	"io"
 	"net/http"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 
 	"github.com/toolfit/toolfit/internal/agent/conversation"
 	"github.com/toolfit/toolfit/internal/base/origin"
@@ -51,9 +47,7 @@ const (
 func (c *Client) Ask(ctx context.Context, m *config.Model, body []byte, hear func(conversation.Piece) error) (*conversation.Reply, error) {
 	limited, cancel := context.WithTimeout(ctx, m.Timeout)
 	defer cancel()
-	var response *http.Response
-	service := openai.NewChatCompletionService(c.options(m, body)...)
-	_, err := service.New(limited, openai.ChatCompletionNewParams{}, option.WithResponseBodyInto(&response))
+	response, err := c.send(limited, m, body)
 	if response != nil {
 		defer response.Body.Close()
 	}
@@ -80,28 +74,4 @@ func (c *Client) Ask(ctx context.Context, m *config.Model, body []byte, hear fun
 		return nil, a.nothing()
 	}
 	return a.reply(), nil
-}
-
-func (c *Client) options(m *config.Model, body []byte) []option.RequestOption {
-	opts := []option.RequestOption{
-		option.WithBaseURL(m.URL + "/"), option.WithHTTPClient(c.http), option.WithMaxRetries(m.Retries),
-		option.WithRequestBody("application/json", body), option.WithMiddleware(boundError),
-	}
-	if m.Key != "" {
-		opts = append(opts, option.WithAPIKey(m.Key))
-	}
-	return opts
-}
-
-// boundError limits the size of error pages, which the client reads whole.
-func boundError(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	res, err := next(req)
-	if err == nil && res.StatusCode >= http.StatusBadRequest {
-		body := res.Body
-		res.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(body, maxPage), body}
-	}
-	return res, err
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -39,11 +38,9 @@ func explain(ctx, limited context.Context, m *config.Model, err error) error {
 		WithHint(askAgain)
 }
 
-// explainStatus turns an error status into a fault, with the endpoint's own message. It is read
-// here because the client knows only one form of errors.
+// explainStatus turns an error status into a fault, with the endpoint's own message.
 func explainStatus(m *config.Model, refused *http.Response) error {
-	page, _ := io.ReadAll(refused.Body) // the client has it in memory
-	message := cmp.Or(said(page), http.StatusText(refused.StatusCode))
+	message := cmp.Or(said(errorPage(refused)), http.StatusText(refused.StatusCode))
 	switch refused.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return fault.New(fault.UpstreamError, "model %s does not accept our key: %s", m.Name, message).WithHint("check the key of the model")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
@@ -87,9 +88,11 @@ func FuzzAtEnd(f *testing.F) {
 	f.Add("[read(path=\"a\", n=[1, None]), ping()]")
 	f.Add("x\nread('a',\n b={'c': 1})\nping();")
 	f.Add(`{"tool_calls":[{"function":{"name":"a","arguments":"{}"}},]}`)
+	f.Add("{\"name\":\"\x87\",\"parameters\":{}}")
 	f.Fuzz(func(t *testing.T, text string) {
+		asWritten := utf8.ValidString(text) && !strings.Contains(text, `\`) // else names are decoded, or bytes in them replaced
 		for _, c := range AtEnd(text) {
-			if c.Tool == "" && c.Err == nil || c.Args != nil && rawjson.Check(c.Args) != nil || !strings.Contains(text, c.Tool) && !strings.Contains(text, `\`) {
+			if c.Tool == "" && c.Err == nil || c.Args != nil && rawjson.Check(c.Args) != nil || asWritten && !strings.Contains(text, c.Tool) {
 				t.Errorf("%q: %+v", text, c)
 			}
 		}

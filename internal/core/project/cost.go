@@ -23,10 +23,10 @@ func Measure(result []byte) (tokens int, isError bool) {
 }
 
 // CountTokens is Tokens with an exact count of each text.
-func CountTokens(result []byte, count func(text string) (int, error)) (int, error) {
+func CountTokens(result []byte, count func(text string) int) int {
 	m := meter{count: count}
 	m.result(result)
-	return m.sum, m.err
+	return m.sum
 }
 
 // Full is Tokens of the uncut result.
@@ -61,9 +61,8 @@ func blockTokens(raw []byte) int {
 
 // meter sums the tokens of the parts of a result.
 type meter struct {
-	count   func(string) (int, error) // nil: texts are estimated
+	count   func(string) int // nil: texts are estimated
 	sum     int
-	err     error // first error of count
 	isError bool
 }
 
@@ -191,9 +190,7 @@ func (m *meter) text(text []byte) {
 	case len(text) == 0:
 	case m.count == nil:
 		m.sum += tokens.Sampled(text)
-	case m.err == nil:
-		n := 0
-		n, m.err = m.count(string(text))
-		m.sum += n
+	default:
+		m.sum += m.count(string(text))
 	}
 }

@@ -1,27 +1,21 @@
 package tokens
 
 import (
-	"fmt"
-	"hash/maphash"
-	"sort"
-	"sync"
 	"sync/atomic"
 	"unicode/utf8"
-
-	"github.com/tiktoken-go/tokenizer"
 )
 
-// vocabulary is loaded on the first exact count: it takes 16 MB and tens of milliseconds,
-// which a gateway that only estimates never pays.
-var vocabulary = sync.OnceValues(func() (tokenizer.Codec, error) {
-	return tokenizer.Get(tokenizer.O200kBase)
-})
+// Count returns the number of o200k tokens in text.
+func Count(text string) int { return total([]byte(text)) }
 
-// Count returns the number of o200k tokens in text. It takes about a second for 30 megabytes of ordinary
-// text, and for 5 of text without words.
-func Count(text string) (int, error) {
-	n, _, err := count([]byte(text), len(text))
-	return n, err
+func total(text []byte) (n int) {
+	w := vocabulary()
+	for len(text) > 0 {
+		size := split(text)
+		n += w.cost(text[:size])
+		text = text[size:]
+	}
+	return n
 }
 
 // Fits reports whether text has at most n o200k tokens. No byte takes more than one.
@@ -33,12 +27,8 @@ func Near[T string | []byte](text T, limit int) int {
 	n := 0
 	size := 0
 	if len(text) <= maxToken*max(0, limit) {
-		var err error
-		n, size, err = count([]byte(text), limit)
-		switch {
-		case err != nil:
-			return len(text)
-		case size == len(text):
+		n, size = count([]byte(text), limit)
+		if size == len(text) {
 			return n
 		}
 	}
@@ -49,161 +39,86 @@ func Near[T string | []byte](text T, limit int) int {
 // o200k tokens.
 func Prefix[T string | []byte](text T, n int) int {
 	head := []byte(text[:min(len(text), maxToken*max(0, n))])
-	used, size, err := count(head, n)
-	if err != nil || size == len(head) {
+	used, size := count(head, n)
+	if size == len(head) {
 		return size
 	}
 	rest := head[size:]
-	rest = rest[:min(chunk(rest), maxToken*(n-used))]
-	fits := func(i int) bool {
-		_, done, err := count(rest[:i], n-used)
-		return err == nil && done == i
-	}
-	more := sort.Search(len(rest), func(i int) bool { return !fits(i + 1) })
-	for more > 0 && (size+more < len(text) && !utf8.RuneStart(text[size+more]) || !fits(more)) { // longer texts may cost less
-		more--
-	}
-	return size + more
+	return size + start(rest[:split(rest)], n-used)
 }
 
-const (
-	maxToken = 128 // bytes of the longest token of the vocabulary
-	mostOver = 8   // times that an estimate exceeds the count, of anything but long rows of one sign
-)
+// start returns how many bytes from the start of a piece have at most n tokens. The first tokens of a piece are also those of
+// their part of it, so it suffices to merge about as much as is wanted.
+func start(piece []byte, n int) int {
+	part := piece[:min(len(piece), 8*n)]
+	ends := vocabulary().merge(part)
+	for len(ends) < n && len(part) < len(piece) {
+		part = piece[:min(len(piece), 2*len(part))]
+		ends = vocabulary().merge(part)
+	}
+	for k := min(n, len(ends)); k > 0; k-- {
+		end := int(ends[k-1])
+		if end < len(piece) && !utf8.RuneStart(piece[end]) {
+			continue
+		}
+		if total(piece[:end]) <= n { // what ends there may be taken apart otherwise
+			return end
+		}
+	}
+	return 0
+}
+
+const mostOver = 8 // times that an estimate exceeds the count, of anything but long rows of one sign
 
 // count counts pieces of text while they stay within the limit, and returns how long these are. What
 // exceeds it is not counted.
-func count(text []byte, limit int) (n, size int, err error) {
-	codec, err := vocabulary()
-	if err != nil {
-		return 0, 0, fmt.Errorf("load the o200k vocabulary: %w", err)
-	}
+func count(text []byte, limit int) (n, size int) {
+	w := vocabulary()
 	for size < len(text) {
 		piece := text[size:]
-		piece = piece[:chunk(piece)]
+		piece = piece[:split(piece)]
 		if len(piece) > maxRemembered && Estimate(piece) > mostOver*(limit-n) {
-			return n, size, nil
+			return n, size
 		}
-		cost, err := costOf(codec, piece)
-		if err != nil {
-			return 0, 0, fmt.Errorf("count tokens: %w", err)
-		}
+		cost := w.cost(piece)
 		if n+cost > limit {
-			return n, size, nil
+			return n, size
 		}
 		n += cost
 		size += len(piece)
 	}
-	return n, size, nil
+	return n, size
 }
 
-// costOf is the number of tokens of a piece. Texts repeat their words, and looking one up is far cheaper
-// than splitting it again: each short piece has two places in memory, which it shares with few others.
-func costOf(codec tokenizer.Codec, piece []byte) (int, error) {
+// cost is the number of tokens of a piece. Texts repeat their words, and looking one up is far cheaper
+// than merging it again: each short piece has two places in memory, which it shares with few others.
+func (w *words) cost(piece []byte) int {
 	if len(piece) > maxRemembered {
-		return codec.Count(string(piece))
+		return w.mergedCost(piece)
 	}
 	hash := hashOf(piece)
 	place := hash % uint64(len(memory))
 	last := memory[place].Load()
 	for _, m := range [2]uint64{last, memory[place^1].Load()} {
 		if m != 0 && m|maxRemembered == hash|maxRemembered {
-			return int(m & maxRemembered), nil
+			return int(m & maxRemembered)
 		}
 	}
-	cost, err := codec.Count(string(piece))
-	if err != nil {
-		return 0, err
-	}
+	cost := w.mergedCost(piece)
 	memory[place^1].Store(last)
 	memory[place].Store(hash&^maxRemembered | uint64(cost))
-	return cost, nil
+	return cost
 }
 
-// hashOf is a hash of a piece. Most are so short that they are all in it.
-func hashOf(piece []byte) uint64 {
-	if len(piece) > 7 {
-		return maphash.Bytes(seed, piece)
+func (w *words) mergedCost(piece []byte) int {
+	if w.rank(piece) != noRank {
+		return 1
 	}
-	word := uint64(len(piece))
-	for _, b := range piece {
-		word = word<<8 | uint64(b)
-	}
-	const prime = 0x9E3779B97F4A7C15
-	word *= prime
-	word ^= word >> 32
-	return word * prime
+	return len(w.merge(piece))
 }
 
 const maxRemembered = 1<<6 - 1 // bytes of a piece, which has no more tokens
 
 // memory holds the cost of a piece in the low bits, and its hash in all others. That two pieces at the
 // same place share these is less likely than a fault of the machine.
-var (
-	memory [1 << 16]atomic.Uint64
-	seed   = maphash.MakeSeed()
-)
-
-// chunk is the length of the first piece of text that can be counted by itself. It ends where the
-// vocabulary splits any text: behind a run of ASCII letters, digits or signs, before what can belong
-// neither to it nor to its end. All else stays together.
-func chunk(text []byte) int {
-	last := other
-	for i, b := range text {
-		last = moves[last&kindBits][b]
-		if last&split != 0 {
-			return i
-		}
-	}
-	return len(text)
-}
-
-type kind byte
-
-const (
-	other kind = iota // not ASCII, or nothing yet
-	letter
-	digit
-	sign
-	signs // more than one
-	blank
-
-	kindBits kind = 7
-	split    kind = 8 // before this byte
-)
-
-// moves holds, per kind of the last byte and next byte, the kind of that.
-var moves = func() (t [kindBits + 1][256]kind) {
-	for before := range blank + 1 {
-		for b := range 256 {
-			t[before][b] = move(before, byte(b))
-		}
-	}
-	return t
-}()
-
-func move(before kind, b byte) kind {
-	after := other
-	ends := false
-	switch {
-	case b >= 127: // of control characters, one that the vocabulary lacks
-	case isLetter(b):
-		after = letter
-		ends = before == digit || before == signs // one sign belongs to the word
-	case b >= '0' && b <= '9':
-		after = digit
-		ends = before == letter || before == sign || before == signs
-	case b == ' ' || b >= '\t' && b <= '\r':
-		after = blank
-		ends = before == letter || before == digit || b == ' ' && (before == sign || before == signs)
-	case before == sign || before == signs:
-		after = signs
-	default:
-		after = sign
-		ends = before == letter && b != '\'' || before == digit
-	}
-	if ends {
-		after |= split
-	}
-	return after
-}
+var memory [1 << 16]atomic.Uint64

@@ -3,7 +3,7 @@
 // so every number carries its label. It never speaks of money, and it never reads a file.
 //
 //	n := tokens.Estimate(raw)          // fast, no allocation, mostly within a fifth
-//	exact, err := tokens.Count(text)   // o200k; the vocabulary is loaded on first use
+//	exact := tokens.Count(text)        // o200k; the vocabulary is unpacked on first use
 //	ok := tokens.Fits(text, 2000)      // exact
 package tokens
 

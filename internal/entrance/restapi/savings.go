@@ -155,10 +155,7 @@ func (a *API) countOne(ctx context.Context, r *store.Result, shadow bool) ([]Sav
 	if err != nil {
 		return nil, err
 	}
-	in, err := tokens.Count(string(r.Args))
-	if err != nil {
-		return nil, err
-	}
+	in := tokens.Count(string(r.Args))
 	one := Savings{Calls: 1, TokensIn: int64(in), TokensFull: int64(n.Full), TokensSent: int64(n.Sent)}
 	if !shadow {
 		return []Savings{one}, nil
@@ -167,12 +164,11 @@ func (a *API) countOne(ctx context.Context, r *store.Result, shadow bool) ([]Sav
 	if err != nil || rule == "" {
 		return []Savings{one}, err
 	}
-	sent, err := project.CountTokens(shown, tokens.Count)
 	would := one
 	would.Key = rule
 	would.Shadow = true
-	would.TokensSent = int64(sent)
-	return []Savings{one, would}, err
+	would.TokensSent = int64(project.CountTokens(shown, tokens.Count))
+	return []Savings{one, would}, nil
 }
 
 // eachResult visits stored results, newest first.

@@ -4,17 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common"
-	tcerr "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/errors"
-	tchttp "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/http"
-	"github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/profile"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -32,7 +26,7 @@ const (
 
 type api struct {
 	settings settings
-	client   *common.Client
+	client   http.Client
 	close    func()
 }
 
@@ -44,13 +38,9 @@ func newAPI(set settings, transport http.RoundTripper) *api {
 		transport = own
 		a.close = own.CloseIdleConnections
 	}
-	p := profile.NewClientProfile()
-	p.HttpProfile.Scheme = set.scheme
-	p.HttpProfile.Endpoint = set.host
-	p.HttpProfile.ReqTimeout = 0 // the context has a deadline
-	p.Language = "en-US"         // of error messages
-	credential := common.NewTokenCredential(set.secretID, set.secretKey, set.token)
-	a.client = common.NewCommonClient(credential, set.region, p).WithHttpTransport(bounded{transport}).WithLogger(silent{})
+	a.client = http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse // a signature is for one host
+	}}
 	return a
 }
 
@@ -78,15 +68,9 @@ func (a *api) call(ctx context.Context, action string, params map[string]any) (j
 }
 
 func (a *api) once(ctx context.Context, action string, params map[string]any) (json.RawMessage, error) {
-	req := tchttp.NewCommonRequest(service, version, action)
-	if err := req.SetActionParameters(params); err != nil {
-		return nil, fmt.Errorf("set parameters of %s: %w", action, err)
-	}
 	timed, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
-	req.SetContext(timed)
-	var got answer
-	err := a.client.Send(req, &got)
+	status, text, err := a.post(timed, action, rawjson.Encode(params))
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -94,77 +78,55 @@ func (a *api) once(ctx context.Context, action string, params map[string]any) (j
 		return nil, fault.New(fault.UpstreamTimeout, "%s did not answer %s within %s", a.settings.host, action, requestLimit).
 			WithHint("try again later")
 	case err != nil:
-		return nil, a.explain(action, err)
-	}
-	body := rawjson.Get(got.raw, "Response")
-	if rawjson.Check(got.raw) != nil || len(body) == 0 || body[0] != '{' {
+		return nil, fault.New(fault.UpstreamDown, "%s cannot be reached: %w", a.settings.host, err).
+			WithHint("is the endpoint right, and is there a proxy in the way?").WithDetails(details{Variables: varEndpoint[:1]})
+	case len(text) > maxAnswer: // in the API's own words for it
+		why := fmt.Sprintf("The answer is larger than %d bytes.", maxAnswer)
+		return nil, a.meant(action, problem{Code: "ResponseSizeLimitExceeded", Message: why})
+	case status != http.StatusOK || rawjson.Check(text) != nil:
 		return nil, a.garbage(action)
+	}
+	body := rawjson.Get(text, "Response")
+	if len(body) == 0 || body[0] != '{' {
+		return nil, a.garbage(action)
+	}
+	var told struct {
+		Error     problem
+		RequestID string `json:"RequestId"`
+	}
+	if json.Unmarshal(body, &told); told.Error.Code != "" { // what does not fit is no error
+		told.Error.requestID = told.RequestID
+		return nil, a.meant(action, told.Error)
 	}
 	return bytes.ToValidUTF8(body, []byte("\uFFFD")), nil
 }
 
-// answer keeps the raw bytes of an answer. The client's own type would lose the order of members
-// and digits of large numbers.
-type answer struct {
-	tchttp.BaseResponse
-	raw json.RawMessage
-}
-
-func (a *answer) UnmarshalJSON(data []byte) error {
-	a.raw = bytes.Clone(data)
-	return nil
-}
-
-// explain turns an error of the client or the API into one of ours.
-func (a *api) explain(action string, err error) error {
-	var told *tcerr.TencentCloudSDKError
-	if !errors.As(err, &told) {
-		return fault.New(fault.UpstreamError, "%s: %w", action, err)
+// post sends a signed request and reads the answer, up to a byte more than it may have.
+func (a *api) post(ctx context.Context, action string, body []byte) (status int, text []byte, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, a.settings.scheme+"://"+a.settings.host+"/", bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
 	}
-	switch {
-	case told.Code == "ClientError.NetworkError":
-		_, why, _ := strings.Cut(told.Message, "because ")
-		return fault.New(fault.UpstreamDown, "%s cannot be reached: %s", a.settings.host, why).
-			WithHint("is the endpoint right, and is there a proxy in the way?").WithDetails(details{Variables: varEndpoint[:1]})
-	case strings.HasPrefix(told.Code, "ClientError."):
-		return a.garbage(action)
+	for name, value := range map[string]string{
+		"X-TC-Action": action, "X-TC-Version": version, "X-TC-Region": a.settings.region, "X-TC-Language": "en-US", // of error messages
+		"Content-Type": "application/json",
+	} {
+		r.Header.Set(name, value)
 	}
-	return a.meant(action, told)
+	if a.settings.token != "" {
+		r.Header.Set("X-TC-Token", a.settings.token)
+	}
+	a.settings.sign(r, service, body, time.Now())
+	resp, err := a.client.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close()
+	text, err = io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	return resp.StatusCode, text, err
 }
 
 func (a *api) garbage(action string) error {
 	return fault.New(fault.UpstreamProtocol, "%s answered %s with something that is not from the cloud's API", a.settings.host, action).
 		WithHint("is the endpoint right?").WithDetails(details{Variables: varEndpoint[:1]})
 }
-
-// bounded reads answers up to a limit and passes on only objects: the client itself would read
-// without limit and leave event streams open.
-type bounded struct{ next http.RoundTripper }
-
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := b.next.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case len(body) > maxAnswer: // in the API's own words for it
-		body = fmt.Appendf(nil, `{"Response":{"Error":{"Code":"ResponseSizeLimitExceeded",`+
-			`"Message":"The answer is larger than %d bytes."}}}`, maxAnswer)
-	case rawjson.Check(body) != nil || bytes.TrimLeft(body, " \t\r\n")[0] != '{':
-		body = []byte(`""`) // the client dies of a null, and the rest is no better
-	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	resp.Header.Set("Content-Type", "application/json")
-	resp.Header.Del("Content-Encoding")
-	return resp, nil
-}
-
-// silent discards the client's log.
-type silent struct{}
-
-func (silent) Printf(string, ...any) {}

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	tcerr "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/errors"
-
 	"github.com/toolfit/toolfit/internal/base/arguments"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
@@ -73,10 +71,16 @@ var meanings = []meaning{
 	{"InternalError", fault.UpstreamError, "try again later", nil},
 }
 
+// problem is an error as the API tells it.
+type problem struct {
+	Code, Message string
+	requestID     string
+}
+
 // meant turns an error of the API into one of ours.
-func (a *api) meant(action string, told *tcerr.TencentCloudSDKError) error {
+func (a *api) meant(action string, told problem) error {
 	f := fault.New(fault.UpstreamError, "%s: %s (%s)", action, told.Message, told.Code)
-	more := details{APICode: told.Code, RequestID: told.RequestId}
+	more := details{APICode: told.Code, RequestID: told.requestID}
 	i := slices.IndexFunc(meanings, func(m meaning) bool { return strings.HasPrefix(told.Code, m.prefix) })
 	if i >= 0 {
 		f.Code = meanings[i].code
