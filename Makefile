@@ -3,7 +3,7 @@
 GO       ?= go
 PARTS    := $(CURDIR)/.tools/node
 FUZZTIME ?= 3000x
-STEPS    := parts fmt vet build race cross fuzz-pure
+STEPS    := parts fmt vet build race cross fuzz-pure smoke
 
 # Whole data sets for tests lie beside the repository where somebody has put them; without
 # them tests run on the samples in internal/testkit/corpora.
@@ -14,7 +14,7 @@ export TOOLFIT_NODE_PARTS
 # Programs that tests look for lie there: promtool, and helm once deploy-check has built it.
 export PATH := $(CURDIR)/.tools/bin:$(PATH)
 
-.PHONY: check check-long parts fmt vet lint build test race cross fuzz fuzz-pure bench bench-replicas soak deploy-check schema-lab search-lab script-lab demo clean
+.PHONY: check check-long parts fmt vet lint build test race cross fuzz fuzz-pure bench bench-replicas compare soak deploy-check schema-lab search-lab script-lab demo clean release release-check smoke
 
 check:
 	@summary=; \
@@ -41,8 +41,10 @@ fmt:
 	@bad=$$(gofmt -l $$(find . -name '*.go' -not -path './.tools/*')) || exit 1; \
 	if [ -n "$$bad" ]; then echo "not formatted; run gofmt -w on:"; echo "$$bad"; exit 1; fi
 
+# The module that compares gateways is none of the product's: its few tests take a second.
 vet:
 	CGO_ENABLED=0 $(GO) vet ./...
+	cd internal/bench && CGO_ENABLED=0 $(GO) vet ./... && CGO_ENABLED=0 $(GO) test ./...
 
 # What staticcheck finds, by the checks of .golangci.yml, and the known vulnerabilities of what
 # we use. Both need the network and minutes, so check leaves this out.
@@ -62,8 +64,9 @@ test:
 # The race detector needs a C compiler. Without one the tests run without it, but not in CI. It makes tests several times as
 # slow. It finds nothing where nothing runs at the same time, in the language of browser tests, and little in the core, which
 # takes values and returns values; servers and clients of e2e are other programs, and so are scripts, which have less time than
-# it takes. These run with it in check-long.
-UNRACED := internal/(browsertest/(steps|grammar|find|snapshot|run|report)|core/(fit|project|script|search)|testkit/(e2e|scriptlab))
+# it takes; cmd/toolfit starts the program 556 times, which takes 128 CPU seconds with it and 40 without. These run with it in
+# check-long.
+UNRACED := (cmd/toolfit|internal/(browsertest/(steps|grammar|find|snapshot|run|report)|core/(fit|project|script|search)|testkit/(e2e|scriptlab)))
 race:
 	@if [ -n "$$(command -v cc || command -v gcc)" ] || [ "$(CI)" = true ]; then \
 		echo "$(GO) test -race"; \
@@ -95,6 +98,11 @@ fuzz-pure:
 bench:
 	$(GO) run ./internal/testkit/bench
 
+# toolfit beside other gateways on the same server and work: writes its part of docs/benchmarks.md. The gateways come from npm
+# and the module proxy, pinned; PEERS="mcpproxy-go=/path/to/mcpproxy" names programs that are there already. QUICK=1 takes minutes.
+compare:
+	cd internal/bench && CGO_ENABLED=0 $(GO) build -o $(CURDIR)/bin/compare . && $(CURDIR)/bin/compare $(if $(QUICK),-quick) -peers "$(PEERS)"
+
 # Calls per second and CPU per call with 1, 2 and 4 gateways on one PostgreSQL, and what limits them.
 bench-replicas:
 	$(GO) run ./internal/testkit/bench -replicas -cold=false
@@ -104,16 +112,47 @@ bench-replicas:
 soak:
 	$(GO) test -count=1 -run '^TestSoak' -v ./internal/testkit/e2e -soak 60s
 
-# The chart by Helm itself, beside all else that is checked of deploy/. Helm is built from its
-# Go module, which takes ten minutes the first time on two cores, so check leaves this out:
-# its tests fill in the chart with the few functions of Helm that the chart uses.
-HELM := v3.18.6
-deploy-check: parts .tools/bin/helm-$(HELM)
-	$(GO) test -count=1 -v -run 'Chart|Image|Alarms|Dashboard' ./internal/integration/recall -deploy
+# The chart by Helm itself and against the schemas of Kubernetes, the compose example by Docker Compose. These are built from
+# their Go modules, which takes 15 minutes the first time on two cores, and the schemas are in a module of 40 MB, so check
+# leaves this out: its tests fill in the chart with the few functions that it uses.
+HELM        := v3.18.6
+KUBECONFORM := v0.7.0
+COMPOSE     := v2.40.3
+deploy-check: parts .tools/bin/helm-$(HELM) .tools/bin/kubeconform-$(KUBECONFORM) .tools/bin/docker-compose-$(COMPOSE)
+	$(GO) test -count=1 -v ./deploy -deploy
 
 .tools/bin/helm-$(HELM):
 	GOBIN=$(CURDIR)/.tools/bin $(GO) install helm.sh/helm/v3/cmd/helm@$(HELM)
 	touch $@
+
+.tools/bin/kubeconform-$(KUBECONFORM):
+	GOBIN=$(CURDIR)/.tools/bin $(GO) install github.com/yannh/kubeconform/cmd/kubeconform@$(KUBECONFORM)
+	touch $@
+
+# Its go.mod excludes versions, which go install does not take.
+.tools/bin/docker-compose-$(COMPOSE):
+	cd "$$($(GO) mod download -json github.com/docker/compose/v2@$(COMPOSE) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')" && \
+		CGO_ENABLED=0 $(GO) build -o $(CURDIR)/.tools/bin/docker-compose ./cmd
+	touch $@
+
+# Everything that a release publishes, in dist: make release VERSION=v0.1.0, or a snapshot without it. See docs/releasing.md.
+# RELEASE="-only linux/amd64 -parts deb" builds less; UV names the folder with uv's archives, for the full image.
+NFPM := v2.44.1
+release: .tools/bin/nfpm-$(NFPM)
+	$(GO) run ./scripts/release -version "$(VERSION)" -uv "$(UV)" $(RELEASE)
+
+# All of it, built twice and compared, unpacked and run. It needs root, npm, mmdebstrap, and the network for Debian's and npm's packages.
+release-check: parts .tools/bin/nfpm-$(NFPM)
+	$(GO) test -count=1 -timeout 60m -v -run '^TestWhole$$' ./scripts/release -whole
+
+# What most people install, unpacked into bare roots and tried.
+smoke:
+	@$(MAKE) --no-print-directory .tools/bin/nfpm-$(NFPM) || [ "$(CI)" != true ]
+	CGO_ENABLED=0 $(GO) test -count=1 -v -run '^TestSmoke$$' ./scripts/release -smoke
+
+.tools/bin/nfpm-$(NFPM):
+	GOBIN=$(CURDIR)/.tools/bin CGO_ENABLED=0 $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM)
+	@touch $@
 
 # What the dialects make of real schemas: compile, acceptance, soundness, completeness and more.
 schema-lab:
@@ -131,4 +170,4 @@ demo:
 	$(GO) run ./cmd/toolfit demo
 
 clean:
-	rm -rf bin .tools
+	rm -rf bin dist .tools

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/regular"
 )
 
 // ErrServed says that another process listens on the socket.
@@ -31,7 +32,7 @@ func (a address) String() string { return string(a) }
 // ListenLocal listens on a Unix socket that only our own user can use. A socket that a killed
 // process left is replaced; one in use is ErrServed. Closing the listener removes the socket.
 func ListenLocal(path string) (net.Listener, error) {
-	unlock, err := lockFolder(filepath.Dir(path)) // two processes that start at once must not replace each other's
+	unlock, err := regular.LockFolder(filepath.Dir(path)) // two processes that start at once must not replace each other's
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 // Package locale has the texts for people and services in every supported language: one file of
 // messages per area and language, all with the same keys. It also chooses the language of a
-// request. It never reads the environment.
+// request. The command line looks its English texts up in cli*.zh.json. It never reads the environment.
 //
 //	lang := locale.Choose(locale.English, r.Header.Get("X-Language"), r.Header.Get("Accept-Language"))
 //	text := lang.Text("error.Public.NotFound.description")

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 )
@@ -60,7 +61,11 @@ func resolve(path string) (string, error) {
 			return "", err
 		}
 		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
+			dir, err := filepath.EvalSymlinks(filepath.Dir(path)) // .. leads up from where the folder really is
+			if err != nil {
+				return "", err
+			}
+			to = filepath.Join(dir, to)
 		}
 		path = to
 	}
@@ -79,6 +84,23 @@ func writeTemp(dir string, mode fs.FileMode, text []byte) (string, error) {
 		return "", errors.Join(err, os.Remove(f.Name()))
 	}
 	return f.Name(), nil
+}
+
+var tempName = regexp.MustCompile(`^\.toolfit-\d+$`)
+
+// RemoveTemp removes what a Replace of the file left in its folder when it was killed. No other
+// Replace may be at work there.
+func RemoveTemp(path string) {
+	target, err := resolve(path)
+	if err != nil {
+		return
+	}
+	files, _ := os.ReadDir(filepath.Dir(target))
+	for _, f := range files {
+		if tempName.MatchString(f.Name()) {
+			os.Remove(filepath.Join(filepath.Dir(target), f.Name()))
+		}
+	}
 }
 
 // unchanged refuses to overwrite what somebody else wrote since the file was read.

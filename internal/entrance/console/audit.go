@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/toolfit/toolfit/internal/base/linediff"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/store"
@@ -24,7 +25,7 @@ type auditPage struct {
 type auditRow struct {
 	store.AuditRecord
 	Name string // for who hears the page
-	Diff []diffLine
+	Diff []linediff.Line
 }
 
 func (c *Console) listAudit(v *visit) (auditPage, error) {

@@ -2,7 +2,6 @@ package console
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -29,29 +28,6 @@ func TestDiffShowsWhatChanged(t *testing.T) {
 			}
 		})
 	}
-}
-
-func FuzzDiff(f *testing.F) {
-	f.Add("a\nb\nc", "a\nc\nd")
-	f.Add("", "\n")
-	f.Fuzz(func(t *testing.T, old, now string) {
-		a, b := strings.Split(old, "\n"), strings.Split(now, "\n")
-		if len(a) > 200 || len(b) > 200 {
-			return
-		}
-		var was, is []string
-		for _, l := range diff(a, b) {
-			if l.Mark != "+" {
-				was = append(was, l.Text)
-			}
-			if l.Mark != "-" {
-				is = append(is, l.Text)
-			}
-		}
-		if !slices.EqualFunc(was, a, same) || strings.Join(is, "\n") != now {
-			t.Errorf("%q and %q do not come back: %q, %q", old, now, was, is)
-		}
-	})
 }
 
 func TestLongDefinitionsAreComparedInBoundedTime(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/linediff"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/scan"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
@@ -21,7 +22,7 @@ type Approvals interface {
 type held struct {
 	Name     string
 	New      bool
-	Diff     []diffLine
+	Diff     []linediff.Line
 	Findings []scan.Finding
 }
 

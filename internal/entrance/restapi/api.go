@@ -182,7 +182,7 @@ func (a *API) visible(r *http.Request, err error) *fault.Error {
 
 func needAdmin(who access.Principal) error {
 	if !who.MayAdmin() {
-		return who.Forbidden("%s may not change this gateway")
+		return who.Forbidden("%s may not do this: it takes the role admin")
 	}
 	return nil
 }

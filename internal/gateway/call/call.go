@@ -219,6 +219,7 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	defer func() { err = rec.end(ctx, res, err) }()
 
 	s, err := c.decide(ctx, &req, rec) // which tool, and may this caller use it
+	rec.logDecided(ctx, err)
 	if err != nil {
 		return nil, err
 	}
@@ -237,6 +238,7 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	out, err := c.attempt(ctx, &s, &req, rec) // what the caller sent → what the tool takes; one upstream request
 	rec.ended()
 	rec.sent(&s)
+	rec.logSent(ctx, &s, out, err)
 	if err == nil && out.Kind != upstream.Complete {
 		rec.goesOn(ctx, out)
 		out, err = c.afterwards(ctx, &s, &req, rec, out)
@@ -263,6 +265,7 @@ func (c *Caller) finish(ctx context.Context, s *sent, req *Request, rec *recordi
 	projecting, span := c.opts.Trace.Begin(ctx, "project")
 	res.Raw = c.project(projecting, s, req, rec, out.Raw)
 	span.Projected(len(out.Raw), len(res.Raw), rec.call.Rule)
+	rec.logProjected(ctx, len(out.Raw), len(res.Raw))
 	res.Ref = rec.call.Ref
 	res.Rule = rec.call.Rule
 	return res, nil

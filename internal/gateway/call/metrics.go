@@ -1,6 +1,8 @@
 package call
 
 import (
+	"strconv"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/toolfit/toolfit/internal/core/fit"
@@ -11,6 +13,7 @@ import (
 // Metrics count calls. A nil *Metrics counts nothing.
 type Metrics struct {
 	calls    *prometheus.CounterVec
+	errors   *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	fits     *prometheus.CounterVec
 	projects *prometheus.CounterVec
@@ -41,6 +44,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		calls: counter("toolfit_calls_total",
 			"Tool calls, by server and outcome (ok, tool_error, question, error, canceled).", "server", "outcome"),
+		errors: counter("toolfit_call_errors_total", "Tool calls that did not end well, by server and code: that of our error, "+
+			"tool_error where the tool reports one, rpc_error where the server answered with an error.", "server", "code"),
 		fits: counter("toolfit_fit_total",
 			"Arguments of calls that fitted as they were (as_is), after each kind of repair (repaired), or not at all (refused).",
 			"outcome", "repair"),
@@ -54,7 +59,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	const kinds = " of tool calls: arguments (in), results as servers gave them (full), results as sent on (sent)."
 	bytes := counter("toolfit_call_bytes_total", "Bytes"+kinds, "kind")
 	tokens := counter("toolfit_call_tokens_total", "Estimated tokens"+kinds, "kind")
-	reg.MustRegister(m.calls, m.duration, bytes, m.fits, m.projects, tokens)
+	reg.MustRegister(m.calls, m.errors, m.duration, bytes, m.fits, m.projects, tokens)
 	m.bytes = newSizes(bytes)
 	m.tokens = newSizes(tokens)
 	m.asIs = m.fits.WithLabelValues("as_is", "")
@@ -66,9 +71,23 @@ func (m *Metrics) observe(c *store.Call) {
 		return
 	}
 	m.calls.WithLabelValues(string(c.Server), c.Outcome).Inc()
+	switch c.Outcome {
+	case outcomeToolError:
+		m.errors.WithLabelValues(string(c.Server), c.Outcome).Inc()
+	case outcomeError:
+		m.errors.WithLabelValues(string(c.Server), errorCode(c.Code)).Inc()
+	}
 	m.duration.WithLabelValues(string(c.Server)).Observe(c.Duration.Seconds())
 	m.bytes.add(c.BytesIn, c.BytesFull, c.BytesSent)
 	m.tokens.add(c.TokensIn, c.TokensFull, c.TokensSent)
+}
+
+// errorCode is the label of a code. Those of JSON-RPC are numbers that servers choose, of which there could be any number.
+func errorCode(code string) string {
+	if _, err := strconv.Atoi(code); err == nil {
+		return "rpc_error"
+	}
+	return code
 }
 
 // projected counts how a result was cut.

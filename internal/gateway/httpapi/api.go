@@ -43,11 +43,12 @@ type API struct {
 
 // Options change an API. The zero value is usable.
 type Options struct {
-	MaxAnswer   int64                    // limit of a response body in bytes, uncompressed; 0: 16 MiB
-	Trusted     func(origin string) bool // whether requests may go where a remote description says; nil: they may
-	Credentials Credentials              // in addition to those the description requires; nil: the configured headers
-	Trace       *telemetry.Telemetry     // requests carry its context; nil: off
-	Now         func() time.Time         // nil: time.Now
+	MaxAnswer   int64                                     // limit of a response body in bytes, uncompressed; 0: 16 MiB
+	Trusted     func(origin string) bool                  // whether requests may go where a remote description says; nil: they may
+	Credentials Credentials                               // in addition to those the description requires; nil: the configured headers
+	Trace       *telemetry.Telemetry                      // requests carry its context; nil: off
+	Fetch       func(http.RoundTripper) http.RoundTripper // how the description is fetched; nil: as all else
+	Now         func() time.Time                          // nil: time.Now
 }
 
 // tools is one parsed description; the zero value before the first is read. It is immutable.
@@ -81,6 +82,9 @@ func New(cfg config.Server, opts *Options) (*API, error) {
 	a.client = &http.Client{Transport: transport, CheckRedirect: follow}
 	a.wallet = &wallet{who: a.who, held: cfg.API.Auth, signed: cfg.OAuth != nil, client: a.client, trusts: a.trusts, now: a.opts.Now}
 	a.source = source{spec: cfg.API.Spec, client: a.client, limit: maxDocument}
+	if a.opts.Fetch != nil {
+		a.source.client = &http.Client{Transport: a.opts.Fetch(transport), CheckRedirect: follow}
+	}
 	return a, nil
 }
 

@@ -134,9 +134,9 @@ func counts(ctx context.Context, err error) bool {
 		(fault.Is(err, fault.UpstreamDown) || fault.Is(err, fault.UpstreamProtocol) || fault.Is(err, fault.UpstreamTimeout))
 }
 
-// open tells whether calls are refused now.
-func (g *gate) open() (bool, error) {
+// state tells how many calls wait, and whether and why calls are refused now.
+func (g *gate) state() (waiting int, open bool, why error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return !g.openedAt.IsZero(), g.last
+	return g.waiting, !g.openedAt.IsZero(), g.last
 }

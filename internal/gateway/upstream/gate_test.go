@@ -78,10 +78,7 @@ func TestCallsOverTheLimitWaitAndTooManyAreTurnedAway(t *testing.T) {
 	entered := make(chan error, 1)
 	go func() { entered <- g.enter(ctx) }()
 	for {
-		g.mu.Lock()
-		waiting := g.waiting
-		g.mu.Unlock()
-		if waiting == 1 {
+		if waiting, _, _ := g.state(); waiting == 1 {
 			break
 		}
 		time.Sleep(time.Millisecond)

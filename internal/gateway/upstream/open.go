@@ -77,6 +77,7 @@ func (s *server) connect(ctx context.Context, sess *session, transport string) (
 			sess.era = g.era
 			s.share(sess)
 			s.listen(sess, c)
+			s.pool.opts.Logger.Debug("server session opened", "server", s.cfg.ID, "era", sess.era, "kind", s.kind())
 			return c, nil
 		}
 		ended := died(c)

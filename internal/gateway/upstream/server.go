@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"net/http"
 	"reflect"
 	"sync"
@@ -90,6 +91,9 @@ func newServer(p *Pool, cfg config.Server) *server {
 	s.credentials = p.opts.Credentials(cfg)
 	s.personal = cfg.API == nil && cfg.Personal() // an API has no sessions
 	s.tail.redact = p.opts.Redact
+	if log := p.opts.Logger; log.Enabled(context.Background(), slog.LevelDebug) {
+		s.tail.said = func(line string) { log.Debug("server said", "server", cfg.ID, "line", line) }
+	}
 	if cfg.Missing != "" {
 		s.reason = fault.New(fault.UpstreamDown, "server %s is out of service: %s", cfg.ID, cfg.Missing)
 	}

@@ -24,6 +24,8 @@ type Status struct {
 	Reason   string // why it is down; "" otherwise
 	Since    time.Time
 	Sessions int
+	Queued   int      // calls that wait for their turn
+	Paused   bool     // calls are refused after too many failed ones
 	Sandbox  string   // how its sandbox is enforced; "" without one
 	Stderr   []string // the last lines that it wrote
 	Said     string   // the line that most likely says what went wrong
@@ -45,7 +47,8 @@ func (s *server) status() Status {
 		ID: s.cfg.ID, Kind: s.kind(), State: Idle, Since: s.since, Sessions: len(s.sessions),
 		Sandbox: sandboxOf(s.cfg), Stderr: s.tail.all(), Said: s.tail.last(),
 	}
-	if open, why := s.gate.open(); open {
+	var why error
+	if st.Queued, st.Paused, why = s.gate.state(); st.Paused {
 		st.State = Down
 		st.Reason = s.pool.opts.Redact(why.Error())
 		return st

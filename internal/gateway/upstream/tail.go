@@ -11,6 +11,7 @@ import (
 // tail stores the last lines of a server's standard error, and what it wrote to its output that was not a message.
 type tail struct {
 	redact func(string) string // removes secrets
+	said   func(string)        // is told of each line; nil: nobody is
 
 	mu    sync.Mutex
 	lines []string
@@ -28,6 +29,9 @@ func (t *tail) add(line string) {
 	line = t.redact(strings.ToValidUTF8(line, "\uFFFD")) // before the cut, which could split a secret
 	if len(line) > tailWidth {
 		line = strings.ToValidUTF8(line[:tailWidth], "") + "…"
+	}
+	if t.said != nil {
+		t.said(line)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

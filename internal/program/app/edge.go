@@ -58,14 +58,19 @@ func (a *App) newEdge(cfg *config.Config, before *edge) *edge {
 }
 
 // admit identifies the caller.
-func (a *App) admit(r *http.Request) (access.Principal, error) { return a.edge.Load().door.Admit(r) }
+func (a *App) admit(r *http.Request) (access.Principal, error) {
+	who, err := a.edge.Load().door.Admit(r)
+	a.noteRefused(r, err)
+	return who, err
+}
 
 // check refuses requests for other hosts and from pages of other origins.
 func (a *App) check(r *http.Request) error { return a.edge.Load().door.Check(r) }
 
 // admitPerson identifies who opens a page of the console. Being on this machine is not enough.
 func (a *App) admitPerson(r *http.Request) (access.Principal, error) {
-	who, err := a.admit(r)
+	who, err := a.edge.Load().door.Admit(r)
+	a.noteCredential(r, err)
 	if err == nil && who == access.Local() {
 		return access.Principal{}, fault.New(fault.Unauthorized, "the console needs the local secret")
 	}
@@ -160,6 +165,7 @@ func (a *App) charge(w http.ResponseWriter, r *http.Request, messages, counted i
 	} else {
 		limited = limited.WithHint("send at most %d messages at once", e.rate.Burst)
 	}
+	a.refused.count(r, limited)
 	refuse(w, r, limited)
 	return false
 }

@@ -7,14 +7,10 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-
 	"github.com/toolfit/toolfit/internal/agent"
 	"github.com/toolfit/toolfit/internal/agent/endpoint"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
-	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/integration/cloudbase/picker"
 	"github.com/toolfit/toolfit/internal/integration/recall"
 	"github.com/toolfit/toolfit/internal/state/access"
@@ -127,47 +123,4 @@ func (a *App) refuseRecall(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	refuseInJSON(w, r, err)
-}
-
-func (a *App) registerMetrics() {
-	a.registry.MustRegister(
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "toolfit_mcp_sessions", Help: "Open MCP sessions."},
-			func() float64 { return float64(a.sessions.Len()) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "toolfit_waiting_calls", Help: "Open calls that outlive their requests and that this gateway works on.",
-		}, func() float64 { return float64(a.Waiting.Len()) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "toolfit_records_dropped_total", Help: "Call records lost because the store was out for too long.",
-		}, func() float64 { return float64(a.Records.Dropped()) }),
-		serverCollector{a},
-	)
-}
-
-var (
-	serverUp = prometheus.NewDesc("toolfit_server_up", "0 while the server is down, else 1; disabled servers are left out.",
-		[]string{"server"}, nil)
-	serverTools = prometheus.NewDesc("toolfit_server_tools", "Tools of the server, held ones included.", []string{"server"}, nil)
-)
-
-// serverCollector reads the state of the servers when metrics are collected.
-type serverCollector struct{ app *App }
-
-func (c serverCollector) Describe(ch chan<- *prometheus.Desc) {
-	ch <- serverUp
-	ch <- serverTools
-}
-
-func (c serverCollector) Collect(ch chan<- prometheus.Metric) {
-	for _, s := range c.app.sources().ListServers() {
-		if s.State == restapi.Disabled {
-			continue
-		}
-		up := 1.0
-		if s.State == upstream.Down {
-			up = 0
-		}
-		ch <- prometheus.MustNewConstMetric(serverUp, prometheus.GaugeValue, up, string(s.ID))
-		ch <- prometheus.MustNewConstMetric(serverTools, prometheus.GaugeValue, float64(s.Tools), string(s.ID))
-	}
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/state/access"
@@ -49,5 +50,23 @@ func TestACollectorWithAKeyReadsMetricsByAnyAddress(t *testing.T) {
 				t.Errorf("%d %.200s, want %d", w.Code, w.Body, c.want)
 			}
 		})
+	}
+}
+
+func TestCallersOverTheirRateAreCountedAsRefused(t *testing.T) {
+	a, _ := start(t, one+"rate: {perKey: 1/h, burst: 1}\n")
+	ask := func(path string) string {
+		r := httptest.NewRequest("GET", path, nil)
+		r.Host = "localhost"
+		r.RemoteAddr = "127.0.0.1:5"
+		w := httptest.NewRecorder()
+		a.Handler().ServeHTTP(w, r)
+		return w.Body.String()
+	}
+	for range 3 {
+		ask("/api/v1/tools")
+	}
+	if text := ask("/metrics"); !strings.Contains(text, `toolfit_refused_total{reason="rate"} 2`+"\n") {
+		t.Errorf("two of three requests were too many:\n%s", text)
 	}
 }

@@ -119,7 +119,9 @@ func (a *App) mcpHandler(
 // list of hosts cannot cover; a key is enough, because pages of other sites have none.
 func (a *App) admitCollector(r *http.Request) (access.Principal, error) {
 	if key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && strings.HasPrefix(key, "tf_") && !access.FromBrowser(r) {
-		return a.Keys.Authenticate(r.Context(), key)
+		who, err := a.Keys.Authenticate(r.Context(), key)
+		a.noteRefused(r, err)
+		return who, err
 	}
 	return a.admit(r)
 }
@@ -155,13 +157,18 @@ func (a *App) Serve(ctx context.Context, l, socket net.Listener) error {
 		return err
 	}
 	watched := inbound.Listen(l, nil)
+	served := a.Handler()
+	if a.opts.AccessLog {
+		served = a.logged(served)
+	}
 	srv := &http.Server{
-		Handler: watched.Guard(a.parting(a.Handler()), a.isHealthCheck), ConnContext: inbound.ConnContext, ConnState: inbound.ConnState,
+		Handler: watched.Guard(a.parting(served), a.isHealthCheck), ConnContext: inbound.ConnContext, ConnState: inbound.ConnState,
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
 	}
 	srv.RegisterOnShutdown(a.hangUp)
 	address := l.Addr().String()
 	a.address.Store(&address)
+	a.logStart(address)
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(watched) }()
 	var commands sync.WaitGroup
@@ -170,9 +177,11 @@ func (a *App) Serve(ctx context.Context, l, socket net.Listener) error {
 	}
 	select {
 	case err := <-ended:
+		a.log.Error("stopped", "reason", "error", "error", err)
 		return fmt.Errorf("serve %s: %w", l.Addr(), err)
 	case <-ctx.Done():
 	}
+	signaled := time.Now()
 	a.draining.Store(true)
 	a.serveOn()
 	down, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -188,6 +197,7 @@ func (a *App) Serve(ctx context.Context, l, socket net.Listener) error {
 	}
 	<-ended
 	commands.Wait()
+	a.log.Info("stopped", "reason", "signal", "drained", time.Since(signaled).Round(time.Millisecond))
 	return err
 }
 

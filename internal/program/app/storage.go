@@ -40,6 +40,9 @@ type storage struct {
 	durable  bool
 	draining atomic.Bool
 
+	size   atomic.Int64 // of the store in bytes, when it was last measured
+	oldest atomic.Int64 // when the oldest recorded call began, in Unix seconds; 0: there is none
+
 	mu      sync.Mutex // guards what checkStore found
 	checked time.Time
 	problem error // why the store cannot be written; nil if it can
@@ -119,6 +122,20 @@ func (s *storage) trim(ctx context.Context, cfg *config.Config) {
 	if err != nil && ctx.Err() == nil {
 		s.log.Error("calls not summed or old data not deleted", "error", err)
 	}
+}
+
+// measure notes how large the store is, and how far back its records go.
+func (s *storage) measure(ctx context.Context) {
+	size, oldest, err := s.Store.Size(ctx)
+	if err != nil {
+		return // checkStore tells that the store does not work
+	}
+	s.size.Store(size)
+	if oldest.IsZero() {
+		s.oldest.Store(0)
+		return
+	}
+	s.oldest.Store(oldest.Unix())
 }
 
 // ready answers probes: 503 with the reason while requests should go elsewhere. A store that

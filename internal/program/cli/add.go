@@ -1,8 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -75,6 +76,9 @@ Values that the server requires are asked for on a terminal, or given with --set
 			if s.API != nil {
 				return c.addAPI(cmd.Context(), path, s)
 			}
+			if err := standHere(&s, path); err != nil {
+				return err
+			}
 			notes, err := c.writeServer(cmd.Context(), path, &s)
 			if err != nil {
 				return err
@@ -92,6 +96,26 @@ Values that the server requires are asked for on a terminal, or given with --set
 	return cmd
 }
 
+// standHere makes a command that names files of this folder run in it, where the configuration lies in another:
+// relative paths are the configuration's, and "." would be the folder with the secrets.
+func standHere(s *config.Server, path string) error {
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	full, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	local := func(word string) bool {
+		return !filepath.IsAbs(word) && !strings.HasPrefix(word, "-") && word != "" && exists(word)
+	}
+	if s.Command != "" && filepath.Dir(full) != here && slices.ContainsFunc(append([]string{s.Command}, s.Args...), local) {
+		s.Cwd = here
+	}
+	return nil
+}
+
 // writeServer adds a server to the file. The notes say how to sign in to it.
 func (c *command) writeServer(ctx context.Context, path string, s *config.Server) (notes []string, err error) {
 	notes = c.proposeSignIn(ctx, path, s)
@@ -102,7 +126,7 @@ func (c *command) writeServer(ctx context.Context, path string, s *config.Server
 func (c *command) tellAdded(path string, s config.Server, notes []string) error {
 	notes = append(c.beforeStart(path, s), notes...)
 	return c.show(added{string(s.ID), path, notes}, func() error {
-		_, err := fmt.Fprintf(c.env.Out, "added %s to %s\n", s.ID, path)
+		err := c.say("added %s to %s\n", s.ID, path)
 		c.note("  ", notes)
 		return err
 	})
@@ -140,7 +164,7 @@ func (c *command) proposeSignIn(ctx context.Context, path string, s *config.Serv
 		return []string{needs.Error()}
 	}
 	*s = oauth.Proposed(*s)
-	notes = append(notes, fmt.Sprintf("it needs sign-in, each person with their own account (oauth: {as: %s}); run: toolfit login %s",
+	notes = append(notes, c.lang.Sprintf("it needs sign-in, each person with their own account (oauth: {as: %s}); run: toolfit login %s",
 		s.OAuth.As, s.ID))
 	if _, has := c.env.Lookup("TOOLFIT_SECRET_KEY"); !has {
 		notes = append(notes, store.ErrNoKey.Error())
@@ -152,8 +176,8 @@ func (c *command) proposeSignIn(ctx context.Context, path string, s *config.Serv
 // may run elsewhere.
 func (c *command) beforeStart(path string, s config.Server) (notes []string) {
 	if held := heldIn(s); len(held) > 0 {
-		notes = append(notes, fmt.Sprintf("%s in %s%s: %s; use ${VAR} or ${file:PATH} to keep it elsewhere", looksLike(len(held)), path, alone,
-			some(held)))
+		notes = append(notes, c.lang.Sprintf("%s in %s%s: %s; use ${VAR} or ${file:PATH} to keep it elsewhere", c.looksLike(len(held)), path,
+			c.word(alone), c.some(held)))
 	}
 	cfg, err := config.Load(path, c.env.Lookup)
 	if fault.Is(err, fault.BadConfig) {
@@ -168,9 +192,9 @@ func (c *command) beforeStart(path string, s config.Server) (notes []string) {
 	if s.Command == "" || strings.Contains(s.Command, "${") {
 		return notes
 	}
-	s.Cwd = filepath.Dir(path)
+	s.Cwd = cmp.Or(s.Cwd, filepath.Dir(path))
 	if _, err := s.Program(); err != nil {
-		notes = append(notes, fmt.Sprintf("command \"%s\" does not exist here; %s", s.Command, s.CommandHint()))
+		notes = append(notes, c.lang.Sprintf("command \"%s\" does not exist here; %s", s.Command, c.translate(s.CommandHint())))
 	} else if hint := s.WindowsHint(); hint != "" {
 		notes = append(notes, hint)
 	}
@@ -271,6 +295,7 @@ func pairs(list []string, sep, form string) (map[string]string, error) {
 func (c *command) remove() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Short: "Remove a server from the configuration", Args: takes(1, 1, "the name of a server"),
+		Example: `  toolfit remove files`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := c.editPath()
 			bundle := bundleOf(path, tool.ServerID(args[0]))
@@ -278,7 +303,7 @@ func (c *command) remove() *cobra.Command {
 				return err
 			}
 			if bundle != "" { // the gateway may still run it, and the server may have written there
-				c.note("", []string{"its files are still in " + bundle + "; delete them if nothing else uses them"})
+				c.note("", []string{c.lang.Sprintf("its files are still in %s; delete them if nothing else uses them", bundle)})
 			}
 			return c.printf(map[string]string{"removed": args[0], "file": path}, "removed %s from %s\n", args[0], path)
 		},

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"strings"
 
@@ -23,9 +24,11 @@ type addedAPI struct {
 
 // addAPI reads the API's document before it adds anything, and lists problems in the document.
 func (c *command) addAPI(ctx context.Context, path string, s config.Server) error {
-	defer c.waiting("reading the document")()
+	p := c.progress()
+	defer p.End()
+	p.Say("reading the document")
 	answer := addedAPI{Added: string(s.ID), File: path, Problems: []openapi.Problem{}}
-	api, err := httpapi.New(s, nil)
+	api, err := httpapi.New(s, &httpapi.Options{Fetch: func(by http.RoundTripper) http.RoundTripper { return downloads{by, p} }})
 	if err != nil {
 		return err
 	}
@@ -52,16 +55,16 @@ func (c *command) addAPI(ctx context.Context, path string, s config.Server) erro
 	if c.json {
 		return c.printJSON(answer)
 	}
-	fmt.Fprintf(c.env.Out, "added %s to %s: %d tools\n", s.ID, path, answer.Tools)
+	c.say("added %s to %s: %d tools\n", s.ID, path, answer.Tools)
 	if answer.Base != "" {
-		fmt.Fprintf(c.env.Out, "credentials are sent to %s, the address in the document now; later changes do not count\n", answer.Base)
+		c.say("credentials are sent to %s, the address in the document now; later changes do not count\n", answer.Base)
 	}
 	c.note("  ", answer.Notes)
 	if len(answer.Problems) > 0 {
-		fmt.Fprintln(c.env.Err, "problems in the document (everything else is used):")
+		c.tell("problems in the document (everything else is used):\n")
 	}
 	for _, p := range answer.Problems {
-		fmt.Fprintf(c.env.Err, "  %s: %s\n", p.Pointer, p.Message)
+		c.tell("  %s: %s\n", p.Pointer, c.translate(p.Message))
 	}
 	return nil
 }

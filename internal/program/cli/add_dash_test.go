@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 func TestFlagsBehindACommandAreTheCommands(t *testing.T) {
@@ -46,6 +50,30 @@ func TestAddTakesACommandWithFlags(t *testing.T) {
 	code, _, errs := w.run(t, "add", "x", "npx", "-y", "a b", "--timeout", "5s")
 	if want := "toolfit add x [--timeout …] -- npx -y 'a b' --timeout 5s"; code != 2 || !strings.Contains(errs, want) {
 		t.Errorf("exit code %d: %s", code, errs)
+	}
+}
+
+func TestPathsInAnAddedCommandAreOfTheFolderWhereItIsTyped(t *testing.T) {
+	w := newWorld(t)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), "toolfit.yaml")
+	for _, args := range [][]string{{"files", "npx", "-y", "server", "."}, {"plain", "npx", "-y", "server"}} {
+		if code, _, errs := w.run(t, append([]string{"--config", other, "add"}, args...)...); code != 0 {
+			t.Fatalf("exit code %d: %s", code, errs)
+		}
+	}
+	cfg, err := config.Load(other, os.LookupEnv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := cfg.Servers[0].Cwd; got != here {
+		t.Errorf("a command with a path runs in %q, want %q", got, here)
+	}
+	if text := read(t, other); strings.Count(text, "cwd:") != 1 {
+		t.Errorf("a command without paths needs no folder:\n%s", text)
 	}
 }
 

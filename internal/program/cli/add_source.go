@@ -115,8 +115,8 @@ func (a *source) undo() {
 	for _, file := range a.secrets.Files {
 		os.Remove(file)
 	}
-	servers, _, _ := clientfile.Read(a.path)
-	if a.bundle != "" && !slices.ContainsFunc(servers, func(s config.Server) bool { return s.Cwd == a.bundle }) { // added meanwhile
+	there, _ := clientfile.Read(a.path)
+	if a.bundle != "" && !slices.ContainsFunc(there.Servers, func(s config.Server) bool { return s.Cwd == a.bundle }) { // added meanwhile
 		os.RemoveAll(a.bundle)
 	}
 }
@@ -131,7 +131,9 @@ func serverName(full string) tool.ServerID {
 
 // plan reads the description.
 func (a *source) plan(ctx context.Context, from string) (*serverjson.Plan, error) {
-	defer a.waiting("reading the description of the server")()
+	p := a.progress()
+	defer p.End()
+	p.Say("reading the description of the server")
 	if strings.HasSuffix(from, ".mcpb") {
 		if serverjson.IsURL(from) {
 			return nil, usage("a bundle at a URL cannot be checked; download it and add the file, or add its server.json, which has its SHA-256")
@@ -158,7 +160,7 @@ func (a *source) plan(ctx context.Context, from string) (*serverjson.Plan, error
 		return plan, err
 	}
 	// The address is a stranger's: it must not lead into a private network.
-	file, err := mcpb.Download(ctx, serverjson.NewClient(guard.New(nil).Environment()), plan.Bundle.Identifier, "")
+	file, err := mcpb.Download(ctx, serverjson.NewClient(downloads{guard.New(nil).Environment(), p}), plan.Bundle.Identifier, "")
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +242,11 @@ func (a *source) hide(id tool.ServerID, questions []serverjson.Question) (err er
 
 // toFile puts a secret into a file, and returns the reference to it.
 func (a *source) toFile(id tool.ServerID, name, value string) (string, error) {
-	return a.secrets.toFile(config.InlineSecret{Server: string(id), Field: name, Name: name, Value: value})
+	ref, err := a.secrets.toFile(config.InlineSecret{Server: string(id), Field: name, Name: name, Value: value})
+	if err == nil {
+		_, err = a.secrets.write()
+	}
+	return ref, err
 }
 
 // several are values by name; a name may come more than once.
@@ -283,7 +289,7 @@ func (a *source) askOne(ctx context.Context, id tool.ServerID, q serverjson.Ques
 	prompt := "  : "
 	switch {
 	case q.Secret:
-		prompt = fmt.Sprintf("  (hidden; empty: from the gateway's environment variable %s): ", variableOf(q.Name))
+		prompt = a.lang.Sprintf("  (hidden; empty: from the gateway's environment variable %s): ", variableOf(q.Name))
 	case len(q.Default) > 0:
 		prompt = "  [" + line(strings.Join(q.Default, " ")) + "]: "
 	case len(q.Choices) > 0:
@@ -304,7 +310,7 @@ func (a *source) askOne(ctx context.Context, id tool.ServerID, q serverjson.Ques
 		case text == "":
 			continue
 		case wrong != nil:
-			fmt.Fprintf(a.env.Err, "  %s\n", explain(wrong))
+			fmt.Fprintf(a.env.Err, "  %s\n", a.explain(wrong))
 			continue
 		case q.Secret:
 			value, err = a.toFile(id, q.Name, text)
@@ -335,15 +341,15 @@ func (a *source) confirm(ctx context.Context, plan *serverjson.Plan, s config.Se
 	fmt.Fprintln(a.env.Err, line(fmt.Sprintf("%s %s: %s", plan.Name, plan.Version, visible.Beginning(plan.Description, 200))))
 	shown := s.ReplaceSecrets(func(config.InlineSecret) string { return "…" })
 	if s.URL != "" {
-		fmt.Fprintf(a.env.Err, "  connects to %s\n", line(shown.URL))
+		a.tell("  connects to %s\n", line(shown.URL))
 	} else {
-		fmt.Fprintf(a.env.Err, "  runs %s\n", line(shellLine(append([]string{s.Command}, shown.Args...))))
+		a.tell("  runs %s\n", line(shellLine(append([]string{s.Command}, shown.Args...))))
 	}
 	for _, name := range slices.Sorted(maps.Keys(shown.Env)) {
-		fmt.Fprintf(a.env.Err, "  with %s=%s\n", line(name), line(shown.Env[name]))
+		a.tell("  with %s=%s\n", line(name), line(shown.Env[name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(shown.Headers)) {
-		fmt.Fprintf(a.env.Err, "  with the header %s: %s\n", line(name), line(shown.Headers[name]))
+		a.tell("  with the header %s: %s\n", line(name), line(shown.Headers[name]))
 	}
 	a.note("  ", plan.Notes)
 	switch {
@@ -355,7 +361,7 @@ func (a *source) confirm(ctx context.Context, plan *serverjson.Plan, s config.Se
 	case a.next == nil:
 		return nil
 	}
-	answer, _ := a.read(ctx, fmt.Sprintf("add it as %s? [y/N] ", s.ID), false)
+	answer, _ := a.read(ctx, a.lang.Sprintf("add it as %s? [y/N] ", s.ID), false)
 	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
 		return errNotAdded
 	}
@@ -364,11 +370,11 @@ func (a *source) confirm(ctx context.Context, plan *serverjson.Plan, s config.Se
 
 // bundleOf is the folder of the bundle that a server of the configuration runs; "" if it runs none.
 func bundleOf(path string, id tool.ServerID) string {
-	servers, _, _ := clientfile.Read(path) // an unreadable file is reported later
-	i := slices.IndexFunc(servers, func(s config.Server) bool { return s.ID == id })
+	there, _ := clientfile.Read(path) // an unreadable file is reported later
+	i := slices.IndexFunc(there.Servers, func(s config.Server) bool { return s.ID == id })
 	folder, err := filepath.Abs(filepath.Join(filepath.Dir(path), bundlesFolder))
-	if i < 0 || err != nil || filepath.Dir(servers[i].Cwd) != folder {
+	if i < 0 || err != nil || filepath.Dir(there.Servers[i].Cwd) != folder {
 		return ""
 	}
-	return servers[i].Cwd
+	return there.Servers[i].Cwd
 }

@@ -19,6 +19,8 @@ func (c *command) approvals() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "approvals", Short: "List calls that wait for somebody's approval, and decide about them", Args: noArguments,
+		Example: `  toolfit approvals
+  toolfit approvals --all --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r := request{path: "/approvals", query: url.Values{}}
 			if !all {
@@ -40,9 +42,9 @@ func (c *command) approvals() *cobra.Command {
 func (c *command) printApprovals(found []restapi.Approval) error {
 	t := terminal.Table{Head: []string{"ID", "TOOL", "WHO", "RULES", "STATE", "ASKED"}, None: "no call waits for an approval"}
 	for _, a := range found {
-		t.Row(a.ID, string(a.Tool), a.Name, ruleNames(a), a.State, a.Created.Local().Format(time.DateTime))
+		t.Row(a.ID, string(a.Tool), a.Name, ruleNames(a), c.word(a.State), a.Created.Local().Format(time.DateTime))
 	}
-	return t.Print(c.env.Out)
+	return c.print(&t)
 }
 
 func ruleNames(a restapi.Approval) string {
@@ -57,7 +59,8 @@ func (c *command) showApproval() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show who wants to call what, with which arguments, and which rule asks",
-		Args: takes(1, 1, "the id of a question"),
+		Example: `  toolfit approvals show UE7CKN2VQ4XWB6TD`,
+		Args:    takes(1, 1, "the id of a question"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := request{path: "/approvals/" + url.PathEscape(args[0])}
 			return askFor(c, cmd, flags, "reading the question", r, func(_ *gateway, a restapi.Approval) error { return c.printApproval(a) })
@@ -73,18 +76,18 @@ func (c *command) printApproval(a restapi.Approval) error {
 		return err
 	}
 	t := terminal.Table{}
-	t.Row("tool", string(a.Tool))
-	t.Row("who", a.Name+" ("+a.Kind+")")
+	t.Row(c.word("tool"), string(a.Tool))
+	t.Row(c.word("who"), a.Name+" ("+a.Kind+")")
 	for _, r := range a.Rules {
-		t.Row("rule", strings.TrimSuffix(r.Name+": "+r.Say, ": "))
+		t.Row(c.word("rule"), strings.TrimSuffix(r.Name+": "+r.Say, ": "))
 	}
-	t.Row("state", a.State)
+	t.Row(c.word("state"), c.word(a.State))
 	if a.By != "" {
-		t.Row("decided by", strings.TrimSuffix(a.By+": "+a.Reason, ": "))
+		t.Row(c.word("decided by"), strings.TrimSuffix(a.By+": "+a.Reason, ": "))
 	}
-	t.Row("expires", a.Expires.Local().Format(time.DateTime))
-	t.Row("page", a.Page)
-	if err := t.Print(c.env.Out); err != nil {
+	t.Row(c.word("expires"), a.Expires.Local().Format(time.DateTime))
+	t.Row(c.word("page"), a.Page)
+	if err := c.print(&t); err != nil {
 		return err
 	}
 	return c.printf(nil, "arguments:\n%s", visible.Text(arguments.String()))
@@ -96,6 +99,7 @@ func (c *command) decideApproval(verb, short string) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use: verb + " ID", Short: short, Args: takes(1, 1, "the id of a question"),
+		Example: "  toolfit approvals " + verb + " UE7CKN2VQ4XWB6TD --reason 'asked for by the owner'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			body, err := json.Marshal(map[string]string{"decision": verb, "reason": reason})
 			if err != nil {
@@ -103,7 +107,7 @@ func (c *command) decideApproval(verb, short string) *cobra.Command {
 			}
 			r := request{method: http.MethodPost, path: "/approvals/" + url.PathEscape(args[0]), body: body}
 			return askFor(c, cmd, flags, "deciding", r, func(_ *gateway, a restapi.Approval) error {
-				return c.printf(nil, "%s: %s of %s by %s\n", a.State, a.ID, a.Tool, a.Name)
+				return c.printf(nil, "%s: %s of %s by %s\n", c.word(a.State), a.ID, a.Tool, a.Name)
 			})
 		},
 	}

@@ -53,7 +53,7 @@ func (c *command) audit() *cobra.Command {
 					t.Row(fmt.Sprint(r.Seq), r.At.Local().Format(time.DateTime), r.Actor.String(), r.Action, r.Subject)
 				}
 				page := restapi.AuditPage{Records: append([]store.AuditRecord{}, records...)}
-				return c.show(page, func() error { return t.Print(c.env.Out) })
+				return c.show(page, func() error { return c.print(&t) })
 			})
 		},
 	}
@@ -68,6 +68,7 @@ func (c *command) audit() *cobra.Command {
 func (c *command) verifyAudit() *cobra.Command {
 	return &cobra.Command{
 		Use: "verify", Short: "Check that no record was changed, removed or added by somebody else", Args: noArguments,
+		Example: `  toolfit audit verify`,
 		Long: "Check that no record was changed, removed or added by somebody else. A sealed log needs the TOOLFIT_SECRET_KEY of the\n" +
 			"gateway, and after a change of the key the older ones, too: NEW,OLD.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -87,16 +88,16 @@ func (c *command) verifyAudit() *cobra.Command {
 
 func (c *command) printAudit(check store.AuditCheck) error {
 	if len(check.Problems) > 0 {
-		fmt.Fprintf(c.env.Err, "toolfit: the audit log does not verify:\n  %s\n", strings.Join(check.Problems, "\n  "))
+		c.tell("toolfit: the audit log does not verify:\n  %s\n", c.translate(strings.Join(check.Problems, "\n  ")))
 		return nil
 	}
 	sealed := ""
 	if check.Sealed > 0 {
-		sealed = fmt.Sprintf(", sealed from number %d on", check.Sealed)
+		sealed = c.lang.Sprintf(", sealed from number %d on", check.Sealed)
 	}
-	fmt.Fprintf(c.env.Out, "the audit log is as it was written: %s%s\n", count(int(check.Last-check.First+1), "record"), sealed)
+	c.say("the audit log is as it was written: %s%s\n", c.count(int(check.Last-check.First+1), "record"), sealed)
 	if check.Sealed == 0 {
-		fmt.Fprintln(c.env.Err, "The log is not sealed: who can write the store can rewrite it. Set TOOLFIT_SECRET_KEY.")
+		c.tell("The log is not sealed: who can write the store can rewrite it. Set TOOLFIT_SECRET_KEY.\n")
 	}
 	return nil
 }
@@ -104,6 +105,7 @@ func (c *command) printAudit(check store.AuditCheck) error {
 func (c *command) exportAudit() *cobra.Command {
 	return &cobra.Command{
 		Use: "export", Short: "Print the whole log, one JSON record a line, oldest first", Args: noArguments,
+		Example: `  toolfit audit export > audit.jsonl`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withStore(cmd.Context(), func(_ *config.Config, st *store.Store) error {
 				out := json.NewEncoder(c.wire) // unfiltered: the hashes are of these very bytes

@@ -21,7 +21,8 @@ import (
 )
 
 func (c *command) auth() *cobra.Command {
-	cmd := &cobra.Command{Use: "auth", Short: "Explain what tokens of identity providers allow", Args: takes(0, 0, "explain"), RunE: help}
+	cmd := &cobra.Command{Use: "auth", Short: "Explain what tokens of identity providers allow", Args: takes(0, 0, "explain"), RunE: help,
+		Example: "  toolfit auth explain - < token.txt"}
 	cmd.AddCommand(c.explainToken())
 	return cmd
 }
@@ -126,9 +127,9 @@ func (c *command) showReport(r *identity.Report) error {
 			refused = s.Name
 		}
 		steps = append(steps, step)
-		t.Row(mark, step.Check, step.Said)
+		t.Row(c.word(mark), c.word(step.Check), c.translate(step.Said))
 	}
-	err := c.show(map[string]any{"steps": steps, "admitted": refused == ""}, func() error { return t.Print(c.env.Out) })
+	err := c.show(map[string]any{"steps": steps, "admitted": refused == ""}, func() error { return c.print(&t) })
 	if err == nil && refused != "" {
 		err = fault.New(fault.Unauthorized, "the token is refused (%s)", refused)
 	}

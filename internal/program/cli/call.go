@@ -138,13 +138,13 @@ func takesText(types *jsonschema.Node, key string) bool {
 
 func (c *command) explainFitted(f *restapi.Fitted) {
 	if f == nil {
-		fmt.Fprintln(c.env.Err, "the arguments were sent unchanged")
+		c.tell("the arguments were sent unchanged\n")
 		return
 	}
 	for _, r := range f.Repairs {
-		fmt.Fprintf(c.env.Err, "%s: %s: %s → %s\n", line(cmp.Or(r.Field, "the arguments")), r.Kind, line(r.From), line(r.To))
+		fmt.Fprintf(c.env.Err, "%s: %s: %s → %s\n", line(cmp.Or(r.Field, c.word("the arguments"))), r.Kind, line(r.From), line(r.To))
 	}
-	fmt.Fprintf(c.env.Err, "the tool got %s\n", f.Arguments)
+	c.tell("the tool got %s\n", f.Arguments)
 }
 
 // printResult prints the text of a result, and type and size of other content.
@@ -173,7 +173,7 @@ func (c *command) printResult(answer restapi.CallAnswer) error {
 			case "resource_link":
 				fmt.Fprintf(c.env.Out, "[%s %s]\n", line(block.Type), line(block.URI))
 			default:
-				fmt.Fprintf(c.env.Out, "[%s %s, %d bytes]\n", line(block.Type), line(block.MIMEType), len(block.Data)*3/4)
+				c.say("[%s %s, %d bytes]\n", line(block.Type), line(block.MIMEType), len(block.Data)*3/4)
 			}
 		}
 		if len(result.Content) == 0 && result.Structured != nil {

@@ -65,9 +65,9 @@ func (c *command) printCalls(page restapi.CallPage, waiting bool) error {
 			state = string(one.State)
 		}
 		name := strings.Repeat("  ", one.depth) + cmp.Or(one.Tool, one.Upstream)
-		t.Row(one.ID, one.At.Local().Format(time.DateTime), name, one.Principal, state, one.Message)
+		t.Row(one.ID, one.At.Local().Format(time.DateTime), name, one.Principal, c.word(state), c.translate(one.Message))
 	}
-	return t.Print(c.env.Out)
+	return c.print(&t)
 }
 
 type nestedCall struct {
@@ -106,7 +106,9 @@ func (c *command) waitCall() *cobra.Command {
 	var flags askFlags
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use:   "wait ID",
+		Use: "wait ID",
+		Example: `  toolfit calls wait c_1k0c7v6xawvd7ahvq3m
+  toolfit calls wait c_1k0c7v6xawvd7ahvq3m --timeout 5m`,
 		Short: "Wait for a call that goes on without its request, and print its result",
 		Args:  takes(1, 1, "the id of a call"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -178,6 +180,7 @@ func (c *command) cancelCall() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
 		Use: "cancel ID", Short: "Cancel a call that goes on without its request", Args: takes(1, 1, "the id of a call"),
+		Example: `  toolfit calls cancel c_1k0c7v6xawvd7ahvq3m`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := request{method: http.MethodPost, path: "/calls/" + url.PathEscape(args[0]) + "/cancel"}
 			return askFor(c, cmd, flags, "canceling the call", r, func(_ *gateway, one restapi.Call) error {

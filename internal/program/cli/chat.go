@@ -49,7 +49,7 @@ func (c *command) chat() *cobra.Command {
 					}
 				}
 				if len(args) > 1 {
-					return t.say(cmd.Context(), strings.Join(args[1:], " "))
+					return t.send(cmd.Context(), strings.Join(args[1:], " "))
 				}
 				return t.converse(cmd.Context())
 			})
@@ -70,7 +70,7 @@ type talk struct {
 }
 
 func (t *talk) showPrompt(ctx context.Context, to io.Writer) error {
-	defer t.waiting("asking the servers")()
+	defer t.waitingForServers(ctx, t.gateway)()
 	var q url.Values
 	if t.session != "" {
 		q = url.Values{"session": {t.session}}
@@ -82,11 +82,11 @@ func (t *talk) showPrompt(ctx context.Context, to io.Writer) error {
 	if t.json {
 		return printJSON(to, p)
 	}
-	fmt.Fprintf(to, "System prompt:\n\n%s\n", p.System)
+	fmt.Fprintf(to, "%s\n\n%s\n", t.word("System prompt:"), p.System)
 	if p.Tools == nil {
 		return nil
 	}
-	fmt.Fprint(to, "\nTools:\n\n")
+	fmt.Fprintf(to, "\n%s\n\n", t.word("Tools:"))
 	return printJSON(to, p.Tools)
 }
 
@@ -100,7 +100,7 @@ func (t *talk) converse(ctx context.Context) error {
 			return nil
 		}
 		if err == nil && strings.TrimSpace(line) != "" {
-			err = t.say(ctx, line)
+			err = t.send(ctx, line)
 		}
 		if err != nil {
 			return err
@@ -136,8 +136,8 @@ func (c *command) lines() func(context.Context) (string, error) {
 // maxLine is the longest line: a message, or an event of an answer.
 const maxLine = 32 << 20
 
-// say sends a message and shows the answer as it comes.
-func (t *talk) say(ctx context.Context, text string) error {
+// send sends a message and shows the answer as it comes.
+func (t *talk) send(ctx context.Context, text string) error {
 	ask := map[string]any{"model": t.agent, "stream": !t.json, "messages": []conversation.Message{conversation.Text(conversation.RoleUser, text)}}
 	if t.session != "" {
 		ask["metadata"] = map[string]string{chatapi.SessionKey: t.session}
@@ -246,11 +246,11 @@ func (t *talk) showChunk(c *chunk) {
 	}
 	if call := c.Toolfit.Call; call != nil {
 		t.endLine()
-		fmt.Fprintln(t.env.Err, "  "+callLine(call))
+		fmt.Fprintln(t.env.Err, "  "+t.callLine(call))
 	}
 	if c.Toolfit.Limit != "" {
 		t.endLine()
-		fmt.Fprintf(t.env.Err, "  stopped by a limit: %s\n", c.Toolfit.Limit)
+		t.tell("  stopped by a limit: %s\n", t.translate(c.Toolfit.Limit))
 	}
 }
 
@@ -258,7 +258,7 @@ func (t *talk) showChunk(c *chunk) {
 func (t *talk) showSession() {
 	t.endLine()
 	if t.session != "" {
-		fmt.Fprintf(t.env.Err, "  session %s\n", t.session)
+		t.tell("  session %s\n", t.session)
 	}
 }
 
@@ -269,16 +269,16 @@ func (t *talk) endLine() {
 	t.midLine = false
 }
 
-func callLine(r *agent.Report) string {
+func (t *talk) callLine(r *agent.Report) string {
 	switch r.Status {
 	case conversation.Running:
 		return fmt.Sprintf("→ %s %s", r.Tool, shorten(string(r.Arguments)))
 	case conversation.Success:
-		return fmt.Sprintf("✓ %s, %d ms, %d characters", r.Tool, r.DurationMS, len([]rune(r.Result)))
+		return t.lang.Sprintf("✓ %s, %d ms, %d characters", r.Tool, r.DurationMS, len([]rune(r.Result)))
 	case conversation.Skipped:
-		return fmt.Sprintf("– %s: %s", r.Tool, shorten(r.Error))
+		return fmt.Sprintf("– %s: %s", r.Tool, shorten(t.translate(r.Error)))
 	}
-	return fmt.Sprintf("✗ %s: %s", r.Tool, shorten(r.Error))
+	return fmt.Sprintf("✗ %s: %s", r.Tool, shorten(t.translate(r.Error)))
 }
 
 func shorten(text string) string {

@@ -14,12 +14,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/base/visible"
 )
 
@@ -36,7 +36,7 @@ type Env struct {
 
 // System is the environment of the real process.
 func System() *Env {
-	env := &Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Lookup: os.LookupEnv, Program: "toolfit", Open: openBrowser, Version: buildVersion()}
+	env := &Env{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Lookup: os.LookupEnv, Program: "toolfit", Open: openBrowser, Version: thisBuild().Version}
 	if home, err := os.UserHomeDir(); err == nil {
 		env.Home = home
 	}
@@ -44,13 +44,6 @@ func System() *Env {
 		env.Program = path
 	}
 	return env
-}
-
-func buildVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "dev"
 }
 
 // usageError is an error in how the command was written.
@@ -68,15 +61,25 @@ func Run(ctx context.Context, args []string, env *Env) int {
 	own := *env
 	shown := visible.NewWriter(env.Out)
 	said := visible.NewWriter(env.Err)
-	c := &command{env: &own, out: &output{to: shown}, said: said, wire: env.Out}
+	c := &command{
+		env: &own, out: &output{to: shown}, said: said, messages: &messages{to: said}, wire: env.Out, lang: languageOf(env, args),
+	}
 	own.Out = c.out
-	own.Err = said
+	own.Err = c.messages
 	root := c.root()
-	root.PersistentPreRun = func(*cobra.Command, []string) {
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		c.addCompletions(root)
+	}
+	speak(root, c.lang)
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
 		if c.raw {
 			shown.Raw()
 			said.Raw()
 		}
+		if c.json { // for programs, which know one language
+			c.lang = locale.English
+		}
+		return c.chooseLog()
 	}
 	args, err := dashed(env, args)
 	root.SetArgs(args)
@@ -106,8 +109,15 @@ func Run(ctx context.Context, args []string, env *Env) int {
 
 // complain prints an error: for people, or with --json as the REST API would.
 func (c *command) complain(err error) {
+	if !c.json && c.log == "json" {
+		c.logger(slog.LevelError).Error("toolfit ended with an error", "error", asFault(err).Error())
+		return
+	}
 	if !c.json {
-		fmt.Fprintf(c.env.Err, "toolfit: %s\n", explain(err))
+		c.tell("toolfit: %s\n", c.explain(err))
+		if code := explained(err); code != "" {
+			c.tell("  more: toolfit explain %s\n", code)
+		}
 		return
 	}
 	printJSON(c.env.Err, map[string]*fault.Error{"error": asFault(err)})
@@ -124,35 +134,44 @@ func asFault(err error) *fault.Error {
 
 // explain is an error as text, with its hint on a line of its own. Further lines are indented,
 // so that a server's text cannot pass for ours.
-func explain(err error) string {
+func (c *command) explain(err error) string {
 	var f *fault.Error
 	if !errors.As(err, &f) {
-		return indent(err.Error())
+		return indent(c.translate(err.Error()))
 	}
 	if f.Hint == "" {
-		return indent(f.Message)
+		return indent(c.translate(f.Message))
 	}
-	return indent(f.Message) + "\n  → " + indent(f.Hint)
+	return indent(c.translate(f.Message)) + "\n  → " + indent(c.translate(f.Hint))
 }
 
 func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
 
 // command is what all commands share: output and global flags.
 type command struct {
-	env    *Env
-	out    *output         // env.Out
-	said   *visible.Writer // env.Err
-	wire   io.Writer       // standard output unfiltered, for protocols
-	config string
-	json   bool
-	raw    bool
-	debug  bool
+	env      *Env
+	out      *output         // env.Out
+	said     *visible.Writer // standard error
+	messages *messages       // env.Err, which writes to it
+	wire     io.Writer       // standard output unfiltered, for protocols
+	lang     locale.Language // what people read; programs (--json) read English
+	config   string
+	json     bool
+	raw      bool
+	debug    bool
+	log      string // text or json
+
+	accessLog bool // of serve
 }
 
 func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "toolfit",
-		Short:         "Fit any tool to any model: one gateway between AI agents and their tools",
+		Use:   "toolfit",
+		Short: "Fit any tool to any model: one gateway between AI agents and their tools",
+		Example: `  toolfit demo
+  toolfit setup
+  toolfit add files -- npx -y @modelcontextprotocol/server-filesystem .
+  toolfit serve`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Version:       c.env.Version, // for --version
@@ -165,18 +184,24 @@ func (c *command) root() *cobra.Command {
 	flags.BoolVar(&c.json, "json", false, "print JSON, as the REST API does")
 	flags.BoolVar(&c.raw, "raw", false, "print text of servers and models unfiltered, with control and invisible characters")
 	flags.BoolVar(&c.debug, "debug", false, "print debug logs")
+	flags.Var(&langFlag{}, "lang", "language of what is printed, zh or en (default: as LC_ALL, LC_MESSAGES or LANG says)")
+	flags.StringVar(&c.log, "log", "", "`form` of logs: text or json (default: TOOLFIT_LOG, or text)")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%w; see: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		c.serve(), c.stdio(), c.demo(), c.add(), c.remove(), c.importFile(), c.install(), c.servers(),
+		c.serve(), c.stdio(), c.demo(), c.add(), c.remove(), c.importFile(), c.install(), c.setup(), c.servers(),
 		c.tools(), c.search(), c.describe(), c.call(), c.prompt(), c.skill(), c.schemaCmd(), c.export(), c.calls(), c.savings(), c.suggest(), c.rules(),
 		c.policy(), c.environment(), c.login(), c.logout(), c.connectionsCmd(), c.approvals(), c.recipes(),
-		c.keys(), c.people(), c.audit(), c.auth(), c.secret(),
-		c.chat(), c.recall(), c.doctor(), c.test(), c.version(), c.jqWorker(), c.scriptWorker(),
+		c.keys(), c.people(), c.audit(), c.auth(), c.secret(), c.backup(), c.restore(),
+		c.chat(), c.recall(), c.doctor(), c.explainCode(), c.configCmd(), c.stepsCmd(), c.test(), c.version(), c.upgrade(),
+		c.jqWorker(), c.scriptWorker(),
 	)
 	return root
 }
+
+// Commands are all commands, for what is written about them: man pages and completions.
+func Commands() *cobra.Command { return (&command{env: &Env{}}).root() }
 
 func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
@@ -211,14 +236,23 @@ func (c *command) logger(level slog.Level) *slog.Logger {
 	if c.debug {
 		level = slog.LevelDebug
 	}
-	return slog.New(slog.NewTextHandler(c.env.Err, &slog.HandlerOptions{Level: level}))
+	opts := &slog.HandlerOptions{Level: level}
+	if c.log == "json" {
+		return slog.New(slog.NewJSONHandler(c.env.Err, opts))
+	}
+	return slog.New(slog.NewTextHandler(c.env.Err, opts))
 }
 
-func (c *command) version() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			return c.printf(map[string]string{"version": c.env.Version}, "%s\n", strings.TrimSpace("toolfit "+c.env.Version))
-		},
+// chooseLog reads the form of logs from the environment, unless a flag says it.
+func (c *command) chooseLog() error {
+	if c.log == "" {
+		c.log, _ = c.env.Lookup("TOOLFIT_LOG")
 	}
+	switch c.log {
+	case "", "text", "json":
+		return nil
+	}
+	wrong := c.log
+	c.log = ""
+	return usage("logs are text or json, not %q; see --log and TOOLFIT_LOG", wrong)
 }

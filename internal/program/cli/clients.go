@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/program/clientfile"
-	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // client is an MCP client and the form of its configuration file.
@@ -101,37 +101,37 @@ func clientNames() string {
 type holding struct {
 	client  string
 	path    string
-	servers []config.Server
-	notes   []string
-	err     error // why it cannot be read
+	project bool // it belongs to the project in this folder
+	clientfile.Contents
+	err error // why it cannot be read
 }
 
 // holdings finds the places where a client has servers.
 func (c *command) holdings(one client) (found []holding) {
-	look := func(path string, keys ...string) {
-		if _, err := os.Stat(path); err != nil {
+	look := func(path string, project bool, keys ...string) {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			return
 		}
-		h := holding{client: one.name, path: path}
-		h.servers, h.notes, h.err = clientfile.Read(path, keys...)
+		h := holding{client: one.name, path: path, project: project}
+		h.Contents, h.err = clientfile.Read(path, keys...)
 		switch {
 		case errors.Is(h.err, clientfile.ErrNoServers):
-		case h.err == nil && len(h.servers) == 0 && len(h.notes) == 0:
+		case h.err == nil && len(h.Servers) == 0 && len(h.Notes) == 0:
 		default:
 			found = append(found, h)
 		}
 	}
 	for _, path := range c.folders().files(one) {
 		if filepath.IsAbs(path) { // relative without a home folder
-			look(path)
+			look(path, false)
 		}
 	}
 	for _, path := range one.local {
-		look(filepath.FromSlash(path))
+		look(filepath.FromSlash(path), true)
 	}
 	if one.name == "claude-code" && c.env.Home != "" { // its user file also has servers per project
 		if dir, err := os.Getwd(); err == nil {
-			look(c.folders().files(one)[0], "projects", filepath.ToSlash(dir), "mcpServers")
+			look(c.folders().files(one)[0], true, "projects", filepath.ToSlash(dir), "mcpServers")
 		}
 	}
 	return found

@@ -26,8 +26,8 @@ func (c *command) configPath() string {
 		return path
 	}
 	candidates := []string{defaultFile, "toolfit.yml"}
-	if dir, err := os.UserConfigDir(); err == nil {
-		candidates = append(candidates, filepath.Join(dir, "toolfit", defaultFile))
+	if path := c.defaultConfig(); path != "" {
+		candidates = append(candidates, path)
 	}
 	for _, path := range candidates {
 		if _, err := os.Stat(path); err == nil {
@@ -37,11 +37,20 @@ func (c *command) configPath() string {
 	return ""
 }
 
+// defaultConfig is the configuration in the user's folder; "" if there is no such folder.
+func (c *command) defaultConfig() string {
+	dir := c.folders()["config"]
+	if !filepath.IsAbs(dir) {
+		return ""
+	}
+	return filepath.Join(dir, "toolfit", defaultFile)
+}
+
 func (c *command) load() (*config.Config, error) {
 	path := c.configPath()
 	if path == "" {
 		return nil, fault.New(fault.BadConfig, "there is no %s here", defaultFile).
-			WithHint("create one with: toolfit add NAME -- COMMAND, or toolfit import FILE; or try: toolfit demo")
+			WithHint("create one with: toolfit setup, or toolfit add NAME -- COMMAND; or try: toolfit demo")
 	}
 	return c.loadFile(path)
 }

@@ -18,6 +18,8 @@ func (c *command) connectionsCmd() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "connections", Short: "List the servers that need a sign-in, and whether you are signed in", Args: noArguments,
+		Example: `  toolfit connections
+  toolfit connections --all`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
 				found, err := g.connections(cmd.Context(), all)
@@ -55,17 +57,17 @@ func (c *command) printConnections(found []restapi.Connection) error {
 			renewed = one.Updated.Local().Format(time.DateTime)
 		}
 		state := map[string]string{"ready": "connected", "needs_login": "sign in again", "none": "not signed in"}[one.State]
-		whose := cmp.Or(one.Owner, "the gateway")
+		whose := cmp.Or(one.Owner, c.word("the gateway"))
 		if one.Name != "" {
 			whose = one.Name + " (" + one.Owner + ")"
 		}
-		reason := one.Reason
+		reason := c.translate(one.Reason)
 		if one.Removed {
-			reason = "nobody signs in to this server any more; remove it with: " + signOutCommand(one)
+			reason = c.lang.Sprintf("nobody signs in to this server any more; remove it with: %s", signOutCommand(one))
 		}
-		t.Row(string(one.Server), whose, cmp.Or(state, one.State), renewed, reason)
+		t.Row(string(one.Server), whose, c.word(cmp.Or(state, one.State)), renewed, reason)
 	}
-	return t.Print(c.env.Out)
+	return c.print(&t)
 }
 
 // signOutCommand is the command line that ends a connection of anybody.
@@ -82,6 +84,7 @@ func (c *command) logout() *cobra.Command {
 	var owner string
 	cmd := &cobra.Command{
 		Use: "logout SERVER", Short: "Sign out of a server, and revoke the tokens there", Args: takes(1, 1, "the name of a server"),
+		Example: `  toolfit logout github`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := request{method: http.MethodDelete, path: "/connections/" + url.PathEscape(args[0]), query: url.Values{}}
 			if owner != "" {

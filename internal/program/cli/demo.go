@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -21,6 +22,9 @@ const demoConfig = `
 mcpServers:
   cloud: {builtin: demo-cloud}
   shop:  {builtin: demo-shop}
+profiles:
+  default: {}
+  scripts: {code: on}
 models:
   demo:      {url: "http://%[1]s/v1"}
   demo-text: {url: "http://%[1]s/v1", tools: text}
@@ -39,6 +43,8 @@ func (c *command) demo() *cobra.Command {
 	var flags runFlags
 	cmd := &cobra.Command{
 		Use: "demo", Short: "Try toolfit: a gateway with built-in servers and an API, nothing to install", Args: noArguments,
+		Example: `  toolfit demo
+  toolfit demo --listen 127.0.0.1:9000`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			dir, err := os.MkdirTemp("", "toolfit-demo-")
 			if err != nil {
@@ -68,8 +74,9 @@ func (c *command) demo() *cobra.Command {
 			if flags.listen == "" {
 				cfg.Listen = freeAddress(cfg.Listen)
 			}
-			return c.withListener(cmd.Context(), cfg, func(a *app.App, l net.Listener) error {
-				return c.serveOn(cmd.Context(), a, l, nil, func(url string) { c.showDemo(url, page(a, url), flags.store) })
+			// What a newcomer reads must not scroll away: only what goes wrong is logged.
+			return c.withListener(cmd.Context(), cfg, slog.LevelWarn, func(a *app.App, l net.Listener) error {
+				return c.serveOn(cmd.Context(), a, l, nil, func(url string) { c.showDemo(url, c.page(a, url), flags.store) })
 			})
 		},
 	}
@@ -113,11 +120,11 @@ func self() string {
 }
 
 func (c *command) showDemo(url, page, store string) {
-	kept := "Nothing is saved."
+	kept := c.word("Nothing is saved.")
 	if store != "" {
-		kept = "Calls and results stay in the store that you named."
+		kept = c.word("Calls and results stay in the store that you named.")
 	}
-	fmt.Fprintf(c.env.Out, `toolfit demo: two servers (cloud, shop) and an HTTP API (parcels) behind one endpoint.
+	c.say(`toolfit demo: two servers (cloud, shop) and an HTTP API (parcels) behind one endpoint.
 
   page       %[4]s
   agents     %[1]s/mcp
@@ -141,6 +148,9 @@ More:
   - chat with an agent that uses them; a script plays the model
      %[2]s chat --url %[1]s helper "How are the paid orders?"
      %[2]s chat --url %[1]s scribe "云环境有哪些？"
+
+  - let a script make the calls, and get one answer
+     %[2]s call --url %[1]s --profile scripts run_script code='const {orders} = await shop.list_orders({limit: 100}); return orders.filter(o => o.status == "returned").length'
 
   - look up actions for a category and a parcel, and run them
      curl -s %[1]s/api/agent-retrieval/in/v1/kn/get_action_info -d '{"kn_id":"shop","at_id":"show_category"}'

@@ -32,7 +32,7 @@ func (c *command) describe() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
-				defer c.waiting("asking the servers")()
+				defer c.waitingForServers(cmd.Context(), g)()
 				t, err := g.tool(cmd.Context(), flags, args[0])
 				if err != nil {
 					return err
@@ -44,9 +44,9 @@ func (c *command) describe() *cobra.Command {
 					return c.describeFor(cmd, g, flags, t.Name, dialect)
 				}
 				return c.show(t, func() error {
-					fmt.Fprintf(c.env.Out, "%s  (server %s)\n", line(t.Name), line(string(t.Server)))
+					c.say("%s  (server %s)\n", line(t.Name), line(string(t.Server)))
 					if t.Result != nil && t.Result.Seen > 0 {
-						fmt.Fprintf(c.env.Out, "returns %s  (seen in %d results)\n", line(t.Result.Type), t.Result.Seen)
+						c.say("returns %s  (seen in %d results)\n", line(t.Result.Type), t.Result.Seen)
 					}
 					return c.printJSON(t.Definition)
 				})
@@ -81,7 +81,7 @@ func (c *command) describeFor(cmd *cobra.Command, g *gateway, flags askFlags, na
 		return err
 	}
 	if t.Error != nil && !c.json {
-		fmt.Fprintf(c.env.Err, "%s does not support %s: %v\n", t.Dialect, line(t.Name), t.Error)
+		c.tell("%s does not support %s: %v\n", t.Dialect, line(t.Name), t.Error)
 		return errSilent
 	}
 	return c.show(t, func() error {
@@ -91,15 +91,15 @@ func (c *command) describeFor(cmd *cobra.Command, g *gateway, flags askFlags, na
 }
 
 func (c *command) printReport(t schema.Fitted) {
-	how := "unchanged"
+	how := c.word("unchanged")
 	if len(t.Report) > 0 {
-		how = count(len(t.Report), "change")
+		how = c.count(len(t.Report), "change")
 	}
 	if t.Strict {
-		how += ", strict"
+		how += c.word(", strict")
 	}
-	fmt.Fprintf(c.env.Err, "%s in %s: %s\n", line(t.Name), t.Dialect, how)
+	c.tell("%s in %s: %s\n", line(t.Name), t.Dialect, how)
 	for _, change := range t.Report {
-		fmt.Fprintf(c.env.Err, "  %s: %s: %s\n", line(cmp.Or(change.Pointer, "the schema")), change.Kind, line(change.Action))
+		fmt.Fprintf(c.env.Err, "  %s: %s: %s\n", line(cmp.Or(change.Pointer, c.word("the schema"))), change.Kind, line(c.translate(change.Action)))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -46,7 +47,9 @@ const envTimeout = time.Minute
 func (c *command) envCommand(use, short string, tools bool, run func(envAsk) envAnswer) *cobra.Command {
 	var flags askFlags
 	takesID := strings.Contains(use, "[ID]")
-	cmd := &cobra.Command{Use: use + " [-- COMMAND…]", Short: short, RunE: func(cmd *cobra.Command, args []string) error {
+	name, _, _ := strings.Cut(use, " ")
+	example := "  toolfit env %[1]s\n  toolfit env %[1]s --url http://localhost:3000\n  toolfit env %[1]s -- ./my-environment"
+	cmd := &cobra.Command{Use: use + " [-- COMMAND…]", Short: short, Example: fmt.Sprintf(example, name), RunE: func(cmd *cobra.Command, args []string) error {
 		server := []string{}
 		if at := cmd.ArgsLenAtDash(); at >= 0 {
 			server = args[at:]
@@ -57,7 +60,7 @@ func (c *command) envCommand(use, short string, tools bool, run func(envAsk) env
 		}
 		switch {
 		case len(args) > 1 || len(args) == 1 && !takesID:
-			return usage("%s does not take %q; put a command after --", cmd.CommandPath(), args[len(args)-1])
+			return usage("%s does not take %q; put a command after --", strings.TrimPrefix(cmd.CommandPath(), "toolfit "), args[len(args)-1])
 		case len(server) > 0 && flags.url != "":
 			return usage("use either --url or a command")
 		}

@@ -16,7 +16,7 @@ import (
 func (c *command) printDescription(d env.EnvDescription) error {
 	fmt.Fprintf(c.env.Out, "%s (%s)", line(cmp.Or(d.DisplayName, d.ID)), line(d.ID))
 	if d.Version != "" {
-		fmt.Fprintf(c.env.Out, ", version %s", line(d.Version))
+		c.say(", version %s", line(d.Version))
 	}
 	fmt.Fprintln(c.env.Out)
 	var has, lacks []string
@@ -35,7 +35,7 @@ func (c *command) printDescription(d env.EnvDescription) error {
 			has = append(has, line(name))
 		}
 	}
-	fmt.Fprintf(c.env.Out, "has    %s\nlacks  %s\n", orNone(has), orNone(lacks))
+	c.say("has    %s\nlacks  %s\n", c.orNone(has), c.orNone(lacks))
 	if len(d.Profiles) == 0 {
 		return nil
 	}
@@ -43,14 +43,16 @@ func (c *command) printDescription(d env.EnvDescription) error {
 	return c.printProfiles(d.Profiles)
 }
 
-func orNone(words []string) string { return cmp.Or(strings.Join(words, ", "), "nothing") }
+func (c *command) orNone(words []string) string {
+	return cmp.Or(strings.Join(words, ", "), c.word("nothing"))
+}
 
 func (c *command) printProfiles(all []env.Profile) error {
 	t := terminal.Table{Head: []string{"profile", "name", "primary agents", "sub agents"}, None: "no profiles"}
 	for _, p := range all {
 		t.Row(p.ID, p.DisplayName, agentIDs(p.PrimaryAgents), line(agentIDs(p.SubAgents)))
 	}
-	return t.Print(c.env.Out)
+	return c.print(&t)
 }
 
 func agentIDs(agents []env.AgentSpec) string {
@@ -66,23 +68,23 @@ func (c *command) printAgents(all []env.AgentSpec) error {
 	for _, a := range all {
 		prompt := cmp.Or(line(a.PromptID), "–")
 		if a.PromptOverride != "" {
-			prompt = "own"
+			prompt = c.word("own")
 		}
-		tools := "all"
+		tools := c.word("all")
 		if a.AllowedTools != nil {
-			tools = cmp.Or(line(strings.Join(a.AllowedTools, ", ")), "none")
+			tools = cmp.Or(line(strings.Join(a.AllowedTools, ", ")), c.word("none"))
 		}
 		if len(a.DeniedTools) > 0 {
-			tools += ", not " + line(strings.Join(a.DeniedTools, ", "))
+			tools += c.lang.Sprintf(", not %s", line(strings.Join(a.DeniedTools, ", ")))
 		}
 		t.Row(a.ID, string(a.Role), prompt, line(tools))
 	}
-	return t.Print(c.env.Out)
+	return c.print(&t)
 }
 
 func (c *command) printLogs(logs []env.LogEntry) error {
 	if len(logs) == 0 {
-		_, err := fmt.Fprintln(c.env.Out, "no log entries")
+		err := c.say("no log entries\n")
 		return err
 	}
 	for _, e := range logs {
@@ -105,9 +107,9 @@ func (c *command) printSessions(page env.SessionPage) error {
 	for _, s := range page.Sessions {
 		t.Row(s.ID, s.Time.Created.Local().Format(time.DateTime), s.Time.Updated.Local().Format(time.DateTime), line(s.Title))
 	}
-	if err := t.Print(c.env.Out); err != nil || page.NextCursor == "" {
+	if err := c.print(&t); err != nil || page.NextCursor == "" {
 		return err
 	}
-	_, err := fmt.Fprintf(c.env.Out, "more: --cursor %s\n", line(page.NextCursor))
+	err := c.say("more: --cursor %s\n", line(page.NextCursor))
 	return err
 }

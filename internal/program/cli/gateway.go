@@ -85,10 +85,17 @@ type request struct {
 	body         []byte
 }
 
+// forServers is the wait of a request that needs the tools of servers.
+const forServers = "asking the servers"
+
 // askFor sends one request and shows the answer: with --json as it is, otherwise by text.
 func askFor[T any](c *command, cmd *cobra.Command, flags askFlags, wait string, r request, text func(*gateway, T) error) error {
 	return c.ask(cmd.Context(), flags, func(g *gateway) error {
-		defer c.waiting(wait)()
+		if wait == forServers {
+			defer c.waitingForServers(cmd.Context(), g)()
+		} else {
+			defer c.waiting(wait)()
+		}
 		var answer T
 		if err := g.do(cmd.Context(), r, &answer); err != nil {
 			return err

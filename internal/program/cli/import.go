@@ -1,13 +1,17 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/regular"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 	"github.com/toolfit/toolfit/internal/program/clientfile"
 	"github.com/toolfit/toolfit/internal/state/config"
@@ -32,8 +36,8 @@ set (env). On a terminal it asks; otherwise they are kept.`,
   toolfit import --all --secrets file`,
 		Args: takes(0, 1, "one file or client"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains([]string{"", keepSecrets, fileSecrets, envSecrets}, secrets) {
-				return usage("--secrets %q: expected keep, file or env", secrets)
+			if err := checkWay(secrets); err != nil {
+				return err
 			}
 			found, named, err := c.toImport(args)
 			if err != nil || found == nil {
@@ -42,15 +46,22 @@ set (env). On a terminal it asks; otherwise they are kept.`,
 			if len(found) > 1 && !all {
 				return c.chooseFrom(found)
 			}
-			m, err := c.newMover(cmd.Context(), secrets, found)
+			way, err := c.secretsWay(cmd.Context(), secrets, found)
+			if err != nil {
+				return err
+			}
+			in, err := c.newIntake(c.editPath(), way)
 			if err != nil {
 				return err
 			}
 			var done []taken
 			for _, h := range found {
-				done = append(done, c.take(h, m, !named))
+				done = append(done, in.take(h, !named))
 			}
-			return c.tell(done, m)
+			if err := in.write(); err != nil {
+				return err
+			}
+			return c.tellImported(done, &in.mover)
 		},
 	}
 	cmd.Flags().StringVar(&secrets, "secrets", "", "where to put values that look like secrets: keep, file or env")
@@ -80,13 +91,13 @@ func (c *command) readNamed(path string) ([]holding, error) {
 			WithHint("list the files of clients with: toolfit import")
 	}
 	h := holding{path: path}
-	h.servers, h.notes, h.err = clientfile.Read(path)
+	h.Contents, h.err = clientfile.Read(path)
 	if h.err != nil {
 		return nil, h.err
 	}
-	if len(h.servers) == 0 && !c.json {
-		c.note("", h.notes)
-		fmt.Fprintf(c.env.Out, "%s has no servers\n", path)
+	if len(h.Servers) == 0 && !c.json {
+		c.note("", h.Notes)
+		c.say("%s has no servers\n", path)
 		return nil, nil
 	}
 	return []holding{h}, nil
@@ -133,23 +144,23 @@ func (c *command) showFound(found []holding) error {
 	t := terminal.Table{Head: []string{"CLIENT", "FILE", "SERVERS"}}
 	for _, h := range found {
 		one := foundFile{Client: h.client, File: h.path, Servers: []string{}}
-		for _, s := range h.servers {
+		for _, s := range h.Servers {
 			one.Servers = append(one.Servers, string(s.ID))
 		}
 		names := strings.Join(one.Servers, ", ")
 		if h.err != nil {
 			one.Error = asFault(h.err)
-			names = "cannot be read"
+			names = c.word("cannot be read")
 		}
 		files = append(files, one)
 		t.Row(one.Client, one.File, names)
 	}
-	return c.show(map[string][]foundFile{"files": files}, func() error { return t.Print(c.env.Out) })
+	return c.show(map[string][]foundFile{"files": files}, func() error { return c.print(&t) })
 }
 
 func (c *command) note(indent string, notes []string) {
 	for _, note := range notes {
-		fmt.Fprintf(c.env.Err, "%snote: %s\n", indent, note)
+		c.tell("%snote: %s\n", indent, line(c.translate(note)))
 	}
 }
 
@@ -181,22 +192,38 @@ const (
 	wasRefused = "refused"
 )
 
-// take adds the servers to the configuration. A server that is there already with the same
-// settings is an error, unless sameIsFine.
-func (c *command) take(h holding, m *mover, sameIsFine bool) taken {
-	t := taken{Client: h.client, From: h.path, To: c.editPath(), Servers: []takenOver{}, Notes: h.notes}
+// intake is our configuration with servers added. Nothing is written before write.
+type intake struct {
+	old, text []byte // of the configuration; nil: there is none
+	mask      fs.FileMode
+	added     []config.Server // without the secrets that were moved
+	mover
+}
+
+func (c *command) newIntake(path, way string) (*intake, error) {
+	old, err := config.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return &intake{old: old, text: old, mask: 0o777, mover: mover{path: path, lookup: c.env.Lookup, moved: moved{Way: way}}}, nil
+}
+
+// take adds the servers. One that is there already with the same settings is an error, unless
+// sameIsFine.
+func (in *intake) take(h holding, sameIsFine bool) taken {
+	t := taken{Client: h.client, From: h.path, To: in.path, Servers: []takenOver{}, Notes: h.Notes}
 	if h.err != nil {
 		t.Error = asFault(h.err)
 		return t
 	}
-	for _, s := range h.servers {
+	for _, s := range h.Servers {
 		one := takenOver{Name: string(s.ID), Outcome: wasAdded}
 		if isSelf(s) {
 			one.Outcome = wasLeft
-		} else if err := m.add(t.To, s); err != nil {
+		} else if err := in.add(s); err != nil {
 			one.Outcome = wasRefused
 			one.Error = asFault(err)
-			if sameIsFine && fault.Is(err, fault.Conflict) && config.SameServer(t.To, s) {
+			if sameIsFine && fault.Is(err, fault.Conflict) && config.SameServer(in.path, in.text, s) {
 				one.Outcome = wasThere
 				one.Error = nil
 			}
@@ -206,20 +233,41 @@ func (c *command) take(h holding, m *mover, sameIsFine bool) taken {
 	return t
 }
 
-// add adds a server to the configuration and moves its secrets.
-func (m *mover) add(path string, s config.Server) error {
-	moved, undo, err := m.move(s)
+// add adds a server and moves its secrets.
+func (in *intake) add(s config.Server) error {
+	moved, undo, err := in.move(s)
 	if err != nil {
 		return err
 	}
-	if err := config.AddServer(path, moved); err != nil {
+	text, err := config.WithServer(in.path, in.text, moved)
+	if err != nil {
 		undo()
 		return err
 	}
+	in.text = text
+	in.added = append(in.added, moved)
+	in.mask &= moved.Mask()
 	return nil
 }
 
-func (c *command) tell(all []taken, m *mover) error {
+// write writes the secrets, then the configuration.
+func (in *intake) write() error {
+	if bytes.Equal(in.old, in.text) {
+		return nil
+	}
+	undo, err := in.mover.write()
+	if err != nil {
+		return err
+	}
+	if err := regular.Replace(in.path, in.old, in.text, in.mask); err != nil {
+		undo()
+		return err
+	}
+	config.WriteSchema(in.path, in.text)
+	return nil
+}
+
+func (c *command) tellImported(all []taken, m *mover) error {
 	good := true
 	for _, t := range all {
 		good = good && t.Error == nil && !slices.ContainsFunc(t.Servers, func(s takenOver) bool { return s.Outcome == wasRefused })
@@ -240,7 +288,7 @@ func (c *command) tell(all []taken, m *mover) error {
 
 func (c *command) tellOne(t taken) {
 	if t.Error != nil {
-		fmt.Fprintf(c.env.Err, "toolfit: %s\n", explain(t.Error))
+		c.tell("toolfit: %s\n", c.explain(t.Error))
 		return
 	}
 	if t.Client != "" {
@@ -250,13 +298,13 @@ func (c *command) tellOne(t taken) {
 	for _, s := range t.Servers {
 		switch s.Outcome {
 		case wasAdded:
-			fmt.Fprintf(c.env.Out, "added %s to %s\n", s.Name, t.To)
+			c.say("added %s to %s\n", s.Name, t.To)
 		case wasThere:
-			fmt.Fprintf(c.env.Out, "%s is already in %s\n", s.Name, t.To)
+			c.say("%s is already in %s\n", s.Name, t.To)
 		case wasLeft:
-			fmt.Fprintf(c.env.Err, "note: %s is toolfit itself and was skipped\n", s.Name)
+			c.tell("note: %s is toolfit itself and was skipped\n", s.Name)
 		default:
-			fmt.Fprintf(c.env.Err, "toolfit: %s not imported: %v\n", s.Name, explain(s.Error))
+			c.tell("toolfit: %s not imported: %v\n", s.Name, c.explain(s.Error))
 		}
 	}
 }

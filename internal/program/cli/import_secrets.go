@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -28,13 +27,22 @@ const (
 	envSecrets  = "env"  // in variables that the user sets, referenced by ${VAR}
 )
 
+func checkWay(way string) error {
+	if !slices.Contains([]string{"", keepSecrets, fileSecrets, envSecrets}, way) {
+		return usage("--secrets %q: expected keep, file or env", way)
+	}
+	return nil
+}
+
 // secretsFolder is the folder of these files, beside the configuration.
 const secretsFolder = "secrets"
 
-// mover moves secrets out of servers before they are added to the configuration.
+// mover moves secrets out of servers before they are added to the configuration. Files are
+// written by write alone.
 type mover struct {
-	path   string // the configuration
-	lookup func(string) (string, bool)
+	path      string // the configuration
+	lookup    func(string) (string, bool)
+	unwritten map[string]string // texts of files, by path
 	moved
 }
 
@@ -50,12 +58,12 @@ type variable struct {
 	Value string `json:"value"`
 }
 
-// move is the server as it is added to the configuration; undo removes what it wrote.
+// move is the server as it is added to the configuration; undo forgets its secrets.
 func (m *mover) move(s config.Server) (out config.Server, undo func(), err error) {
 	before := m.moved
 	undo = func() {
 		for _, path := range m.Files[len(before.Files):] {
-			os.Remove(path)
+			delete(m.unwritten, path)
 		}
 		m.moved = before
 	}
@@ -80,29 +88,61 @@ func (m *mover) move(s config.Server) (out config.Server, undo func(), err error
 
 var notInNames = regexp.MustCompile(`[^\pL\pN_.-]+`)
 
-// toFile writes a secret to a file and returns the reference. It never overwrites a file with
-// other content.
+// toFile returns the reference to a file for the secret. It never takes a file with other content.
 func (m *mover) toFile(h config.InlineSecret) (string, error) {
-	dir := filepath.Join(filepath.Dir(m.path), secretsFolder)
 	name := strings.Trim(notInNames.ReplaceAllString(h.Server+"."+nameOf(h), "-"), "-")
-	if err := makePrivateFolder(dir); err != nil {
-		return "", err
-	}
+	free := name
 	for i := 2; ; i++ {
-		path := filepath.Join(dir, name)
-		err := writeNew(path, h.Value+"\n")
-		if err == nil {
-			m.Files = append(m.Files, path)
+		path := filepath.Join(m.folder(), free)
+		text, waits := m.unwritten[path]
+		if !waits {
+			was, err := os.ReadFile(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				m.Files = append(m.Files, path)
+				if m.unwritten == nil {
+					m.unwritten = make(map[string]string)
+				}
+				text = h.Value + "\n"
+				m.unwritten[path] = text
+			} else if err != nil {
+				return "", fmt.Errorf("write the secret %s of %s: %w", h.Field, h.Server, err)
+			} else {
+				text = string(was)
+			}
 		}
-		if was, readErr := os.ReadFile(path); err == nil || errors.Is(err, fs.ErrExist) && readErr == nil &&
-			bytes.Equal(bytes.TrimRight(was, "\r\n"), []byte(h.Value)) {
-			return "${file:" + secretsFolder + "/" + name + "}", nil
+		if strings.TrimRight(text, "\r\n") == h.Value {
+			return "${file:" + secretsFolder + "/" + free + "}", nil
 		}
-		if !errors.Is(err, fs.ErrExist) {
-			return "", fmt.Errorf("write the secret %s of %s: %w", h.Field, h.Server, err)
-		}
-		name = fmt.Sprintf("%s-%d", strings.TrimSuffix(name, fmt.Sprintf("-%d", i-1)), i)
+		free = fmt.Sprintf("%s-%d", name, i)
 	}
+}
+
+// folder is the folder of the files.
+func (m *mover) folder() string { return filepath.Join(filepath.Dir(m.path), secretsFolder) }
+
+// write writes the files; undo removes them.
+func (m *mover) write() (undo func(), err error) {
+	var written []string
+	undo = func() {
+		for _, path := range written {
+			os.Remove(path)
+		}
+	}
+	if len(m.unwritten) > 0 {
+		err = makePrivateFolder(m.folder())
+	}
+	for path, text := range m.unwritten {
+		if err == nil {
+			err = writeNew(path, text)
+			written = append(written, path)
+		}
+	}
+	if err != nil {
+		undo()
+		return func() {}, fmt.Errorf("write the secrets: %w", err)
+	}
+	m.unwritten = nil
+	return undo, nil
 }
 
 // makePrivateFolder creates a folder beside the configuration, which git ignores.
@@ -166,39 +206,35 @@ func variableOf(text string) string {
 	return name
 }
 
-// newMover asks where secrets should go, unless a flag says so or there are none.
-func (c *command) newMover(ctx context.Context, way string, found []holding) (*mover, error) {
-	m := &mover{path: c.editPath(), lookup: c.env.Lookup, moved: moved{Way: way}}
+// secretsWay asks where secrets should go, unless a flag says so or there are none.
+func (c *command) secretsWay(ctx context.Context, way string, found []holding) (string, error) {
 	if way != "" {
-		return m, nil
+		return way, nil
 	}
-	m.Way = keepSecrets
-	there, _, _ := clientfile.Read(m.path) // an unreadable file is reported later
+	path := c.editPath()
+	there, _ := clientfile.Read(path) // an unreadable file is reported later
 	var held []string
 	for _, h := range found {
-		for _, s := range h.servers {
-			if isSelf(s) || slices.ContainsFunc(there, func(other config.Server) bool { return other.ID == s.ID }) {
+		for _, s := range h.Servers {
+			if isSelf(s) || slices.ContainsFunc(there.Servers, func(other config.Server) bool { return other.ID == s.ID }) {
 				continue
 			}
 			held = append(held, heldIn(s)...)
 		}
 	}
 	if len(held) == 0 || c.json || !c.onTerminal() || !terminal.Is(c.env.In) {
-		return m, nil
+		return keepSecrets, nil
 	}
-	answer, err := c.askWay(ctx, m.path, held)
-	if answer != "" {
-		m.Way = answer
-	}
-	return m, err
+	answer, err := c.askWay(ctx, path, held)
+	return cmp.Or(answer, keepSecrets), err
 }
 
 // askWay asks until there is an answer; "" if the input ends.
 func (c *command) askWay(ctx context.Context, path string, held []string) (string, error) {
-	fmt.Fprintf(c.env.Err, "%s: %s\n", looksLike(len(held)), some(held))
+	c.tell("%s: %s\n", c.looksLike(len(held)), c.some(held))
 	next := c.lines()
 	for {
-		fmt.Fprintf(c.env.Err, "[k]eep in %s, one [f]ile each, or environment [v]ariables? [k] ", path)
+		c.tell("[k]eep in %s, one [f]ile each, or environment [v]ariables? [k] ", path)
 		line, err := next(ctx)
 		if errors.Is(err, io.EOF) {
 			fmt.Fprintln(c.env.Err)
@@ -225,23 +261,23 @@ func heldIn(s config.Server) (names []string) {
 	return names
 }
 
-func looksLike(n int) string {
+func (c *command) looksLike(n int) string {
 	if n == 1 {
-		return "1 value looks like a secret"
+		return c.word("1 value looks like a secret")
 	}
-	return fmt.Sprintf("%d values look like secrets", n)
+	return c.lang.Sprintf("%d values look like secrets", n)
 }
 
 func (c *command) tellSecrets(m *mover) {
 	if len(m.Kept) > 0 {
-		fmt.Fprintf(c.env.Err, "note: %s in %s%s: %s; --secrets file or --secrets env moves them out\n", looksLike(len(m.Kept)), m.path, alone,
-			some(m.Kept))
+		c.tell("note: %s in %s%s: %s; --secrets file or --secrets env moves them out\n", c.looksLike(len(m.Kept)), m.path,
+			c.word(alone), c.some(m.Kept))
 	}
 	if len(m.Files) > 0 {
-		fmt.Fprintf(c.env.Out, "moved %s to %s%s\n", count(len(m.Files), "secret"), filepath.Join(filepath.Dir(m.path), secretsFolder), alone)
+		c.say("moved %s to %s%s\n", c.count(len(m.Files), "secret"), m.folder(), c.word(alone))
 	}
 	if len(m.Variables) > 0 {
-		fmt.Fprintln(c.env.Out, "set these variables where toolfit runs:")
+		c.say("set these variables where toolfit runs:\n")
 	}
 	for _, v := range m.Variables {
 		fmt.Fprintln(c.env.Out, "  "+setting(runtime.GOOS, v))

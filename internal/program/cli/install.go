@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/program/cli/doctor"
 	"github.com/toolfit/toolfit/internal/program/clientfile"
+	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // ownName is the name of our entry in the files of clients.
@@ -63,26 +65,50 @@ commands. Known clients: ` + clientNames() + `.`,
 }
 
 func (c *command) installEdit(one client, f installFlags) (clientfile.Edit, error) {
-	path := f.file
-	if path == "" {
-		path = c.usualFile(one)
-	}
-	if f.file == "" && !filepath.IsAbs(path) {
-		return clientfile.Edit{}, fault.New(fault.NotFound, "your home folder, where %s keeps its file, is unknown", one.name).
-			WithHint("set HOME, or name the file with --file")
-	}
 	if f.uninstall {
-		return clientfile.Remove(path, one.key, ownName)
+		path, err := c.knownFile(one, f.file)
+		if err != nil {
+			return clientfile.Edit{}, err
+		}
+		edit, err := clientfile.Open(path)
+		if err != nil {
+			return edit, err
+		}
+		return edit.Remove([]string{one.key}, ownName)
 	}
-	entries, err := c.ownEntry(one, f)
+	entries, err := c.ownEntry(one, f, c.load)
 	if err != nil {
 		return clientfile.Edit{}, err
 	}
-	if dir := filepath.Dir(path); !exists(dir) {
-		return clientfile.Edit{}, fault.New(fault.NotFound, "there is no folder %s, where %s keeps its file", dir, one.name).
+	path, err := c.fileOf(one, f.file)
+	if err != nil {
+		return clientfile.Edit{}, err
+	}
+	edit, err := clientfile.Open(path)
+	if err != nil {
+		return edit, err
+	}
+	return edit.Put([]string{one.key}, ownName, entries)
+}
+
+// knownFile is the file that is named, or the client's own.
+func (c *command) knownFile(one client, named string) (string, error) {
+	path := c.usualFile(one)
+	if named == "" && !filepath.IsAbs(path) {
+		return "", fault.New(fault.NotFound, "your home folder, where %s keeps its file, is unknown", one.name).
+			WithHint("set HOME, or name the file with --file")
+	}
+	return cmp.Or(named, path), nil
+}
+
+// fileOf is knownFile for a file that may be created: its folder must exist.
+func (c *command) fileOf(one client, named string) (string, error) {
+	path, err := c.knownFile(one, named)
+	if dir := filepath.Dir(path); err == nil && !exists(dir) {
+		err = fault.New(fault.NotFound, "there is no folder %s, where %s keeps its file", dir, one.name).
 			WithHint("start %s once, or name the file with --file", one.name)
 	}
-	return clientfile.Put(path, one.key, ownName, entries)
+	return path, err
 }
 
 // usualFile is the first of the user's files whose folder exists, or the first of all.
@@ -98,7 +124,8 @@ func (c *command) usualFile(one client) string {
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-func (c *command) ownEntry(one client, f installFlags) ([]clientfile.Entry, error) {
+// ownEntry is our entry in the client's form. The configuration is loaded only if it is needed.
+func (c *command) ownEntry(one client, f installFlags, load func() (*config.Config, error)) ([]clientfile.Entry, error) {
 	switch {
 	case f.stdio && f.url != "":
 		return nil, usage("use either --stdio or --url")
@@ -106,21 +133,26 @@ func (c *command) ownEntry(one client, f installFlags) ([]clientfile.Entry, erro
 		return nil, usage("--key-env needs --url: a client that starts toolfit needs no key")
 	case f.keyEnv != "" && !variableName.MatchString(f.keyEnv):
 		return nil, usage("%q is not the name of an environment variable", f.keyEnv)
-	case f.stdio || f.url == "" && one.url == "":
-		return c.ownCommand(one, f.profile)
 	}
-	target, err := c.ownURL(f.url, f.profile)
+	target := f.url
+	if target == "" {
+		cfg, err := load()
+		if err != nil {
+			return nil, err
+		}
+		if f.stdio || one.url == "" {
+			return c.ownCommand(one, cfg, f.profile)
+		}
+		target = ownAddress(cfg)
+	}
+	target, err := endpoint(target, f.profile)
 	if err != nil {
 		return nil, err
 	}
 	return one.entry(target, f.keyEnv)
 }
 
-func (c *command) ownCommand(one client, profile string) ([]clientfile.Entry, error) {
-	cfg, err := c.load()
-	if err != nil {
-		return nil, err
-	}
+func (c *command) ownCommand(one client, cfg *config.Config, profile string) ([]clientfile.Entry, error) {
 	path, err := filepath.Abs(cfg.Path)
 	if err != nil {
 		return nil, fmt.Errorf("find %s: %w", cfg.Path, err)
@@ -132,15 +164,14 @@ func (c *command) ownCommand(one client, profile string) ([]clientfile.Entry, er
 	return one.command(c.env.Program, args), nil
 }
 
-func (c *command) ownURL(given, profile string) (string, error) {
-	if given == "" {
-		cfg, err := c.load()
-		if err != nil {
-			return "", err
-		}
-		given = "http://" + doctor.Reachable(cfg.Listen) + cfg.BasePath
-	}
-	u, err := parseURL(given)
+// ownAddress is the URL at which this machine reaches the configured gateway.
+func ownAddress(cfg *config.Config) string {
+	return "http://" + doctor.Reachable(cfg.Listen) + cfg.BasePath
+}
+
+// endpoint is the URL for agents of the gateway at the address.
+func endpoint(address, profile string) (string, error) {
+	u, err := parseURL(address)
 	if err != nil {
 		return "", err
 	}
@@ -165,14 +196,14 @@ func (c *command) finishInstall(one client, edit clientfile.Edit, f installFlags
 		_, err := c.env.Out.Write(edit.New)
 		return err
 	}
-	done := "added toolfit to"
-	already := "already has this entry"
+	done := "added toolfit to %s\n"
+	already := "%s already has this entry\n"
 	if f.uninstall {
-		done = "removed toolfit from"
-		already = "has no toolfit"
+		done = "removed toolfit from %s\n"
+		already = "%s has no toolfit\n"
 	}
 	if !edit.Changed() {
-		return c.printf(installed{File: edit.Path}, "%s %s\n", edit.Path, already)
+		return c.printf(installed{File: edit.Path}, already, edit.Path)
 	}
 	backup, err := edit.Write(time.Now())
 	if errors.Is(err, fs.ErrPermission) && !fault.Is(err, fault.BadConfig) {
@@ -185,10 +216,10 @@ func (c *command) finishInstall(one client, edit clientfile.Edit, f installFlags
 	if c.json {
 		return c.printJSON(installed{File: edit.Path, Changed: true, Backup: backup})
 	}
-	fmt.Fprintf(c.env.Out, "%s %s\n", done, edit.Path)
+	c.say(done, edit.Path)
 	if backup != "" {
-		fmt.Fprintf(c.env.Out, "the old file is %s\n", backup)
+		c.say("the old file is %s\n", backup)
 	}
-	fmt.Fprintf(c.env.Err, "restart %s to apply the change\n", one.name)
+	c.tell("restart %s to apply the change\n", one.name)
 	return nil
 }

@@ -22,6 +22,8 @@ import (
 func (c *command) keys() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "keys", Short: "Create, list, rotate and delete keys", RunE: help,
+		Example: `  toolfit keys list
+  toolfit keys create ci --profile work --expires 90d`,
 		Args: takes(0, 0, "one of create, list, rotate, delete and generate"),
 	}
 	cmd.AddCommand(c.createKey(), c.listKeys(), c.rotateKey(), c.deleteKey(), c.generateKey())
@@ -50,6 +52,9 @@ func (c *command) createKey() *cobra.Command {
 	var role, expires string
 	cmd := &cobra.Command{
 		Use: "create NAME", Short: "Create a key and print it once", Args: takes(1, 1, "a name for the key"),
+		Example: `  toolfit keys create ci
+  toolfit keys create ci --profile work --expires 90d
+  toolfit keys create ops --role admin --profile '*'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := access.ParseRole(role)
 			if err != nil {
@@ -93,7 +98,7 @@ func (c *command) printKey(text string, row store.Key) error {
 		return c.printJSON(restapi.NewKey{Key: restapi.ShowKey(row), Text: text})
 	}
 	fmt.Fprintln(c.env.Out, text)
-	fmt.Fprintf(c.env.Err, "This is the only time the key is shown. Send it as: Authorization: Bearer %s…\n", text[:12])
+	c.tell("This is the only time the key is shown. Send it as: Authorization: Bearer %s…\n", text[:12])
 	return nil
 }
 
@@ -118,6 +123,7 @@ func checkProfile(cfg *config.Config, profile string, role access.Role) error {
 func (c *command) generateKey() *cobra.Command {
 	return &cobra.Command{
 		Use: "generate", Short: "Print a new text for " + access.AdminKeyVariable + "; nothing is stored", Args: noArguments,
+		Example: `  toolfit keys generate`,
 		RunE: func(*cobra.Command, []string) error {
 			text, err := access.NewText()
 			if err != nil {
@@ -151,11 +157,11 @@ func (c *command) rotateKey() *cobra.Command {
 				if err := c.printKey(text, row); err != nil || c.json {
 					return err
 				}
-				until := "ends " + withinASecond
-				if !row.OldUntil.IsZero() {
-					until = "works until " + row.OldUntil.Local().Format(time.DateTime)
+				if row.OldUntil.IsZero() {
+					c.tell("The old secret of %s ends %s.\n", row.Name, c.word(withinASecond))
+				} else {
+					c.tell("The old secret of %s works until %s.\n", row.Name, row.OldUntil.Local().Format(time.DateTime))
 				}
-				fmt.Fprintf(c.env.Err, "The old secret of %s %s.\n", row.Name, until)
 				return nil
 			})
 		},
@@ -171,6 +177,7 @@ const withinASecond = "within a second at every gateway that reaches the store"
 func (c *command) listKeys() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the keys", Args: noArguments,
+		Example: `  toolfit keys list`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withStore(cmd.Context(), func(_ *config.Config, st *store.Store) error {
 				keys, err := st.Keys(cmd.Context())
@@ -183,9 +190,9 @@ func (c *command) listKeys() *cobra.Command {
 				for _, row := range keys {
 					k := restapi.ShowKey(row)
 					shown = append(shown, k)
-					t.Row(k.ID, k.Name, k.Role, row.Profile, k.Created.Local().Format(time.DateOnly), expiry(k), lastUse(k))
+					t.Row(k.ID, k.Name, k.Role, row.Profile, k.Created.Local().Format(time.DateOnly), c.expiry(k), lastUse(k))
 				}
-				return c.show(map[string]any{"keys": shown}, func() error { return t.Print(c.env.Out) })
+				return c.show(map[string]any{"keys": shown}, func() error { return c.print(&t) })
 			})
 		},
 	}
@@ -193,13 +200,13 @@ func (c *command) listKeys() *cobra.Command {
 
 const toTheMinute = "2006-01-02 15:04"
 
-func expiry(k restapi.Key) string {
+func (c *command) expiry(k restapi.Key) string {
 	at := k.Expires.Local().Format(toTheMinute)
 	switch {
 	case k.Expires.IsZero():
-		return "never"
+		return c.word("never")
 	case k.HasExpired():
-		return "expired " + at
+		return c.lang.Sprintf("expired %s", at)
 	}
 	return at
 }
@@ -214,6 +221,7 @@ func lastUse(k restapi.Key) string {
 func (c *command) deleteKey() *cobra.Command {
 	return &cobra.Command{
 		Use: "delete ID-OR-NAME", Short: "Delete a key", Args: takes(1, 1, "the id or name of a key"),
+		Example: `  toolfit keys delete ci`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withStore(cmd.Context(), func(cfg *config.Config, st *store.Store) error {
 				k, err := st.Key(cmd.Context(), args[0])
@@ -226,9 +234,9 @@ func (c *command) deleteKey() *cobra.Command {
 				}
 				oauth.New(oauth.Options{Store: st, Server: cfg.ServerNamed}).Deleted(ended)
 				if warning := restapi.ComesBack(k); warning != "" {
-					fmt.Fprintln(c.env.Err, warning)
+					fmt.Fprintln(c.env.Err, c.translate(warning))
 				}
-				return c.printf(map[string]string{"deleted": args[0]}, "deleted %s; it is refused %s\n", args[0], withinASecond)
+				return c.printf(map[string]string{"deleted": args[0]}, "deleted %s; it is refused %s\n", args[0], c.word(withinASecond))
 			})
 		},
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -105,8 +104,8 @@ func (c *command) signInByPaste(ctx context.Context, g *gateway, server string) 
 	if err := g.onConnection(ctx, server, "", nil, &begun); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.env.Err, "open this page and sign in:\n\n  %s\n\n", begun.URL)
-	fmt.Fprintln(c.env.Err, "then paste the whole address of the page to which you are sent back, even if it shows an error:")
+	c.tell("open this page and sign in:\n\n  %s\n\n", begun.URL)
+	c.tell("then paste the whole address of the page to which you are sent back, even if it shows an error:\n")
 	line, err := bufio.NewReader(io.LimitReader(c.env.In, maxTokenInput)).ReadString('\n')
 	if err != nil && err != io.EOF {
 		return err
@@ -122,9 +121,9 @@ func (c *command) signInOnDevice(ctx context.Context, g *gateway, server string)
 	if err := g.onConnection(ctx, server, "/device", nil, &begun); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.env.Err, "on any device, open %s and type in: %s\n", begun.Page, begun.Code)
+	c.tell("on any device, open %s and type in: %s\n", begun.Page, begun.Code)
 	if begun.Whole != "" {
-		fmt.Fprintf(c.env.Err, "or open: %s\n", begun.Whole)
+		c.tell("or open: %s\n", begun.Whole)
 	}
 	answer := restapi.DeviceAnswer{Again: begun.Again}
 	for answer.Connected == "" {
@@ -160,10 +159,10 @@ func (c *command) signInByBrowser(ctx context.Context, g *gateway, server string
 		return err
 	}
 	page := g.signInPage(ctx, before.Page)
-	fmt.Fprintf(c.env.Err, "sign in on this page; waiting until you have:\n\n  %s\n\n", page)
+	c.tell("sign in on this page; waiting until you have:\n\n  %s\n\n", page)
 	if c.env.Open != nil {
 		if err := c.env.Open(page); err != nil {
-			fmt.Fprintf(c.env.Err, "no browser was opened: %v\n", err)
+			c.tell("no browser was opened: %v\n", err)
 		}
 	}
 	for end := time.Now().Add(loginTime); time.Now().Before(end); {

@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
 )
@@ -33,6 +33,19 @@ func (o *output) Write(p []byte) (int, error) {
 		o.err = err
 	}
 	return n, err
+}
+
+// messages is where a command says everything else: above the line of its progress.
+type messages struct {
+	to    io.Writer
+	above atomic.Pointer[terminal.Progress] // nil: there was none yet
+}
+
+func (m *messages) Write(p []byte) (int, error) {
+	if progress := m.above.Load(); progress != nil {
+		return progress.Write(p)
+	}
+	return m.to.Write(p)
 }
 
 // Width is the number of columns of the terminal; 0 if the output is not a terminal.
@@ -64,30 +77,21 @@ func (o *output) lost() error {
 	return fmt.Errorf("print: %w", o.err)
 }
 
-// waiting says on the terminal, after a second, what the command waits for. The returned
-// function removes the message, as does the first output; it may be called twice.
-func (c *command) waiting(what string) func() {
-	if !c.onTerminal() {
-		return func() {}
+// progress tells on standard error what the command waits for. The first output ends it, so that both can be the same
+// terminal. With --json there is none.
+func (c *command) progress() *terminal.Progress {
+	if c.json {
+		return nil
 	}
-	done := make(chan struct{})
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		select {
-		case <-done:
-		case <-time.After(time.Second):
-			fmt.Fprintf(c.env.Err, "%s…", what)
-			<-done
-			c.said.Control(terminal.ClearLine)
-		}
-	}()
-	stop := sync.OnceFunc(func() {
-		close(done)
-		<-ended
-	})
-	c.out.before(stop)
-	return stop
+	p := &terminal.Progress{Out: c.said, Sprintf: c.lang.Sprintf}
+	term, _ := c.env.Lookup("TERM")
+	if f, ok := c.said.Unwrap().(*os.File); ok && c.onTerminal() && term != "dumb" { // which cannot clear a line
+		p.Width = terminal.Width(f)
+		p.Clear = func() { c.said.Control(terminal.ClearLine) }
+		c.out.before(p.End)
+		c.messages.above.Store(p)
+	}
+	return p
 }
 
 func (c *command) onTerminal() bool { return terminal.Is(c.said.Unwrap()) }
@@ -101,10 +105,44 @@ func (c *command) show(v any, text func() error) error {
 
 // printf prints v with --json, and the formatted text otherwise.
 func (c *command) printf(v any, format string, args ...any) error {
-	return c.show(v, func() error {
-		_, err := fmt.Fprintf(c.env.Out, format, args...)
-		return err
-	})
+	return c.show(v, func() error { return c.say(format, args...) })
+}
+
+// say prints on standard output, in the language of the person who reads it.
+func (c *command) say(format string, args ...any) error {
+	_, err := io.WriteString(c.env.Out, c.lang.Sprintf(format, args...))
+	return err
+}
+
+// tell is say on standard error.
+func (c *command) tell(format string, args ...any) {
+	io.WriteString(c.env.Err, c.lang.Sprintf(format, args...))
+}
+
+// print prints a table; heads and None are translated.
+func (c *command) print(t *terminal.Table) error {
+	for i, head := range t.Head {
+		t.Head[i] = c.lang.CLI(head)
+	}
+	t.None = c.lang.CLI(t.None)
+	return t.Print(c.env.Out)
+}
+
+// word is a word of ours in a cell or a sentence.
+func (c *command) word(english string) string { return c.lang.CLI(english) }
+
+// translate is a sentence that was made elsewhere, such as by the gateway.
+func (c *command) translate(sentence string) string { return c.lang.Translate(sentence) }
+
+// some lists the first few.
+func (c *command) some(list []string) string { return c.translate(terminal.Some(list)) }
+
+// count is a number with a noun.
+func (c *command) count(n int, what string) string {
+	if format := c.lang.CLI("%d " + what); format != "%d "+what {
+		return fmt.Sprintf(format, n)
+	}
+	return terminal.Count(n, what)
 }
 
 // printJSON prints a value as the API would, indented for people.
@@ -117,9 +155,5 @@ func printJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// Short names for what nearly every command uses.
-var (
-	line  = terminal.Line
-	count = terminal.Count
-	some  = terminal.Some
-)
+// line is a short name for what nearly every command uses.
+var line = terminal.Line

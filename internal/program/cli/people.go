@@ -15,6 +15,8 @@ import (
 func (c *command) people() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "people", Short: "List, disable and enable people who sign in with an identity provider",
+		Example: `  toolfit people list
+  toolfit people disable alice@example.com`,
 		Args: takes(0, 0, "one of list, disable and enable"), RunE: help,
 	}
 	cmd.AddCommand(c.listPeople(),
@@ -26,6 +28,8 @@ func (c *command) people() *cobra.Command {
 func (c *command) listPeople() *cobra.Command {
 	return &cobra.Command{
 		Use: "list [TEXT]", Short: "List those whose id, subject or name begins with a text; those seen last first",
+		Example: `  toolfit people list
+  toolfit people list ali`,
 		Args: takes(0, 1, "how an id, a subject or a name begins"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := ""
@@ -41,9 +45,9 @@ func (c *command) listPeople() *cobra.Command {
 				t := terminal.Table{Head: []string{"ID", "NAME", "ROLE", "PROFILE", "LAST SEEN", "STATE"}, None: "nobody has signed in yet"}
 				for _, p := range rows {
 					shown = append(shown, restapi.ShowPerson(p))
-					t.Row(p.ID, p.Name, p.Role, p.Profile, p.SeenAt.Local().Format(time.DateTime), stateOf(p))
+					t.Row(p.ID, p.Name, p.Role, p.Profile, p.SeenAt.Local().Format(time.DateTime), c.word(stateOf(p)))
 				}
-				return c.show(map[string]any{"people": shown}, func() error { return t.Print(c.env.Out) })
+				return c.show(map[string]any{"people": shown}, func() error { return c.print(&t) })
 			})
 		},
 	}
@@ -60,6 +64,7 @@ func stateOf(p store.Person) string {
 func (c *command) switchPerson(verb, short string, at func() time.Time) *cobra.Command {
 	return &cobra.Command{
 		Use: verb + " ID-SUBJECT-OR-NAME", Short: short, Args: takes(1, 1, "the id, subject or name of a person"),
+		Example: "  toolfit people " + verb + " alice@example.com",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withStore(cmd.Context(), func(_ *config.Config, st *store.Store) error {
 				return c.setPerson(cmd.Context(), st, args[0], at())

@@ -18,6 +18,9 @@ func (c *command) policy() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
 		Use: "policy", Short: "List the rules about calls, explain what they decide, and test them", Args: knownCommand,
+		Example: `  toolfit policy
+  toolfit policy explain shop__add_note
+  toolfit policy test policy_test.yaml`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return askFor(c, cmd, flags, "asking the gateway", request{path: "/policy"}, func(_ *gateway, list restapi.PolicyList) error {
 				return c.printPolicy(list)
@@ -35,20 +38,20 @@ func (c *command) printPolicy(list restapi.PolicyList) error {
 		None: "no rules; write some under policy: in the configuration",
 	}
 	for _, r := range list.Rules {
-		about := cmp.Or(r.Selects(), "all calls")
+		about := cmp.Or(r.Selects(), c.word("all calls"))
 		if r.When != "" {
-			about += "; when: " + r.When
+			about += c.lang.Sprintf("; when: %s", r.When)
 		}
 		hits := "-"
 		if r.Counts() {
 			hits = fmt.Sprint(r.Hits)
 		}
-		t.Row(r.Name, r.Says, modeOf(r.Watch), hits, line(about))
+		t.Row(r.Name, r.Says, c.word(modeOf(r.Watch)), hits, line(about))
 	}
 	if list.ByDefault > 0 {
-		fmt.Fprintf(c.env.Err, "%s in 7 days denied because no rule allows them\n", count(int(list.ByDefault), "call"))
+		c.tell("%s in 7 days denied because no rule allows them\n", c.count(int(list.ByDefault), "call"))
 	}
-	return t.Print(c.env.Out)
+	return c.print(&t)
 }
 
 func modeOf(watch bool) string {
@@ -79,7 +82,7 @@ func (c *command) explainPolicy() *cobra.Command {
 				return err
 			}
 			r := request{method: http.MethodPost, path: "/policy/explain", body: body}
-			return askFor(c, cmd, flags, "asking the servers", r, func(_ *gateway, answer restapi.PolicyAnswer) error {
+			return askFor(c, cmd, flags, forServers, r, func(_ *gateway, answer restapi.PolicyAnswer) error {
 				return c.printExplanation(answer)
 			})
 		},
@@ -101,41 +104,41 @@ var verdicts = map[policy.Verdict]string{
 }
 
 func (c *command) printExplanation(a restapi.PolicyAnswer) error {
-	verdict := verdicts[a.Verdict]
+	verdict := c.word(verdicts[a.Verdict])
 	if a.Rule != "" {
-		verdict += " by " + a.Rule
+		verdict = c.lang.Sprintf("%s by %s", verdict, a.Rule)
 	}
-	fmt.Fprintf(c.env.Out, "%s as %s in profile %s: %s\n", line(a.Tool), line(callerText(a.Who)), line(a.Profile), line(verdict))
+	c.say("%s as %s in profile %s: %s\n", line(a.Tool), line(c.callerText(a.Who)), line(a.Profile), line(verdict))
 	if a.Note != "" {
-		fmt.Fprintln(c.env.Out, line(a.Note))
+		fmt.Fprintln(c.env.Out, line(c.translate(a.Note)))
 	}
 	if a.Told != "" {
-		fmt.Fprintf(c.env.Out, "the caller is told: %s\n", line(a.Told))
+		c.say("the caller is told: %s\n", line(c.translate(a.Told)))
 	}
 	if a.Fitted != nil {
-		fmt.Fprintf(c.env.Out, "fitted arguments: %s\n", line(string(a.Fitted.Arguments)))
+		c.say("fitted arguments: %s\n", line(string(a.Fitted.Arguments)))
 	}
 	t := terminal.Table{Wraps: true, Head: []string{"RULE", "THEN", "MODE", "OUTCOME"}, None: "there are no rules"}
 	for _, r := range a.Rules {
-		outcome := string(r.Outcome)
+		outcome := c.word(string(r.Outcome))
 		if r.Error != "" {
-			outcome += ": " + line(r.Error)
+			outcome += ": " + line(c.translate(r.Error))
 		}
-		t.Row(r.Name, r.Says, modeOf(r.Watch), outcome)
+		t.Row(r.Name, r.Says, c.word(modeOf(r.Watch)), outcome)
 	}
-	return t.Print(c.env.Out)
+	return c.print(&t)
 }
 
-func callerText(w policy.Who) string {
-	text := cmp.Or(w.Name, "somebody") + " (" + w.Kind
+func (c *command) callerText(w policy.Who) string {
+	text := cmp.Or(w.Name, c.word("somebody")) + " (" + w.Kind
 	if w.Client != "" {
-		text += ", client " + w.Client
+		text += c.lang.Sprintf(", client %s", w.Client)
 	}
 	if w.Groups != nil {
-		text += ", groups " + strings.Join(w.Groups, " ")
+		text += c.lang.Sprintf(", groups %s", strings.Join(w.Groups, " "))
 	}
 	if w.Scopes != nil {
-		text += ", scopes " + strings.Join(w.Scopes, " ")
+		text += c.lang.Sprintf(", scopes %s", strings.Join(w.Scopes, " "))
 	}
 	return text + ")"
 }

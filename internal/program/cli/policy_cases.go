@@ -102,12 +102,12 @@ func check(set *policy.Set, p *config.PolicyCase) *failedCase {
 func (c *command) showCases(total int, failed []failedCase) error {
 	err := c.show(map[string]any{"cases": total, "failed": failed}, func() error {
 		for _, f := range failed {
-			fmt.Fprintf(c.env.Out, "%s:%d: %s\n  expected: %s\n  decided:  %s\n", f.File, f.Line, line(f.Name), line(f.Expected), line(f.Decided))
+			c.say("%s:%d: %s\n  expected: %s\n  decided:  %s\n", f.File, f.Line, line(f.Name), line(f.Expected), line(f.Decided))
 			for _, name := range slices.Sorted(maps.Keys(f.Rules)) {
 				fmt.Fprintf(c.env.Out, "  %s: %s\n", name, line(f.Rules[name]))
 			}
 		}
-		_, err := fmt.Fprintf(c.env.Out, "%s, %d failed\n", count(total, "case"), len(failed))
+		err := c.say("%s, %d failed\n", c.count(total, "case"), len(failed))
 		return err
 	})
 	if err == nil && len(failed) > 0 {

@@ -31,9 +31,9 @@ func (c *command) prompt() *cobra.Command {
 			if budget > 0 {
 				q.Set("budget", strconv.Itoa(budget))
 			}
-			return askFor(c, cmd, flags, "asking the servers", request{path: "/prompt", query: q}, func(_ *gateway, page restapi.Prompt) error {
+			return askFor(c, cmd, flags, forServers, request{path: "/prompt", query: q}, func(_ *gateway, page restapi.Prompt) error {
 				for _, t := range page.SetAside { // not on standard output, which is ready for use
-					fmt.Fprintf(c.env.Err, "left out: %s: %s\n", line(t.Name), line(t.Reason))
+					c.tell("left out: %s: %s\n", line(t.Name), line(c.translate(t.Reason)))
 				}
 				_, err := fmt.Fprint(c.env.Out, page.Text)
 				return err

@@ -115,25 +115,25 @@ func (c *command) printRecalled(ask recallQuestion, answer []byte) error {
 		return fmt.Errorf("read the answer: %w", err)
 	}
 	if len(info.Tools) == 0 {
-		_, err := fmt.Fprintf(c.env.Out, "no tool for %s of %s\n", line(ask.action), line(ask.network))
+		err := c.say("no tool for %s of %s\n", line(ask.action), line(ask.network))
 		return err
 	}
 	for _, t := range info.Tools {
 		var head terminal.Table
-		head.Row("name", t.Name)
-		head.Row("description", t.Description)
+		head.Row(c.word("name"), t.Name)
+		head.Row(c.word("description"), t.Description)
 		head.Row("api_url", t.URL)
 		head.Row("fixed_params", string(t.Fixed))
 		if t.Strict {
 			head.Row("strict", "true")
 		}
-		if err := head.Print(c.env.Out); err != nil {
+		if err := c.print(&head); err != nil {
 			return err
 		}
 		parameters := terminal.Table{Head: []string{"parameter", "type", "", "description"}, None: "no parameters"}
-		addSchema(&parameters, "", t.Parameters)
+		c.addSchema(&parameters, "", t.Parameters)
 		fmt.Fprintln(c.env.Out)
-		if err := parameters.Print(c.env.Out); err != nil {
+		if err := c.print(&parameters); err != nil {
 			return err
 		}
 	}
@@ -141,7 +141,7 @@ func (c *command) printRecalled(ask recallQuestion, answer []byte) error {
 }
 
 // addSchema adds a row for each property of a schema, at any depth.
-func addSchema(t *terminal.Table, above string, schema json.RawMessage) {
+func (c *command) addSchema(t *terminal.Table, above string, schema json.RawMessage) {
 	needed := map[string]bool{}
 	for w := rawjson.Array(rawjson.Get(schema, "required")); w.Next(); {
 		name, _ := rawjson.String(w.Value)
@@ -151,12 +151,12 @@ func addSchema(t *terminal.Table, above string, schema json.RawMessage) {
 		name := above + string(w.Key)
 		need := ""
 		if needed[string(w.Key)] {
-			need = "required"
+			need = c.word("required")
 		}
 		text, _ := rawjson.String(rawjson.Get(w.Value, "description"))
 		t.Row(name, typeWords(w.Value), need, firstSentence(text))
-		addSchema(t, name+".", w.Value)
-		addSchema(t, name+"[].", rawjson.Get(w.Value, "items"))
+		c.addSchema(t, name+".", w.Value)
+		c.addSchema(t, name+"[].", rawjson.Get(w.Value, "items"))
 	}
 }
 

@@ -31,14 +31,15 @@ func (c *command) listRecipes(use, short string) *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: noArguments,
+		Example: "  toolfit recipes list\n  toolfit recipes list --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return askFor(c, cmd, flags, "listing recipes", request{path: "/recipes"}, func(_ *gateway, found restapi.RecipeList) error {
 				t := terminal.Table{Wraps: true, Head: []string{"NAME", "STATE", "VERSION", "BY", "TOOLS", "WHAT"},
 					None: "no recipes; save a run of a script with: toolfit recipes save CALL --name NAME --description TEXT"}
 				for _, r := range found.Recipes {
-					t.Row(r.Name, string(r.State), strconv.FormatInt(r.Version, 10), r.By, usedTools(r), line(whatOf(r)))
+					t.Row(r.Name, c.word(string(r.State)), strconv.FormatInt(r.Version, 10), r.By, usedTools(r), line(c.translate(whatOf(r))))
 				}
-				return t.Print(c.env.Out)
+				return c.print(&t)
 			})
 		},
 	}
@@ -66,6 +67,7 @@ func (c *command) oneRecipe(use, short, method, below string, print func(restapi
 	var flags askFlags
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: takes(1, 1, "the name of a recipe"),
+		Example: "  toolfit recipes " + strings.Replace(use, "NAME", "paid-orders", 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := request{method: method, path: "/recipes/" + url.PathEscape(args[0]) + below}
 			return askFor(c, cmd, flags, "asking the gateway", r, func(_ *gateway, found restapi.Recipe) error { return print(found) })
@@ -77,26 +79,26 @@ func (c *command) oneRecipe(use, short, method, below string, print func(restapi
 
 func (c *command) printRecipe(r restapi.Recipe) error {
 	t := terminal.Table{}
-	t.Row("tool", string(r.Tool))
-	t.Row("what", line(r.Description))
-	t.Row("state", strings.TrimSuffix(string(r.State)+": "+r.Reason, ": "))
-	t.Row("version", strconv.FormatInt(r.Version, 10))
-	t.Row("by", r.By)
-	t.Row("at", r.At.Local().Format(time.DateTime))
-	t.Row("saved from", r.Run)
-	t.Row("uses", usedTools(r))
-	t.Row("input", string(r.Input))
+	t.Row(c.word("tool"), string(r.Tool))
+	t.Row(c.word("what"), line(r.Description))
+	t.Row(c.word("state"), strings.TrimSuffix(c.word(string(r.State))+": "+c.translate(r.Reason), ": "))
+	t.Row(c.word("version"), strconv.FormatInt(r.Version, 10))
+	t.Row(c.word("by"), r.By)
+	t.Row(c.word("at"), r.At.Local().Format(time.DateTime))
+	t.Row(c.word("saved from"), r.Run)
+	t.Row(c.word("uses"), usedTools(r))
+	t.Row(c.word("input"), string(r.Input))
 	if r.Output != nil {
-		t.Row("output", string(r.Output))
+		t.Row(c.word("output"), string(r.Output))
 	}
-	if err := t.Print(c.env.Out); err != nil {
+	if err := c.print(&t); err != nil {
 		return err
 	}
 	return c.printf(nil, "script:\n%s\n", visible.Text(r.Code))
 }
 
 func (c *command) sayRecipe(r restapi.Recipe) error {
-	return c.printf(nil, "%s is %s, version %d\n", r.Tool, r.State, r.Version)
+	return c.printf(nil, "%s is %s, version %d\n", r.Tool, c.word(string(r.State)), r.Version)
 }
 
 func (c *command) saveRecipe() *cobra.Command {
@@ -104,7 +106,8 @@ func (c *command) saveRecipe() *cobra.Command {
 	var name, description, input, output string
 	cmd := &cobra.Command{
 		Use: "save CALL", Short: "Save a run of a script as a tool; CALL is the id of the call of run_script",
-		Args: takes(1, 1, "the id of a call of run_script"),
+		Example: `  toolfit recipes save c_1k0c7v6xawvd7ahvq3m --name paid-orders --description 'Sums up the paid orders of a day'`,
+		Args:    takes(1, 1, "the id of a call of run_script"),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if name == "" || description == "" {
 				return usage("give the recipe a --name and a --description")
@@ -151,6 +154,7 @@ func (c *command) deleteRecipe() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
 		Use: "delete NAME", Short: "Delete a recipe", Args: takes(1, 1, "the name of a recipe"),
+		Example: `  toolfit recipes delete paid-orders`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := request{method: http.MethodDelete, path: "/recipes/" + url.PathEscape(args[0])}
 			return askFor(c, cmd, flags, "deleting the recipe", r, func(_ *gateway, answer struct {

@@ -15,6 +15,8 @@ func (c *command) rules() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
 		Use: "rules", Short: "List the rules for results, and how often they applied", Args: takes(0, 0, "no arguments, or remove and an id"),
+		Example: `  toolfit rules
+  toolfit rules --json`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return askFor(c, cmd, flags, "asking the gateway", request{path: "/rules"}, func(g *gateway, list restapi.RuleList) error {
 				return c.printRules(list.Rules, !g.standalone)
@@ -41,10 +43,10 @@ func (c *command) printRules(rules []restapi.Rule, counted bool) error {
 		}
 		t.Row(r.ID, string(r.Source), string(r.Mode), string(r.Tool), cut, fetched, line(ruleText(r)))
 	}
-	if err := t.Print(c.env.Out); err != nil || counted || len(rules) == 0 {
+	if err := c.print(&t); err != nil || counted || len(rules) == 0 {
 		return err
 	}
-	_, err := fmt.Fprintln(c.env.Out, "only a running gateway has counts; for recorded calls see: toolfit savings --by rule")
+	err := c.say("only a running gateway has counts; for recorded calls see: toolfit savings --by rule\n")
 	return err
 }
 
@@ -72,6 +74,7 @@ func (c *command) removeRule() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
 		Use: "remove ID", Short: "Remove a stored rule", Args: takes(1, 1, "the id of a rule"),
+		Example: `  toolfit rules remove shop-list-orders`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := request{method: http.MethodDelete, path: "/rules/" + url.PathEscape(args[0])}
 			return askFor(c, cmd, flags, "removing the rule", r, func(_ *gateway, answer struct {
@@ -79,9 +82,9 @@ func (c *command) removeRule() *cobra.Command {
 				Warning string `json:"warning,omitempty"`
 			}) error {
 				if answer.Warning != "" {
-					fmt.Fprintln(c.env.Err, answer.Warning)
+					fmt.Fprintln(c.env.Err, c.translate(answer.Warning))
 				}
-				_, err := fmt.Fprintf(c.env.Out, "removed %s\n", answer.ID)
+				err := c.say("removed %s\n", answer.ID)
 				return err
 			})
 		},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"time"
@@ -51,16 +52,15 @@ func (c *command) printSavings(list restapi.SavingsList) error {
 		if list.Count != tokens.Estimated {
 			none = "no stored results to count; without --exact all recorded calls are estimated"
 		}
-		_, err := fmt.Fprintln(c.env.Out, none)
-		return err
+		return c.say("%s\n", c.word(none))
 	}
 	t := terminal.Table{Right: 6, Head: []string{"calls", "definition", "arguments", "full result", "sent", "saved", string(list.By)}}
-	list.Total.Key = "total"
+	list.Total.Key = c.word("total")
 	shadow := false
 	for _, s := range append(list.Savings, list.Total) {
-		key := s.Key
+		key := cmp.Or(s.Key, "–") // calls of unknown tools have none
 		if s.Shadow {
-			key += " (shadow)"
+			key += c.word(" (shadow)")
 			shadow = true
 		}
 		definition := "–"
@@ -70,18 +70,18 @@ func (c *command) printSavings(list restapi.SavingsList) error {
 		t.Row(fmt.Sprint(s.Calls), definition, fmt.Sprint(s.TokensIn), fmt.Sprint(s.TokensFull), fmt.Sprint(s.TokensSent),
 			fmt.Sprintf("%.0f %%", 100*s.Saved), key)
 	}
-	if err := t.Print(c.env.Out); err != nil {
+	if err := c.print(&t); err != nil {
 		return err
 	}
-	what := "estimated tokens of all recorded calls"
+	what := c.word("estimated tokens of all recorded calls")
 	if list.Count != tokens.Estimated {
-		what = "tokens (" + string(list.Count) + ") of the stored results, by the current rules"
+		what = c.lang.Sprintf("tokens (%s) of the stored results, by the current rules", list.Count)
 	}
 	if list.Left > 0 {
-		what += fmt.Sprintf("; %s not counted", count(int(list.Left), "older or longer result"))
+		what += c.lang.Sprintf("; %s not counted", c.count(int(list.Left), "older or longer result"))
 	}
 	if shadow {
-		what += "\nshadow: what the rule would have sent and saved; the other rows count these calls as they were sent"
+		what += c.word("\nshadow: what the rule would have sent and saved; the other rows count these calls as they were sent")
 	}
 	_, err := fmt.Fprintln(c.env.Out, what)
 	return err

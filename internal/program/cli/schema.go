@@ -19,8 +19,10 @@ import (
 // schemaCmd works on files of tools, without configuration and gateway.
 func (c *command) schemaCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "schema", Short: "Convert tools from a file to a provider's dialect, check them, map arguments back", Args: takes(0, 0,
-			"fit, check or back"),
+		Use: "schema", Short: "Convert tools from a file to a provider's dialect, check them, map arguments back",
+		Args: takes(0, 0, "fit, check or back"),
+		Example: `  toolfit schema fit --dialect openai-strict tools.json
+  toolfit tools --json | toolfit schema check --dialect gemini`,
 		Long: `Convert tools from a file to a provider's dialect, check them, map arguments back.
 
 The file is a JSON array, {"tools": […]}, or JSON Lines of {"name", "description",
@@ -42,7 +44,6 @@ func dialectNames() []string {
 
 func dialectFlag(cmd *cobra.Command, dialect *string) {
 	cmd.Flags().StringVar(dialect, "dialect", "", "dialect of the provider: "+strings.Join(dialectNames(), ", "))
-	cmd.RegisterFlagCompletionFunc("dialect", cobra.FixedCompletions(dialectNames(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 func checkDialect(name string) error {
@@ -90,7 +91,9 @@ func (c *command) schemaFit() *cobra.Command {
 	var dialect string
 	var request bool
 	cmd := &cobra.Command{
-		Use:   "fit --dialect D [FILE|-]",
+		Use: "fit --dialect D [FILE|-]",
+		Example: `  toolfit schema fit --dialect openai-strict tools.json
+  toolfit tools --json | toolfit schema fit --dialect gemini`,
 		Short: "Convert tools to a provider's dialect, and report the changes",
 		Long: `Convert tools to a provider's dialect, and report the changes.
 
@@ -171,7 +174,7 @@ func (c *command) printFit(tools []fileTool, fitted []schema.Fitted) error {
 	ready := []json.RawMessage{}
 	for _, f := range fitted {
 		if f.Error != nil {
-			fmt.Fprintf(c.env.Err, "%s is left out: %v\n", f.Name, f.Error)
+			c.tell("%s is left out: %v\n", f.Name, f.Error)
 			continue
 		}
 		c.printReport(f)
@@ -183,7 +186,9 @@ func (c *command) printFit(tools []fileTool, fitted []schema.Fitted) error {
 func (c *command) schemaCheck() *cobra.Command {
 	var dialect string
 	cmd := &cobra.Command{
-		Use:   "check --dialect D [FILE|-]",
+		Use: "check --dialect D [FILE|-]",
+		Example: `  toolfit schema check --dialect anthropic tools.json
+  toolfit tools --json | toolfit schema check --dialect gemini`,
 		Short: "Find out what a provider would reject in the tools as they are",
 		Long: `Find out what a provider would reject in the tools as they are. The exit code is 1 if there is
 anything. With --json it prints one line for each tool, in order: {name, dialect, ok,
@@ -240,12 +245,12 @@ func (c *command) printCheck(line checkLine) error {
 	case c.json:
 		return c.printLine(line)
 	case line.OK:
-		fmt.Fprintf(c.env.Out, "%s: ok\n", line.Name)
+		c.say("%s: ok\n", line.Name)
 	case line.Error != nil:
-		fmt.Fprintf(c.env.Out, "%s: %v\n", line.Name, line.Error)
+		c.say("%s: %v\n", line.Name, line.Error)
 	}
 	for _, v := range line.Violations {
-		fmt.Fprintf(c.env.Out, "%s: %s\n", line.Name, strings.TrimPrefix(v.Pointer+": "+v.Message, ": "))
+		fmt.Fprintf(c.env.Out, "%s: %s\n", line.Name, strings.TrimPrefix(v.Pointer+": "+c.translate(v.Message), ": "))
 	}
 	return nil
 }

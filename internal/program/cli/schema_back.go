@@ -123,7 +123,7 @@ func (c *command) printBack(b *backward, calls []value, name string) error {
 				return err
 			}
 		case line.Error != nil:
-			fmt.Fprintf(c.env.Err, "%s: %v\n", line.Name, line.Error)
+			c.tell("%s: %v\n", line.Name, line.Error)
 		default:
 			fmt.Fprintf(c.env.Out, "%s\n", rawjson.OneLine(line.Arguments))
 		}

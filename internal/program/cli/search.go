@@ -29,7 +29,7 @@ func (c *command) search() *cobra.Command {
 			q.Set("q", words)
 			q.Set("limit", strconv.Itoa(limit))
 			q.Set("detail", detail)
-			return askFor(c, cmd, flags, "asking the servers", request{path: "/search", query: q}, func(_ *gateway, found call.Found) error {
+			return askFor(c, cmd, flags, forServers, request{path: "/search", query: q}, func(_ *gateway, found call.Found) error {
 				out := terminal.Table{Wraps: true, None: found.Note}
 				for _, t := range found.Tools {
 					out.Row(fmt.Sprintf("%.2f", t.Score), cmp.Or(t.Text, t.Name))
@@ -38,9 +38,9 @@ func (c *command) search() *cobra.Command {
 					out.Row("skill", s.URI+" — "+s.Description)
 				}
 				if found.Note != "" && len(found.Tools) > 0 {
-					fmt.Fprintln(c.env.Out, found.Note)
+					fmt.Fprintln(c.env.Out, c.translate(found.Note))
 				}
-				return out.Print(c.env.Out)
+				return c.print(&out)
 			})
 		},
 	}

@@ -20,6 +20,8 @@ import (
 func (c *command) secret() *cobra.Command {
 	return &cobra.Command{
 		Use: "secret", Short: "Print the local secret, which gives admin access to a gateway without keys", Args: noArguments,
+		Example: `  toolfit secret
+  curl -H "Authorization: Bearer $(toolfit secret)" localhost:8420/api/v1/keys`,
 		Long: `Print the local secret. While a gateway has no keys, any program that you run can list and
 call its tools; changing servers, keys, rules and agents requires this secret:
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -51,13 +50,15 @@ func (c *command) serve() *cobra.Command {
 	var flags runFlags
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Serve all configured servers behind one endpoint", Args: noArguments,
+		Example: `  toolfit serve
+  toolfit serve --config work.yaml --listen 127.0.0.1:9000`,
 		SuggestFor: []string{"start", "run", "up"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.loadWith(flags)
 			if err != nil {
 				return err
 			}
-			return c.withListener(cmd.Context(), cfg, func(a *app.App, l net.Listener) error {
+			return c.withListener(cmd.Context(), cfg, slog.LevelInfo, func(a *app.App, l net.Listener) error {
 				defer c.watch(cmd.Context(), a, flags)()
 				socket := c.listenSocket(cfg)
 				if socket != nil {
@@ -68,6 +69,7 @@ func (c *command) serve() *cobra.Command {
 		},
 	}
 	flags.add(cmd)
+	cmd.Flags().BoolVar(&c.accessLog, "access-log", false, "log each request: path, status, duration, caller")
 	return cmd
 }
 
@@ -98,7 +100,9 @@ func (c *command) withApp(ctx context.Context, cfg *config.Config, level slog.Le
 }
 
 // withListener is withApp for a gateway that listens and accepts the local secret.
-func (c *command) withListener(ctx context.Context, cfg *config.Config, f func(*app.App, net.Listener) error) error {
+func (c *command) withListener(
+	ctx context.Context, cfg *config.Config, level slog.Level, f func(*app.App, net.Listener) error,
+) error {
 	secret, err := c.openSecret()
 	if err != nil {
 		return err
@@ -108,7 +112,7 @@ func (c *command) withListener(ctx context.Context, cfg *config.Config, f func(*
 		return err
 	}
 	defer l.Close()
-	return c.withSecretApp(ctx, cfg, slog.LevelInfo, secret, func(a *app.App) error { return f(a, l) })
+	return c.withSecretApp(ctx, cfg, level, secret, func(a *app.App) error { return f(a, l) })
 }
 
 // withSecretApp is withApp with a local secret; "" for none.
@@ -120,6 +124,7 @@ func (c *command) withSecretApp(
 	}
 	a, err := app.New(ctx, cfg, &app.Options{
 		Version: c.env.Version, Logger: c.logger(level), Env: c.env.Lookup, Program: c.env.Program, LocalSecret: secret,
+		AccessLog: c.accessLog,
 	})
 	if err != nil {
 		return err
@@ -148,10 +153,13 @@ func (c *command) serveOn(ctx context.Context, a *app.App, l, socket net.Listene
 		return err
 	}
 	url := "http://" + l.Addr().String() + a.Config().BasePath
+	if ready == nil && c.log == "json" {
+		ready = func(string) {} // the log says it
+	}
 	if ready == nil {
 		ready = func(url string) {
-			fmt.Fprintf(c.env.Err, "toolfit %s serves %s\n  agents   %s/mcp\n  people   %s\n", c.env.Version,
-				count(len(a.Config().Servers), "server"), url, page(a, url))
+			c.tell("toolfit %s serves %s\n  agents   %s/mcp\n  people   %s\n", c.env.Version,
+				c.count(len(a.Config().Servers), "server"), url, c.page(a, url))
 		}
 	}
 	ready(url)
@@ -159,9 +167,9 @@ func (c *command) serveOn(ctx context.Context, a *app.App, l, socket net.Listene
 }
 
 // page is the address of the console; without keys, a one-time sign-in link.
-func page(a *app.App, url string) string {
+func (c *command) page(a *app.App, url string) string {
 	if link := a.SignInLink(); link != "" {
-		return url + link + "  (works once; then use: toolfit secret)"
+		return url + link + c.word("  (works once; then use: toolfit secret)")
 	}
 	return url + "/"
 }

@@ -26,10 +26,14 @@ func (c *command) servers() *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{
 		Use: "servers", Short: "List the servers with state, tools and last check", Args: noArguments,
+		Example: `  toolfit servers
+  toolfit servers --check
+  toolfit servers --json`,
 		SuggestFor: []string{"status", "ps"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
-				defer c.waiting("asking the servers")()
+				done := c.waitingForServers(cmd.Context(), g)
+				defer done()
 				shown, err := g.tools(cmd.Context(), flags.query()) // waits for servers that have never listed their tools
 				if err != nil {
 					return err
@@ -39,9 +43,8 @@ func (c *command) servers() *cobra.Command {
 					return err
 				}
 				if check {
-					for i, s := range servers {
-						servers[i] = g.check(cmd.Context(), s)
-					}
+					done()
+					c.checkAll(cmd.Context(), g, servers)
 					shown, err = g.tools(cmd.Context(), flags.query())
 					if err != nil {
 						return err
@@ -50,7 +53,7 @@ func (c *command) servers() *cobra.Command {
 				n := byServer(shown)
 				why := ""
 				if !c.json && slices.ContainsFunc(servers, func(s restapi.Server) bool { return n[s.ID] != s.Tools }) {
-					why, err = g.notShown(cmd.Context(), flags.query(), servers)
+					why, err = c.notShown(cmd.Context(), g, flags.query(), servers)
 					if err != nil {
 						return err
 					}
@@ -94,7 +97,7 @@ func byServer(tools []restapi.Tool) map[tool.ServerID]int {
 }
 
 // notShown says why a list of tools has fewer than its servers: how many for which reason.
-func (g *gateway) notShown(ctx context.Context, q url.Values, servers []restapi.Server) (string, error) {
+func (c *command) notShown(ctx context.Context, g *gateway, q url.Values, servers []restapi.Server) (string, error) {
 	var answer struct {
 		NotShown []catalog.NotShown `json:"notShown"`
 	}
@@ -115,9 +118,21 @@ func (g *gateway) notShown(ctx context.Context, q url.Values, servers []restapi.
 	}
 	var parts []string
 	for _, reason := range slices.Sorted(maps.Keys(count)) {
-		parts = append(parts, fmt.Sprintf("%d %s", count[reason], reason))
+		parts = append(parts, fmt.Sprintf("%d %s", count[reason], c.word(reason)))
 	}
-	return "not shown: " + cmp.Or(strings.Join(parts, ", "), "see the profile"), nil
+	return c.lang.Sprintf("not shown: %s", cmp.Or(strings.Join(parts, ", "), c.word("see the profile"))), nil
+}
+
+// checkAll lists the tools of each server now.
+func (c *command) checkAll(ctx context.Context, g *gateway, servers []restapi.Server) {
+	p := c.progress()
+	defer p.End()
+	group := p.Group("checking server %d of %d: %s", len(servers))
+	for i, s := range servers {
+		done := group.Begin(string(s.ID))
+		servers[i] = g.check(ctx, s)
+		done()
+	}
 }
 
 func (g *gateway) check(ctx context.Context, s restapi.Server) restapi.Server {
@@ -141,25 +156,25 @@ func (c *command) printServers(servers []restapi.Server, shown map[tool.ServerID
 	for _, s := range servers {
 		tools := fmt.Sprint(s.Tools)
 		if n := shown[s.ID]; n != s.Tools {
-			tools = fmt.Sprintf("%d of %d", n, s.Tools)
+			tools = c.lang.Sprintf("%d of %d", n, s.Tools)
 		}
 		if len(s.Held) > 0 {
-			tools += fmt.Sprintf(" (%d held)", len(s.Held))
+			tools += c.lang.Sprintf(" (%d held)", len(s.Held))
 		}
-		t.Row(string(s.ID), string(s.Kind), string(s.State), tools, ago(s.CheckedAt), line(s.Reason))
+		t.Row(string(s.ID), c.word(string(s.Kind)), c.word(string(s.State)), tools, c.ago(s.CheckedAt), line(c.translate(s.Reason)))
 	}
-	if err := t.Print(c.env.Out); err != nil {
+	if err := c.print(&t); err != nil {
 		return err
 	}
 	if notShown != "" {
-		fmt.Fprintln(c.env.Out, "tools: how many of the server's tools the profile shows; "+notShown)
+		c.say("tools: how many of the server's tools the profile shows; %s\n", notShown)
 	}
 	for _, s := range servers {
 		if s.Sandbox != "" {
-			fmt.Fprintf(c.env.Out, "%s: sandbox: %s\n", s.ID, s.Sandbox)
+			c.say("%s: sandbox: %s\n", s.ID, c.translate(s.Sandbox))
 		}
 		for _, note := range s.Notes {
-			fmt.Fprintf(c.env.Out, "%s: %s\n", s.ID, line(note))
+			fmt.Fprintf(c.env.Out, "%s: %s\n", s.ID, line(c.translate(note)))
 		}
 	}
 	return nil
@@ -178,7 +193,7 @@ func (c *command) printHeld(ctx context.Context, g *gateway, servers []restapi.S
 		for _, h := range list.Held {
 			for _, f := range h.Findings {
 				if !h.Out && !f.Note {
-					fmt.Fprintf(out, "%s: %s is held: %s\n", s.ID, line(h.Name), line(f.String()))
+					io.WriteString(out, c.lang.Sprintf("%s: %s is held: %s\n", s.ID, line(h.Name), line(c.translate(f.String()))))
 				}
 			}
 		}
@@ -186,19 +201,19 @@ func (c *command) printHeld(ctx context.Context, g *gateway, servers []restapi.S
 	return nil
 }
 
-func ago(t *time.Time) string {
+func (c *command) ago(t *time.Time) string {
 	if t == nil {
-		return "never"
+		return c.word("never")
 	}
 	switch d := time.Since(*t); {
 	case d < 2*time.Second:
-		return "now"
+		return c.word("now")
 	case d < time.Minute:
-		return fmt.Sprintf("%ds ago", int(d.Seconds()))
+		return c.lang.Sprintf("%ds ago", int(d.Seconds()))
 	case d < time.Hour:
-		return fmt.Sprintf("%dm ago", int(d.Minutes()))
+		return c.lang.Sprintf("%dm ago", int(d.Minutes()))
 	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh ago", int(d.Hours()))
+		return c.lang.Sprintf("%dh ago", int(d.Hours()))
 	}
 	return t.Local().Format(time.DateOnly)
 }
@@ -207,6 +222,8 @@ func (c *command) approve() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
 		Use: "approve NAME [TOOL…]", Short: "Approve what is held of a server, or only the named tools, prompts, resources",
+		Example: `  toolfit servers approve files
+  toolfit servers approve files read_file write_file`,
 		Args: takes(1, -1, "the name of a server"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := request{method: http.MethodPost, path: "/servers/" + url.PathEscape(args[0]) + "/approve"}
@@ -216,7 +233,7 @@ func (c *command) approve() *cobra.Command {
 			return askFor(c, cmd, flags, "asking the gateway", r, func(_ *gateway, answer struct {
 				Approved int `json:"approved"`
 			}) error {
-				_, err := fmt.Fprintf(c.env.Out, "%d definitions of %s approved\n", answer.Approved, args[0])
+				err := c.say("%d definitions of %s approved\n", answer.Approved, args[0])
 				return err
 			})
 		},

@@ -33,7 +33,7 @@ func (c *command) skill() *cobra.Command {
 				return usage("--budget must be positive")
 			}
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
-				defer c.waiting("asking the servers")()
+				defer c.waitingForServers(cmd.Context(), g)()
 				q := flags.query()
 				tools, err := g.tools(cmd.Context(), q)
 				if err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -96,7 +95,7 @@ func (c *command) findGateway(ctx context.Context, key string, over runFlags) (*
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(c.env.Err, "using the gateway at %s (--standalone starts separate servers)\n", found.URL)
+	c.tell("using the gateway at %s (--standalone starts separate servers)\n", found.URL)
 	return &gateway{base: found.URL, key: key, http: rt, socket: key == ""}, nil
 }
 

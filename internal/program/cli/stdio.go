@@ -19,6 +19,9 @@ func (c *command) stdio() *cobra.Command {
 	var asEnv bool
 	cmd := &cobra.Command{
 		Use: "stdio", Short: "Serve one agent on standard input and output", Args: noArguments,
+		Example: `  toolfit stdio
+  toolfit stdio --profile work
+  toolfit stdio --url http://127.0.0.1:8420`,
 		Long: `Serve one agent on standard input and output: through the gateway that is running with this
 configuration, so that servers are shared, or with servers of its own. With --url it uses the
 gateway there, whatever the configuration.`,

@@ -22,6 +22,8 @@ func (c *command) suggest() *cobra.Command {
 	var do suggestFlags
 	cmd := &cobra.Command{
 		Use: "suggest [TOOL]", Short: "Suggest rules for results, based on recorded calls",
+		Example: `  toolfit suggest
+  toolfit suggest shop__list_orders --shadow`,
 		Long: "Suggest rules for results, based on recorded calls: keep fields that were used in later arguments or fetched again,\n" +
 			"drop the others. What a model told its user is not recorded, so check what would be left out.\n" +
 			"Only calls whose results are stored count: with resultStore: all, that is every call.",
@@ -56,49 +58,48 @@ func (c *command) suggest() *cobra.Command {
 }
 
 func (c *command) printSuggestions(list restapi.SuggestionList) error {
-	out := c.env.Out
 	if len(list.Suggestions) == 0 {
-		fmt.Fprintf(out, "nothing to suggest from %s\n", count(list.Conversations, "conversation"))
+		c.say("nothing to suggest from %s\n", c.count(list.Conversations, "conversation"))
 		if list.Conversations == 0 {
-			fmt.Fprintln(out, "set resultStore: all to learn from calls whose results were sent whole")
+			c.say("set resultStore: all to learn from calls whose results were sent whole\n")
 		}
 	}
 	for i, s := range list.Suggestions {
 		if i > 0 {
-			fmt.Fprintln(out)
+			fmt.Fprintln(c.env.Out)
 		}
-		fmt.Fprintf(out, "%s%s\n  keep: %s\n  %s\n", s.Tool, line(whenText(s.When)), line(s.Keep), line(s.Text))
-		if dropped := droppedText(s.Fields); dropped != "" {
-			fmt.Fprintf(out, "  leaves out: %s\n", line(dropped))
+		c.say("%s%s\n  keep: %s\n  %s\n", s.Tool, line(c.whenText(s.When)), line(s.Keep), line(c.translate(s.Text)))
+		if dropped := c.droppedText(s.Fields); dropped != "" {
+			c.say("  leaves out: %s\n", line(dropped))
 		}
-		fmt.Fprintf(out, "  %s\n", stageText(s))
+		c.say("  %s\n", c.stageText(s))
 	}
-	for i, text := range noneTexts(list.None) {
+	for i, text := range c.noneTexts(list.None) {
 		if i == 0 && len(list.Suggestions) > 0 {
-			fmt.Fprintln(out, "\nno suggestion for")
+			c.say("\nno suggestion for\n")
 		}
-		fmt.Fprintf(out, "  %s\n", line(text))
+		c.say("  %s\n", line(text))
 	}
 	if list.Blind > 0 {
-		fmt.Fprintf(out, "\nin %d of %s the arguments of some calls were not stored; with resultStore: all no use is missed\n",
-			list.Blind, count(list.Conversations, "conversation"))
+		c.say("\nin %d of %s the arguments of some calls were not stored; with resultStore: all no use is missed\n",
+			list.Blind, c.count(list.Conversations, "conversation"))
 	}
 	return nil
 }
 
 // noneTexts says why there are no suggestions, for as many tools as are read at a glance.
-func noneTexts(none []restapi.NotLearned) (texts []string) {
+func (c *command) noneTexts(none []restapi.NotLearned) (texts []string) {
 	const most = 20
 	for _, n := range none[:min(most, len(none))] {
-		texts = append(texts, fmt.Sprintf("%s%s: %s", n.Tool, whenText(n.When), n.Why))
+		texts = append(texts, fmt.Sprintf("%s%s: %s", n.Tool, c.whenText(n.When), c.translate(n.Why)))
 	}
 	if more := len(none) - len(texts); more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more", more))
+		texts = append(texts, c.lang.Sprintf("and %d more", more))
 	}
 	return texts
 }
 
-func whenText(when map[string]any) string {
+func (c *command) whenText(when map[string]any) string {
 	if len(when) == 0 {
 		return ""
 	}
@@ -107,44 +108,44 @@ func whenText(when map[string]any) string {
 		parts = append(parts, fmt.Sprintf("%s=%v", name, value))
 	}
 	slices.Sort(parts)
-	return " when " + strings.Join(parts, ", ")
+	return c.lang.Sprintf(" when %s", strings.Join(parts, ", "))
 }
 
-func droppedText(fields []restapi.SuggestedPath) string {
+func (c *command) droppedText(fields []restapi.SuggestedPath) string {
 	const most = 5
 	gone := slices.DeleteFunc(slices.Clone(fields), func(f restapi.SuggestedPath) bool { return f.Kept })
 	slices.SortStableFunc(gone, func(a, b restapi.SuggestedPath) int { return int(1e6*b.Share) - int(1e6*a.Share) })
 	var parts []string
 	for _, f := range gone[:min(most, len(gone))] {
-		parts = append(parts, fmt.Sprintf("%s (%.0f %%, %s)", f.Path, 100*f.Share, f.Why))
+		parts = append(parts, fmt.Sprintf("%s (%.0f %%, %s)", f.Path, 100*f.Share, c.translate(f.Why)))
 	}
 	if more := len(gone) - len(parts); more > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more", more))
+		parts = append(parts, c.lang.Sprintf("and %d more", more))
 	}
 	return strings.Join(parts, "; ")
 }
 
-func stageText(s restapi.Suggestion) string {
+func (c *command) stageText(s restapi.Suggestion) string {
 	switch {
 	case s.Stage == suggest.OfferOn:
-		return fmt.Sprintf("turn it on with: toolfit suggest %s --on", s.Tool)
+		return c.lang.Sprintf("turn it on with: toolfit suggest %s --on", s.Tool)
 	case s.Stage == suggest.Shadow && s.DropsText != "":
-		return fmt.Sprintf("it leaves out a text, %s, which may be what the tool is for; see what is fetched again in shadow mode: "+
+		return c.lang.Sprintf("it leaves out a text, %s, which may be what the tool is for; see what is fetched again in shadow mode: "+
 			"toolfit suggest %s --shadow", line(s.DropsText), s.Tool)
 	case s.Stage == suggest.Shadow:
-		return fmt.Sprintf("try it in shadow mode with: toolfit suggest %s --shadow", s.Tool)
+		return c.lang.Sprintf("try it in shadow mode with: toolfit suggest %s --shadow", s.Tool)
 	case s.Missed > 0:
-		return "not yet: it would have dropped values that were used"
+		return c.word("not yet: it would have dropped values that were used")
 	}
-	return fmt.Sprintf("not yet: %s recorded, %d needed", count(s.Conversations, "conversation"), suggest.LeastPropose)
+	return c.lang.Sprintf("not yet: %s recorded, %d needed", c.count(s.Conversations, "conversation"), suggest.LeastPropose)
 }
 
 // storeSuggestions stores the suggested rules for a tool, one for each kind of call. Those
 // without enough evidence are listed; it is an error if there are no others.
 func (c *command) storeSuggestions(cmd *cobra.Command, g *gateway, list restapi.SuggestionList, do suggestFlags) error {
 	if len(list.Suggestions) == 0 {
-		return fault.New(fault.NotFound, "nothing to suggest from %s", count(list.Conversations, "conversation")).
-			WithHint("%s", strings.Join(noneTexts(list.None), "; "))
+		return fault.New(fault.NotFound, "nothing to suggest from %s", c.count(list.Conversations, "conversation")).
+			WithHint("%s", strings.Join(c.noneTexts(list.None), "; "))
 	}
 	mode := project.Shadow
 	if do.on {
@@ -154,7 +155,7 @@ func (c *command) storeSuggestions(cmd *cobra.Command, g *gateway, list restapi.
 	var lines []string
 	for _, s := range list.Suggestions {
 		if !s.Stage.Carries(mode) {
-			lines = append(lines, fmt.Sprintf("%s%s is not stored: %s", s.Tool, whenText(s.When), stageText(s)))
+			lines = append(lines, c.lang.Sprintf("%s%s is not stored: %s", s.Tool, c.whenText(s.When), c.stageText(s)))
 			continue
 		}
 		body, err := s.RuleConfig(mode)
@@ -166,12 +167,12 @@ func (c *command) storeSuggestions(cmd *cobra.Command, g *gateway, list restapi.
 			return err
 		}
 		stored.Rules = append(stored.Rules, rule)
-		lines = append(lines, fmt.Sprintf("%s is %s: %s", rule.ID, rule.Mode, s.Text))
+		lines = append(lines, c.lang.Sprintf("%s is %s: %s", rule.ID, rule.Mode, c.translate(s.Text)))
 	}
 	if len(stored.Rules) == 0 {
 		s := list.Suggestions[0]
-		return fault.New(fault.Conflict, "not enough evidence for a rule for %s%s in mode %s", s.Tool, whenText(s.When), mode).
-			WithHint("%s", stageText(s))
+		return fault.New(fault.Conflict, "not enough evidence for a rule for %s%s in mode %s", s.Tool, c.whenText(s.When), mode).
+			WithHint("%s", c.stageText(s))
 	}
 	return c.printf(stored, "%s\n", strings.Join(lines, "\n"))
 }

@@ -173,7 +173,7 @@ func (c *command) order(flags *testFlags, args []string) (trial.Order, error) {
 	o.Suites = trial.FilterCases(suites, flags.tags, grep)
 	o.Sources = sources
 	if len(o.Suites) == 0 {
-		return o, usage("no matching case in %s", count(len(paths), "file"))
+		return o, usage("no matching case in %s", c.count(len(paths), "file"))
 	}
 	if len(args) == 1 {
 		o.Name = args[0]
@@ -212,13 +212,13 @@ func readTests(paths []string) (suites []*steps.Suite, sources map[string]string
 // showRun prints the totals, or with --json all results.
 func (c *command) showRun(k *trial.Run) error {
 	t := k.Totals
-	parts := []string{fmt.Sprintf("%d of %d passed", t.Passed, t.Tests)}
+	parts := []string{c.lang.Sprintf("%d of %d passed", t.Passed, t.Tests)}
 	for _, n := range []struct {
 		count int
 		what  string
 	}{{t.Failed, "failed"}, {t.Errors, "broken"}, {t.Skipped, "skipped"}, {t.Flaky, "flaky"}, {t.Healed, "healed"}} {
 		if n.count > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n.count, n.what))
+			parts = append(parts, fmt.Sprintf("%d %s", n.count, c.word(n.what)))
 		}
 	}
 	return c.printf(map[string]any{"id": k.ID, "outcome": k.Outcome, "totals": t, "results": withoutImages(k.Results)},

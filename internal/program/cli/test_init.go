@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/browsertest/steps"
 	"github.com/toolfit/toolfit/internal/program/cli/browser"
 )
 
@@ -20,6 +21,8 @@ var firstTest embed.FS
 func (c *command) testInit() *cobra.Command {
 	return &cobra.Command{
 		Use: "init [FOLDER]", Short: "Write a first test with its page, and say what is missing to run it",
+		Example: `  toolfit test init
+  toolfit test init tests`,
 		Args: takes(0, 1, "at most one folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := testFolder
@@ -59,6 +62,11 @@ func writeFirstTest(dir string) (written []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	schema := filepath.Join(dir, "steps.schema.json") // which first.yaml names
+	if !exists(schema) {
+		files[schema] = steps.Schema()
+		written = append(written, schema)
+	}
 	for _, path := range written {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return nil, fmt.Errorf("create a folder for the test: %w", err)
@@ -72,26 +80,26 @@ func writeFirstTest(dir string) (written []string, err error) {
 
 func (c *command) showFirstTest(dir string, written []string, p *browser.Parts) error {
 	for _, path := range written {
-		fmt.Fprintf(c.env.Out, "wrote    %s\n", path)
+		c.say("wrote    %s\n", path)
 	}
 	if p.Node != "" {
-		fmt.Fprintf(c.env.Out, "found    Node %s (%s)\n", p.Version, p.Node)
+		c.say("found    Node %s (%s)\n", p.Version, p.Node)
 	}
 	switch {
 	case p.Server != "":
-		fmt.Fprintf(c.env.Out, "found    the Playwright server (%s)\n", p.Server)
+		c.say("found    the Playwright server (%s)\n", p.Server)
 	case p.Node != "":
-		fmt.Fprintf(c.env.Out, "note     npx will download %[1]s; to install it here: npm install %[1]s\n", browser.Download())
+		c.say("note     npx will download %[1]s; to install it here: npm install %[1]s\n", browser.Download())
 	}
 	if p.Chromium != "" {
-		fmt.Fprintf(c.env.Out, "found    a browser (%s)\n", p.Chromium)
+		c.say("found    a browser (%s)\n", p.Chromium)
 	}
 	for _, one := range p.Lacks(false) {
-		fmt.Fprintf(c.env.Out, "missing  %s\n         → %s\n", one.What, one.Install)
+		c.say("missing  %s\n         → %s\n", c.translate(one.What), c.translate(one.Install))
 	}
-	run := "now run: toolfit test"
+	run := c.word("now run: toolfit test")
 	if p.Missing(false) != nil {
-		run = "install what is missing, then run: toolfit test"
+		run = c.word("install what is missing, then run: toolfit test")
 	}
 	if dir != testFolder {
 		run += " " + dir

@@ -69,9 +69,9 @@ func (p *progress) status() {
 	switch {
 	case !p.live:
 	case !p.ready:
-		fmt.Fprintf(p.c.env.Err, "starting the browser, %d s", seconds)
+		p.c.tell("starting the browser, %d s", seconds)
 	default:
-		fmt.Fprintf(p.c.env.Err, "%d of %d done, %d failed, %d s", p.ran, p.all, p.failed, seconds)
+		p.c.tell("%d of %d done, %d failed, %d s", p.ran, p.all, p.failed, seconds)
 	}
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/url"
 	"strings"
@@ -20,10 +19,12 @@ func (c *command) tools() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
 		Use: "tools [WORD…]", Short: "List the tools, or those with all the words in their name or description",
+		Example: `  toolfit tools
+  toolfit tools orders --profile work`,
 		SuggestFor: []string{"list", "ls"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.ask(cmd.Context(), flags, func(g *gateway) error {
-				defer c.waiting("asking the servers")()
+				defer c.waitingForServers(cmd.Context(), g)()
 				words := strings.Join(args, " ")
 				q := flags.query()
 				q.Set("q", words)
@@ -36,12 +37,12 @@ func (c *command) tools() *cobra.Command {
 				}
 				out := terminal.Table{None: "no tools; see: toolfit servers"}
 				if words != "" {
-					out.None = fmt.Sprintf("no tool has %q in its name or description; try: toolfit search %s", words, words)
+					out.None = c.lang.Sprintf("no tool has %q in its name or description; try: toolfit search %s", words, words)
 				}
 				for _, t := range tools {
 					out.Row(t.Name, firstSentence(t.Description))
 				}
-				if err := out.Print(c.env.Out); err != nil || words != "" {
+				if err := c.print(&out); err != nil || words != "" {
 					return err
 				}
 				return c.sayNotShown(cmd.Context(), g, flags.query(), tools)
@@ -79,15 +80,15 @@ func (c *command) sayNotShown(ctx context.Context, g *gateway, q url.Values, too
 	var fewer []string
 	for _, s := range servers {
 		if n := shown[s.ID]; n != s.Tools {
-			fewer = append(fewer, fmt.Sprintf("%d of the %d tools of %s", n, s.Tools, s.ID))
+			fewer = append(fewer, c.lang.Sprintf("%d of the %d tools of %s", n, s.Tools, s.ID))
 		}
 	}
 	if len(fewer) == 0 {
 		return nil
 	}
-	why, err := g.notShown(ctx, q, servers)
+	why, err := c.notShown(ctx, g, q, servers)
 	if err == nil {
-		fmt.Fprintf(c.env.Err, "shown: %s; %s\n", strings.Join(fewer, ", "), why)
+		c.tell("shown: %s; %s\n", strings.Join(fewer, ", "), why)
 		err = c.printHeld(ctx, g, servers, c.env.Err)
 	}
 	return err

@@ -19,7 +19,8 @@ func (c *command) setValue() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
 		Use: "set NAME -", Short: "Keep your own value for headers with ${user:NAME}; it is read from the input",
-		Args: takes(2, 2, "the name of a value, and - for the input"),
+		Example: `  toolfit connections set GITHUB_TOKEN - < token.txt`,
+		Args:    takes(2, 2, "the name of a value, and - for the input"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[1] != "-" {
 				return usage("write - and give the value on the input: a shell would remember it otherwise")
@@ -46,6 +47,7 @@ func (c *command) unsetValue() *cobra.Command {
 	var flags askFlags
 	cmd := &cobra.Command{
 		Use: "unset NAME", Short: "Forget your own value", Args: takes(1, 1, "the name of a value"),
+		Example: `  toolfit connections unset GITHUB_TOKEN`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := request{method: http.MethodDelete, path: "/values/" + url.PathEscape(args[0])}
 			return askFor(c, cmd, flags, "forgetting the value", r, func(_ *gateway, _ map[string]string) error {

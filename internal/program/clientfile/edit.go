@@ -2,7 +2,8 @@
 // VS Code, Zed, Codex and others. It imports the servers in such a file, and puts one server
 // into it or removes it while everything else keeps its bytes. Nothing is written before Write.
 //
-//	edit, err := clientfile.Put(path, "mcpServers", "toolfit", entries)
+//	edit, err := clientfile.Open(path)
+//	edit, err = edit.Put([]string{"mcpServers"}, "toolfit", entries)
 //	backup, err := edit.Write(time.Now())
 package clientfile
 
@@ -47,9 +48,9 @@ func (e Edit) Changed() bool { return !bytes.Equal(e.Old, e.New) }
 // Write replaces the file after saving the old text beside it, in the backup whose path it returns.
 func (e Edit) Write(now time.Time) (backup string, err error) {
 	if e.Old != nil {
-		backup, err = writeBackup(e.Path, e.Old, now)
-		if err != nil {
-			return "", fmt.Errorf("keep a backup of %s: %w", e.Path, err)
+		backup = regular.BackupPath(e.Path, now)
+		if err := regular.WriteBackup(e.Path, backup, e.Old); err != nil {
+			return "", err
 		}
 	}
 	err = regular.Replace(e.Path, e.Old, e.New, 0o777)
@@ -62,57 +63,40 @@ func (e Edit) Write(now time.Time) (backup string, err error) {
 	return backup, nil
 }
 
-// writeBackup writes the text beside the file, readable by nobody who cannot read the file.
-func writeBackup(path string, text []byte, now time.Time) (string, error) {
-	mode := fs.FileMode(0o600)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
+// Open reads a client's file, to change it. A missing file is one without text.
+func Open(path string) (Edit, error) {
+	old, err := config.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Edit{}, err
 	}
-	name := path + ".toolfit-backup-" + now.Format("20060102-150405")
-	for i := 2; ; i++ {
-		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-		if errors.Is(err, fs.ErrExist) && i < 100 {
-			name = fmt.Sprintf("%s.toolfit-backup-%s-%d", path, now.Format("20060102-150405"), i)
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		_, err = f.Write(text)
-		err = errors.Join(err, f.Sync(), f.Close())
-		if err != nil {
-			return "", errors.Join(err, os.Remove(name))
-		}
-		return name, nil
-	}
+	return Edit{Path: path, Old: old, New: old}, nil
 }
 
-// Put returns a client's file with the server under the key, where the client keeps its
-// servers. A missing file is created.
-func Put(path, key, id string, entries []Entry) (Edit, error) {
-	return editFile(path, func(f *file) (string, bool) {
-		if isTOML(path) {
-			return f.putTOML(key, id, entries)
+// Put returns the file with the server under the keys, where the client keeps its servers.
+func (e Edit) Put(keys []string, id string, entries []Entry) (Edit, error) {
+	return e.change(func(f *file) (string, bool) {
+		if isTOML(e.Path) {
+			return f.putTOML(keys[0], id, entries)
 		}
-		return f.putJSON(key, id, entries)
-	}, key, id)
+		return f.putJSON(keys, id, entries)
+	}, keys, id)
 }
 
-// Remove returns a client's file without the server. A file that does not have it is not changed.
-func Remove(path, key, id string) (Edit, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return Edit{Path: path}, nil
+// Remove returns the file without the server. A file that does not have it is not changed.
+func (e Edit) Remove(keys []string, id string) (Edit, error) {
+	if e.New == nil {
+		return e, nil
 	}
-	return editFile(path, func(f *file) (string, bool) {
-		servers := f.Root.Find(key)
+	return e.change(func(f *file) (string, bool) {
+		servers := f.Root.Find(keys...)
 		switch {
 		case servers.Find(id) == nil:
 			return f.Text, true
-		case isTOML(path):
-			return f.cutTOML(key, id)
+		case isTOML(e.Path):
+			return f.cutTOML(keys[0], id)
 		}
 		return f.Source.Remove(servers, id)
-	}, key, id)
+	}, keys, id)
 }
 
 // file is a client's file with its own keys.
@@ -121,25 +105,36 @@ type file struct {
 	tables []tomlTable // of a TOML file
 }
 
-// editFile reads the file, edits it, and checks that only the one server is different.
-func editFile(path string, edit func(*file) (string, bool), key, id string) (Edit, error) {
-	old, err := config.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Edit{}, err
-	}
-	before, found := parse(path, old)
+// change edits the text, and checks that only the one server is different.
+func (e Edit) change(edit func(*file) (string, bool), keys []string, id string) (Edit, error) {
+	before, found := parse(e.Path, e.New)
 	if len(found) > 0 {
-		return Edit{}, found.Err(path)
+		return e, found.Err(e.Path)
 	}
 	text, ok := edit(before)
 	if !ok {
-		return Edit{}, doctree.CannotEdit(path, "change", id)
+		return e, doctree.CannotEdit(e.Path, "change", id)
 	}
-	after, found := parse(path, []byte(text))
-	if len(found) > 0 || !doctree.EqualExcept(before.Root, after.Root, []string{key, id}) {
-		return Edit{}, doctree.CannotEdit(path, "change", id)
+	after, found := parse(e.Path, []byte(text))
+	if len(found) > 0 || !doctree.EqualExcept(e.ordered(before.Root), e.ordered(after.Root), append(slices.Clone(keys), id)) {
+		return e, doctree.CannotEdit(e.Path, "change", id)
 	}
-	return Edit{Path: path, Old: old, New: before.Bytes(text)}, nil
+	return Edit{Path: e.Path, Old: e.Old, New: before.Bytes(text)}, nil
+}
+
+// ordered returns a tree of TOML with its keys in order: a table that goes may have been the
+// first part of a larger one.
+func (e Edit) ordered(n *doctree.Node) *doctree.Node {
+	if !isTOML(e.Path) {
+		return n
+	}
+	out := *n
+	out.Entries = slices.Clone(n.Entries)
+	for i := range out.Entries {
+		out.Entries[i].Value = e.ordered(out.Entries[i].Value)
+	}
+	slices.SortFunc(out.Entries, func(a, b doctree.Entry) int { return strings.Compare(a.Key, b.Key) })
+	return &out
 }
 
 // parse reads a client's file: TOML by its name, else JSON, for no client writes YAML.
@@ -157,15 +152,15 @@ func parse(path string, data []byte) (f *file, found doctree.Problems) {
 }
 
 // putJSON returns the text with the entry in it.
-func (f *file) putJSON(key, id string, entries []Entry) (string, bool) {
-	servers := f.Root.Find(key)
+func (f *file) putJSON(keys []string, id string, entries []Entry) (string, bool) {
+	servers := f.Root.Find(keys...)
 	value := entryNode(entries)
 	if servers != nil && servers.Kind == doctree.Nothing {
 		return "", false // null, whatever that means to the client
 	}
 	was := servers.Find(id)
 	if was == nil {
-		return f.Insert([]string{key}, id, value)
+		return f.Insert(keys, id, value)
 	}
 	value.Entries = append(value.Entries, ownKeys(was)...)
 	if doctree.Equal(was, value) {

@@ -39,7 +39,7 @@ func TestPutEntryLeavesAllElseAsItIs(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			path := writeFile(t, tt.path, tt.before)
-			edit, err := Put(path, tt.key, "toolfit", byURL)
+			edit, err := putIn(path, tt.key, "toolfit", byURL)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +49,7 @@ func TestPutEntryLeavesAllElseAsItIs(t *testing.T) {
 			if _, err := edit.Write(time.Now()); err != nil {
 				t.Fatal(err)
 			}
-			again, err := Put(path, tt.key, "toolfit", byURL)
+			again, err := putIn(path, tt.key, "toolfit", byURL)
 			if err != nil || again.Changed() {
 				t.Errorf("a second time changes it to\n%s, %v", again.New, err)
 			}
@@ -105,7 +105,7 @@ func TestPutEntryInTOML(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			path := writeFile(t, "config.toml", tt.before)
-			edit, err := Put(path, codexServers, "toolfit", byCommand)
+			edit, err := putIn(path, codexServers, "toolfit", byCommand)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +115,7 @@ func TestPutEntryInTOML(t *testing.T) {
 			if _, err := edit.Write(time.Now()); err != nil {
 				t.Fatal(err)
 			}
-			if again, err := Put(path, codexServers, "toolfit", byCommand); err != nil || again.Changed() {
+			if again, err := putIn(path, codexServers, "toolfit", byCommand); err != nil || again.Changed() {
 				t.Errorf("a second time changes it to\n%s, %v", again.New, err)
 			}
 		})
@@ -138,8 +138,8 @@ func TestCutEntryTakesOutWhatPutEntryPutIn(t *testing.T) {
 				key = codexServers
 			}
 			for _, step := range []func() (Edit, error){
-				func() (Edit, error) { return Put(path, key, "toolfit", byURL) },
-				func() (Edit, error) { return Remove(path, key, "toolfit") },
+				func() (Edit, error) { return putIn(path, key, "toolfit", byURL) },
+				func() (Edit, error) { return removeFrom(path, key, "toolfit") },
 			} {
 				edit, err := step()
 				if err != nil || !edit.Changed() {
@@ -152,12 +152,12 @@ func TestCutEntryTakesOutWhatPutEntryPutIn(t *testing.T) {
 			if got, _ := os.ReadFile(path); string(got) != before {
 				t.Errorf("got\n%s\nwant\n%s", got, before)
 			}
-			if edit, err := Remove(path, key, "toolfit"); err != nil || edit.Changed() {
+			if edit, err := removeFrom(path, key, "toolfit"); err != nil || edit.Changed() {
 				t.Errorf("a second time: changed %v, %v", edit.Changed(), err)
 			}
 		})
 	}
-	if edit, err := Remove(filepath.Join(t.TempDir(), "none.json"), "mcpServers", "toolfit"); err != nil || edit.Changed() {
+	if edit, err := removeFrom(filepath.Join(t.TempDir(), "none.json"), "mcpServers", "toolfit"); err != nil || edit.Changed() {
 		t.Errorf("a missing file: changed %v, %v", edit.Changed(), err)
 	}
 }
@@ -183,7 +183,7 @@ func TestClientFilesThatCannotBeEditedSafelyAreRefused(t *testing.T) {
 			if isTOML(path) {
 				key = codexServers
 			}
-			if edit, err := Put(path, key, "toolfit", byURL); !fault.Is(err, fault.BadConfig) {
+			if edit, err := putIn(path, key, "toolfit", byURL); !fault.Is(err, fault.BadConfig) {
 				t.Errorf("got %q, %v", edit.New, err)
 			}
 		})
@@ -196,7 +196,7 @@ func TestTheBackupIsTheOldFile(t *testing.T) {
 	want := path + ".toolfit-backup-20260102-030405"
 	for i, suffix := range []string{"", "-2"} {
 		before, _ := os.ReadFile(path)
-		edit, err := Put(path, "mcpServers", []string{"a", "b"}[i], byURL)
+		edit, err := putIn(path, "mcpServers", []string{"a", "b"}[i], byURL)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -212,11 +212,11 @@ func TestTheBackupIsTheOldFile(t *testing.T) {
 }
 
 func TestReadClientReadsCodex(t *testing.T) {
-	servers, notes, err := Read(writeFile(t, "config.toml", codexFile))
-	if err != nil || len(servers) != 2 {
-		t.Fatalf("got %+v, %q, %v", servers, notes, err)
+	in, err := Read(writeFile(t, "config.toml", codexFile))
+	if err != nil || len(in.Servers) != 2 {
+		t.Fatalf("got %+v, %q, %v", in.Servers, in.Notes, err)
 	}
-	files, cloud := servers[0], servers[1]
+	files, cloud := in.Servers[0], in.Servers[1]
 	if files.ID != "files" || files.Command != "npx" || len(files.Args) != 2 || files.Env["A B"] != "1" || files.Start != 20*time.Second ||
 		files.Timeout != 10*time.Second {
 		t.Errorf("files: %+v", files)
@@ -278,4 +278,28 @@ func FuzzTOML(f *testing.F) {
 			t.Fatalf("%q became %q", src.Text, back)
 		}
 	})
+}
+
+func TestTheFirstTableOfAnOtherwiseScatteredSectionCanGo(t *testing.T) {
+	edit := Edit{Path: "config.toml", New: []byte("[mcp_servers.a]\nurl = \"x\"\n\n[b]\nc = 1\n\n[mcp_servers.d]\nurl = \"y\"\n")}
+	after, err := edit.Remove([]string{codexServers}, "a")
+	if want := "\n[b]\nc = 1\n\n[mcp_servers.d]\nurl = \"y\"\n"; err != nil || string(after.New) != want {
+		t.Errorf("got %q, %v, want %q", after.New, err, want)
+	}
+}
+
+func putIn(path, key, id string, entries []Entry) (Edit, error) {
+	edit, err := Open(path)
+	if err != nil {
+		return edit, err
+	}
+	return edit.Put([]string{key}, id, entries)
+}
+
+func removeFrom(path, key, id string) (Edit, error) {
+	edit, err := Open(path)
+	if err != nil {
+		return edit, err
+	}
+	return edit.Remove([]string{key}, id)
 }

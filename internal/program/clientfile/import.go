@@ -16,14 +16,21 @@ import (
 // ErrNoServers says that a readable file is not a file of MCP servers.
 var ErrNoServers = errors.New("has no mcpServers")
 
-// Read reads the servers out of an MCP client's file, for import: values as they are, with ${}
-// not filled in. The notes say what was left out, ignored or renamed. VS Code's ${env:VAR} and
+// Contents are the servers of a client's file.
+type Contents struct {
+	Keys    []string        // under which the file has them
+	Servers []config.Server // values as they are, with ${} not filled in
+	Names   []string        // of the servers in the file, where some names are not valid ones
+	Notes   []string        // what was left out, ignored or renamed
+}
+
+// Read reads the servers out of an MCP client's file, for import. VS Code's ${env:VAR} and
 // ${input:name} become ${VAR} and ${NAME}, and names are made valid. The servers are found
 // where clients keep them, or under the keys, if any are given.
-func Read(path string, keys ...string) ([]config.Server, []string, error) {
+func Read(path string, keys ...string) (Contents, error) {
 	data, err := config.ReadFile(path)
 	if err != nil {
-		return nil, nil, err
+		return Contents{}, err
 	}
 	parse := doctree.ParseYAML
 	switch {
@@ -34,35 +41,40 @@ func Read(path string, keys ...string) ([]config.Server, []string, error) {
 	}
 	src, found := parse(data)
 	if len(found) > 0 {
-		return nil, nil, found.Err(path)
+		return Contents{}, found.Err(path)
 	}
 	src.JSON = true // whatever the format, the keys are a client's
 	at, servers := config.Servers(src)
-	if len(keys) > 0 {
+	in := &importer{path: path, taken: make(map[string]bool)}
+	switch {
+	case len(keys) > 0:
 		at = doctree.Place{Line: 1, Field: strings.Join(keys, ".")}
 		servers = src.Root.Find(keys...)
+		in.Keys = keys
+	case isTOML(path):
+		in.Keys = []string{codexServers}
+	default:
+		in.Keys = config.ServersPath(src)
 	}
 	if servers == nil || servers.Kind != doctree.Mapping {
-		return nil, nil, fault.New(fault.BadConfig, "%s %w", path, ErrNoServers).
+		return Contents{}, fault.New(fault.BadConfig, "%s %w", path, ErrNoServers).
 			WithHint("name the file in which the client keeps its MCP servers")
 	}
-	in := &importer{path: path, taken: make(map[string]bool)}
 	for _, e := range servers.Entries {
 		in.add(at, e)
 	}
-	return in.servers, in.notes, nil
+	return in.Contents, nil
 }
 
 // importer collects the servers of a client's file.
 type importer struct {
-	path    string
-	servers []config.Server
-	notes   []string
-	taken   map[string]bool
+	Contents
+	path  string
+	taken map[string]bool
 }
 
 func (in *importer) note(format string, args ...any) {
-	in.notes = append(in.notes, fmt.Sprintf(format, args...))
+	in.Notes = append(in.Notes, fmt.Sprintf(format, args...))
 }
 
 func (in *importer) add(at doctree.Place, e doctree.Entry) {
@@ -86,7 +98,8 @@ func (in *importer) add(at doctree.Place, e doctree.Entry) {
 	if hint := s.WindowsHint(); hint != "" {
 		in.note("%s: %s", s.ID, hint)
 	}
-	in.servers = append(in.servers, s)
+	in.Servers = append(in.Servers, s)
+	in.Names = append(in.Names, e.Key)
 }
 
 // translate rewrites VS Code's variables wherever a server may hold them.

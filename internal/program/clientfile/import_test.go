@@ -45,12 +45,12 @@ func TestRead(t *testing.T) {
   "My/Files": {"url": "${env:BASE}/mcp", "headers": {"Authorization": "Bearer ${input:git-token}"}},
   "a__b_": {"command": "x"}, "云": {"command": "x"}, "bad": {"args": []}
 }}`)
-	servers, notes, err := Read(path)
+	in, err := Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ids []tool.ServerID
-	for _, s := range servers {
+	for _, s := range in.Servers {
 		ids = append(ids, s.ID)
 		if err := tool.CheckServerID(s.ID); err != nil {
 			t.Error(err)
@@ -59,9 +59,9 @@ func TestRead(t *testing.T) {
 	if !slices.Equal(ids, []tool.ServerID{"My-Files", "My-Files-2", "a-b", "云"}) {
 		t.Errorf("names %q", ids)
 	}
-	if !slices.Equal(servers[0].Args, []string{"${workspaceFolder}", "${A}-${B:-c}"}) || servers[1].URL != "${BASE}/mcp" ||
-		servers[1].Headers["Authorization"] != "Bearer ${GIT_TOKEN}" {
-		t.Errorf("got %+v", servers)
+	if !slices.Equal(in.Servers[0].Args, []string{"${workspaceFolder}", "${A}-${B:-c}"}) || in.Servers[1].URL != "${BASE}/mcp" ||
+		in.Servers[1].Headers["Authorization"] != "Bearer ${GIT_TOKEN}" {
+		t.Errorf("got %+v", in.Servers)
 	}
 	want := []string{
 		"My Files: ignored gallery",
@@ -72,11 +72,11 @@ func TestRead(t *testing.T) {
 		"a__b_ is named a-b here",
 		"bad is left out: " + path + ":4: servers.bad: needs one of command, url or builtin",
 	}
-	if !slices.Equal(notes, want) {
-		t.Errorf("notes\n%q\nwant\n%q", notes, want)
+	if !slices.Equal(in.Notes, want) {
+		t.Errorf("notes\n%q\nwant\n%q", in.Notes, want)
 	}
 	target := writeFile(t, "toolfit.yaml", "")
-	for _, s := range servers {
+	for _, s := range in.Servers {
 		if err := config.AddServer(target, s); err != nil {
 			t.Error(err)
 		}
@@ -84,18 +84,18 @@ func TestRead(t *testing.T) {
 }
 
 func TestReadRefusesOtherFiles(t *testing.T) {
-	if _, _, err := Read(writeFile(t, "x.json", `{"a": 1}`)); !fault.Is(err, fault.BadConfig) {
+	if _, err := Read(writeFile(t, "x.json", `{"a": 1}`)); !fault.Is(err, fault.BadConfig) {
 		t.Errorf("no servers: %v", err)
 	}
-	if _, _, err := Read(writeFile(t, "x.json", "")); !fault.Is(err, fault.NotFound) {
+	if _, err := Read(writeFile(t, "x.json", "")); !fault.Is(err, fault.NotFound) {
 		t.Errorf("no file: %v", err)
 	}
 }
 
 func TestReadReadsYAMLToo(t *testing.T) {
-	servers, notes, err := Read(writeFile(t, "toolfit.yaml", "mcpServers: {a: {command: x, idle: 5m}}\n"))
-	if err != nil || len(notes) != 0 || len(servers) != 1 || servers[0].Command != "x" {
-		t.Errorf("got %+v, %q, %v", servers, notes, err)
+	in, err := Read(writeFile(t, "toolfit.yaml", "mcpServers: {a: {command: x, idle: 5m}}\n"))
+	if err != nil || len(in.Notes) != 0 || len(in.Servers) != 1 || in.Servers[0].Command != "x" {
+		t.Errorf("got %+v, %q, %v", in.Servers, in.Notes, err)
 	}
 }
 
@@ -104,15 +104,15 @@ func TestVariablesThatCodexPassesOnAreInherited(t *testing.T) {
 	if err := os.WriteFile(path, []byte("[mcp_servers.s]\ncommand = \"x\"\nenv_vars = [\"GITHUB_TOKEN\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	servers, notes, err := Read(path)
-	if err != nil || len(servers) != 1 || !slices.Equal(servers[0].Inherit, []string{"GITHUB_TOKEN"}) {
-		t.Errorf("got %+v, %v, %v", servers, notes, err)
+	in, err := Read(path)
+	if err != nil || len(in.Servers) != 1 || !slices.Equal(in.Servers[0].Inherit, []string{"GITHUB_TOKEN"}) {
+		t.Errorf("got %+v, %v, %v", in.Servers, in.Notes, err)
 	}
 }
 
 func TestBackslashesInTOMLThatAreNoEscapesNameTheFix(t *testing.T) {
 	path := writeFile(t, "config.toml", "[mcp_servers.a]\ncommand = \"C:\\srv\\x.exe\"\n")
-	if _, _, err := Read(path); err == nil || !strings.Contains(err.Error(), `write \\ for a backslash`) {
+	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), `write \\ for a backslash`) {
 		t.Errorf("got %v", err)
 	}
 }

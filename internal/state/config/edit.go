@@ -14,7 +14,7 @@ import (
 )
 
 // header opens a file that AddServer makes.
-const header = `# Configuration of toolfit. Each server below is reached through one gateway.
+const header = namesSchema + `# Configuration of toolfit. Each server below is reached through one gateway.
 # ${VAR} is filled in from the environment, ${file:PATH} from a file.
 `
 
@@ -23,47 +23,63 @@ const header = `# Configuration of toolfit. Each server below is reached through
 // its text is readable by its owner only. A name that exists is a fault.Conflict; a server that
 // would not load is not written.
 func AddServer(path string, s Server) error {
-	if err := tool.CheckServerID(s.ID); err != nil {
-		return err
-	}
 	old, err := ReadFile(path)
-	missing := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !missing {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	text := old
-	if missing && !IsClientFile(path) {
+	text, err := WithServer(path, old, s)
+	if err != nil {
+		return err
+	}
+	if err := regular.Replace(path, old, text, s.Mask()); err != nil {
+		return err
+	}
+	WriteSchema(path, text)
+	return nil
+}
+
+// Mask is what may remain of a file's mode when the server is written into it.
+func (s *Server) Mask() fs.FileMode {
+	if s.hasSecret() {
+		return 0o600
+	}
+	return 0o777
+}
+
+// WithServer returns what AddServer writes, for a file at path that has the text; nil for a
+// missing one.
+func WithServer(path string, text []byte, s Server) ([]byte, error) {
+	if err := tool.CheckServerID(s.ID); err != nil {
+		return nil, err
+	}
+	if text == nil && !IsClientFile(path) {
 		text = []byte(header)
 	}
 	src, found := readSource(path, text)
 	if len(found) > 0 {
-		return found.Err(path)
+		return nil, found.Err(path)
 	}
 	id := string(s.ID)
 	value := encode(s)
-	section := serversPath(src)
+	section := ServersPath(src)
 	if s.API != nil {
 		section = apisPath
 	}
 	if _, there := sectionOf(src, id); there != nil {
-		return fault.New(fault.Conflict, "%s has a server %q already", path, id).WithHint("remove it first, or choose another name")
+		return nil, fault.New(fault.Conflict, "%s has a server %q already", path, id).WithHint("remove it first, or choose another name")
 	}
 	edited, ok := src.Insert(section, id, value)
 	if !ok {
-		return doctree.CannotEdit(path, "add", id)
+		return nil, doctree.CannotEdit(path, "add", id)
 	}
 	after, err := checkEdit(path, src, edited, append(slices.Clone(section), id))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, servers := sectionOf(after, id); servers == nil || !doctree.Equal(servers.Find(id), value) {
-		return doctree.CannotEdit(path, "add", id)
+		return nil, doctree.CannotEdit(path, "add", id)
 	}
-	mask := fs.FileMode(0o777)
-	if s.hasSecret() {
-		mask = 0o600
-	}
-	return regular.Replace(path, old, src.Bytes(edited), mask)
+	return src.Bytes(edited), nil
 }
 
 // RemoveServer takes a server out of the file at path and leaves all else, including the
@@ -99,7 +115,7 @@ func RemoveServer(path string, server tool.ServerID) error {
 
 func unknownServer(path, id string, src *doctree.Source) error {
 	var names []string
-	for _, section := range [][]string{serversPath(src), apisPath} {
+	for _, section := range [][]string{ServersPath(src), apisPath} {
 		if servers := src.Root.Find(section...); servers != nil {
 			for _, e := range servers.Entries {
 				names = append(names, e.Key)
@@ -137,14 +153,10 @@ func rawProblems(src *doctree.Source) doctree.Problems {
 	return d.problems
 }
 
-// SameServer reports whether the file at path already has the server with the same settings. A
-// ${} in the file stands for whatever the server has there: its secret may have been moved out.
-func SameServer(path string, s Server) bool {
-	data, err := ReadFile(path)
-	if err != nil {
-		return false
-	}
-	src, found := readSource(path, data)
+// SameServer reports whether the text of the file at path has the server with the same settings.
+// A ${} in it stands for whatever the server has there: its secret may have been moved out.
+func SameServer(path string, text []byte, s Server) bool {
+	src, found := readSource(path, text)
 	if len(found) > 0 {
 		return false
 	}
@@ -155,7 +167,19 @@ func SameServer(path string, s Server) bool {
 	}
 	d := &decoder{raw: true, client: src.JSON}
 	was := d.server(at, entry{Key: string(s.ID), Value: n})
-	return len(d.problems) == 0 && matches(encode(was), encode(s))
+	return len(d.problems) == 0 && matches(encode(was.untyped()), encode(s.untyped()))
+}
+
+// SameSettings reports whether two servers have the same settings, whatever they are called.
+func SameSettings(a, b Server) bool { return doctree.Equal(encode(a.untyped()), encode(b.untyped())) }
+
+// untyped is the server without a type that says no more than its command or URL: some clients
+// write it, others do not.
+func (s Server) untyped() Server {
+	if s.Type != "sse" {
+		s.Type = ""
+	}
+	return s
 }
 
 var reference = regexp.MustCompile(`\$\{[^}]*\}`)

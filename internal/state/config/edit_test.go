@@ -288,7 +288,7 @@ func TestAddServerWritesLimitsThatAreNotTheUsualOnes(t *testing.T) {
 		if err := AddServer(path, s); err != nil {
 			t.Fatal(err)
 		}
-		if !SameServer(path, s) {
+		if !sameInFile(t, path, s) {
 			t.Errorf("%s does not come back as it was", s.ID)
 		}
 	}
@@ -330,4 +330,13 @@ func TestInheritIsReadWrittenAndChecked(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
+}
+
+func sameInFile(t *testing.T, path string, s Server) bool {
+	t.Helper()
+	text, err := ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return SameServer(path, text, s)
 }

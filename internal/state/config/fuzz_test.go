@@ -61,8 +61,8 @@ func FuzzEdit(f *testing.F) {
 			return
 		}
 		value := encode(Server{Command: "npx", Args: []string{arg}})
-		at := append(slices.Clone(serversPath(src)), id)
-		edited, ok := src.Insert(serversPath(src), id, value)
+		at := append(slices.Clone(ServersPath(src)), id)
+		edited, ok := src.Insert(ServersPath(src), id, value)
 		if !ok {
 			return
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/toolfit/toolfit/internal/base/doctree"
 )
 
 // InlineSecret is a secret that is written in a server's settings.
@@ -151,4 +153,32 @@ func looksSecret(name, value string) bool {
 	run := longRun.FindString(value)
 	key := strings.ContainsAny(run, "0123456789") && strings.ContainsFunc(run, unicode.IsLetter) && !strings.Contains(value, "sha256:")
 	return key || knownKey.MatchString(value) || IsSecretName(name)
+}
+
+// SecretTexts returns the texts of a tree that look like secrets, by the keys that they have.
+func SecretTexts(n *node) (all []string) {
+	for _, e := range n.Entries {
+		if e.Value.Kind != doctree.Text {
+			all = append(all, SecretTexts(e.Value)...)
+			continue
+		}
+		for _, part := range secretParts(e.Key, e.Value.Text) {
+			all = append(all, e.Value.Text[part.from:part.to])
+		}
+	}
+	for i, item := range n.Items {
+		if item.Kind != doctree.Text {
+			all = append(all, SecretTexts(item)...)
+			continue
+		}
+		var before []string
+		if i > 0 {
+			before = []string{n.Items[i-1].Text}
+		}
+		_, name, value := splitArg(before, item.Text)
+		for _, part := range secretParts(name, value) {
+			all = append(all, value[part.from:part.to])
+		}
+	}
+	return all
 }

@@ -27,8 +27,8 @@ func readSource(path string, data []byte) (*doctree.Source, doctree.Problems) {
 	return doctree.ParseYAML(data)
 }
 
-// serversPath is where this file keeps its servers; the usual place where it has none.
-func serversPath(src *doctree.Source) []string {
+// ServersPath is where this file keeps its servers; the usual place where it has none.
+func ServersPath(src *doctree.Source) []string {
 	if src.JSON {
 		for _, path := range clientPaths {
 			if n := src.Root.Find(path...); n != nil && n.Kind == doctree.Mapping {
@@ -41,7 +41,7 @@ func serversPath(src *doctree.Source) []string {
 
 // sectionOf finds the section of the file that has the server; nil when none has.
 func sectionOf(src *doctree.Source, id string) (section []string, servers *node) {
-	for _, section := range [][]string{serversPath(src), apisPath} {
+	for _, section := range [][]string{ServersPath(src), apisPath} {
 		if servers := src.Root.Find(section...); servers.Find(id) != nil {
 			return section, servers
 		}
@@ -53,7 +53,7 @@ func sectionOf(src *doctree.Source, id string) (section []string, servers *node)
 func Servers(src *doctree.Source) (place, *node) {
 	at := place{Line: 1}
 	n := src.Root
-	for _, key := range serversPath(src) {
+	for _, key := range ServersPath(src) {
 		n = n.Find(key)
 		if n == nil {
 			return at, nil

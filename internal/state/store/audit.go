@@ -91,19 +91,27 @@ type changes struct {
 	*sql.Tx
 	store *Store
 	head  auditHead
+	noted []AuditRecord
 }
 
 // change runs f in a transaction that holds the head of the log from the beginning: what f reads before it changes
 // something is what was there, and those who change something at once do not wait for each other in a circle.
 func (s *Store) change(ctx context.Context, f func(ctx context.Context, tx *changes) error) error {
-	return s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		c := &changes{Tx: tx, store: s}
+	var c *changes
+	err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		c = &changes{Tx: tx, store: s}
 		const hold = "UPDATE audit_head SET last = last RETURNING " + headColumns
 		if err := tx.QueryRowContext(ctx, hold).Scan(c.head.columns()...); err != nil {
 			return fmt.Errorf("hold the audit log: %w", err)
 		}
 		return f(ctx, c)
 	})
+	if err == nil {
+		for _, r := range c.noted {
+			s.opts.Logger.Info("changed", "action", r.Action, "subject", r.Subject, "by", r.Actor.String())
+		}
+	}
+	return err
 }
 
 // note writes a change to the log, together with the change itself. Before and after are encoded as JSON; nil is
@@ -143,6 +151,7 @@ func (c *changes) add(ctx context.Context, action, subject string, before, after
 	}
 	c.head.Last = r.Seq
 	c.head.Hash = r.Hash
+	c.noted = append(c.noted, r)
 	return c.saveHead(ctx)
 }
 

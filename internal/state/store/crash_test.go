@@ -23,12 +23,13 @@ const (
 	keepEnv       = "TOOLFIT_TEST_CRASH_RESULTS"
 	secondKeepEnv = "TOOLFIT_TEST_SECOND_RESULTS"
 	waitEnv       = "TOOLFIT_TEST_CRASH_WAITING"
+	migrateEnv    = "TOOLFIT_TEST_CRASH_MIGRATION"
 )
 
 func TestMain(m *testing.M) {
 	others := map[string]func(string) error{
 		crashEnv: writeUntilKilled, secondEnv: writeAsSecond, keepEnv: keepUntilKilled, secondKeepEnv: keepAsSecond,
-		waitEnv: waitUntilKilled,
+		waitEnv: waitUntilKilled, migrateEnv: migrateUntilKilled,
 	}
 	for env, other := range others {
 		if path := os.Getenv(env); path != "" {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"io/fs"
 	"time"
 )
 
@@ -19,3 +20,6 @@ func (s *Store) Intact() error { return s.explain("look at the file", s.intact()
 
 // Oldest is what a schema made by these migrations asks of programs.
 var Oldest = oldest
+
+// SetMigrations replaces the migrations in a process that a test has started for that.
+func SetMigrations(files fs.FS) { migrationFiles = files }

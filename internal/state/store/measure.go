@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // samplePages is how many pages of the calls are read: of more, a random sample.
@@ -35,6 +37,27 @@ func (d *density) observe(files, held float64) float64 {
 	}
 	d.files = files
 	return d.factor
+}
+
+// Size is how many bytes the store takes, stored results included, and when its oldest call began; zero if it has none.
+func (s *Store) Size(ctx context.Context) (bytes int64, oldest time.Time, err error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	if err := s.read.QueryRowContext(ctx, s.dialect.size).Scan(&bytes); err != nil {
+		return 0, time.Time{}, s.explain("measure the store", err)
+	}
+	if folder, ok := s.results.(*resultFolder); ok {
+		bytes += folder.size()
+	}
+	var at int64
+	err = s.read.QueryRowContext(ctx, "SELECT at FROM calls ORDER BY id LIMIT 1").Scan(&at)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return bytes, time.Time{}, nil
+	case err != nil:
+		return 0, time.Time{}, s.explain("find the oldest call", err)
+	}
+	return bytes, time.UnixMicro(at), nil
 }
 
 // measureFunc measures the records as the reader sees them.

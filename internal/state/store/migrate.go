@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -12,19 +13,22 @@ import (
 )
 
 // Migration n of the list brings the schema to version n+1. A file that was released
-// never changes; a new one is added. One that ends in .postgres.sql is for PostgreSQL only, and so is
-// what follows a line "-- only: postgres", up to the next such line; likewise for sqlite.
+// never changes; a new one is added. What follows a line "-- only: postgres", up to the next such line, is for
+// PostgreSQL only; likewise for sqlite.
 //
 // While gateways are replaced one by one, old ones go on with the new schema. So a migration only adds: tables, indexes,
 // columns with a default. One that takes away what programs no longer use says in its first line which migration such
-// programs know, as in "-- needs: 0018".
+// programs know, as in "-- needs: 0002".
 //
 //go:embed migrations/*.sql
-var migrationFiles embed.FS
+var embedded embed.FS
+
+// migrationFiles has the folder of migrations; another one in tests alone.
+var migrationFiles fs.FS = embedded
 
 // migrations returns the files' names in order.
 func migrations() []string {
-	entries, err := migrationFiles.ReadDir("migrations")
+	entries, err := fs.ReadDir(migrationFiles, "migrations")
 	if err != nil {
 		panic(err) // the folder is compiled in
 	}
@@ -34,6 +38,8 @@ func migrations() []string {
 	}
 	return names
 }
+
+func readMigration(name string) ([]byte, error) { return fs.ReadFile(migrationFiles, name) }
 
 // withoutPart leaves out what is only for that database.
 func withoutPart(text, database string) string {
@@ -119,7 +125,9 @@ func (s *Store) migrate(ctx context.Context) error {
 				return fmt.Errorf("wait for other migrations: %w", err)
 			}
 		}
-		if _, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL)"); err != nil {
+		// A program that does not know this version may use it if it knows the oldest.
+		const table = "CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL, oldest INTEGER NOT NULL DEFAULT 0)"
+		if _, err := tx.ExecContext(ctx, table); err != nil {
 			return fmt.Errorf("make schema_version: %w", err)
 		}
 		const first = "INSERT INTO schema_version (version) SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM schema_version)"
@@ -132,15 +140,15 @@ func (s *Store) migrate(ctx context.Context) error {
 			return err
 		}
 		for _, name := range all[version:] {
-			text, err := migrationFiles.ReadFile(name)
+			text, err := readMigration(name)
 			if err != nil {
 				return fmt.Errorf("read %s: %w", name, err)
 			}
-			if _, err := tx.ExecContext(ctx, s.dialect.schema(name, string(text))); err != nil {
+			if _, err := tx.ExecContext(ctx, s.dialect.schema(string(text))); err != nil {
 				return fmt.Errorf("apply %s: %w", name, err)
 			}
 		}
-		needs, err := oldest(all, migrationFiles.ReadFile)
+		needs, err := oldest(all, readMigration)
 		if err != nil {
 			return err
 		}

@@ -40,6 +40,8 @@ const (
 var postgresDialect = dialect{
 	tables: `SELECT count(*), coalesce(sum(CASE WHEN tablename IN ` + ownTables + ` THEN 1 ELSE 0 END), 0)
 		FROM pg_catalog.pg_tables WHERE schemaname = current_schema()`,
+	size: `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_catalog.pg_class AS c
+		JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND c.relkind = 'r'`,
 	// Beside the lock: a migration may take longer than other statements.
 	lock:        fmt.Sprintf("SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(%d)", migrateLock),
 	schema:      sortByBytes,
@@ -64,7 +66,7 @@ const (
 
 // sortByBytes makes texts sort as in SQLite, and leaves out what is for SQLite only. In a language's order, ids would not
 // sort by time.
-func sortByBytes(_, text string) string {
+func sortByBytes(text string) string {
 	return strings.ReplaceAll(withoutPart(text, "sqlite"), " TEXT ", ` TEXT COLLATE "C" `)
 }
 

@@ -67,6 +67,16 @@ func (x *resultIndex) dropOver(limit int64) (dropped int64) {
 	return dropped
 }
 
+// size is how many bytes all segments have.
+func (d *resultFolder) size() (total int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, g := range d.index.segments {
+		total += g.end
+	}
+	return total
+}
+
 // removeOldest deletes the segments in which nothing is left, and then the oldest ones while all
 // together exceed limit bytes (0: no limit) or the index is full. The newest one stays, so that
 // a result that was just stored does not go with old ones.

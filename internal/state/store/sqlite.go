@@ -32,7 +32,8 @@ const (
 var sqliteDialect = dialect{
 	tables: `SELECT count(*), coalesce(sum(CASE WHEN name IN ` + ownTables + ` THEN 1 ELSE 0 END), 0)
 		FROM sqlite_master WHERE type = 'table'`,
-	schema:      withoutPostgres,
+	size:        "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
+	schema:      func(text string) string { return withoutPart(text, "postgres") },
 	look:        lookSQLite,
 	place:       func(int) string { return "?" },
 	useIndex:    " INDEXED BY ",
@@ -47,14 +48,6 @@ var sqliteDialect = dialect{
 }
 
 const sqliteNow = "CAST(unixepoch('now', 'subsec') * 1000000000 AS INTEGER)"
-
-// withoutPostgres leaves out what is for PostgreSQL only.
-func withoutPostgres(name, text string) string {
-	if strings.HasSuffix(name, ".postgres.sql") {
-		return ""
-	}
-	return withoutPart(text, "postgres")
-}
 
 // openSQLite connects the writer first: readers need the tables and the journal that it creates.
 func (s *Store) openSQLite(ctx context.Context, dsn string) error {

@@ -99,7 +99,7 @@ func Open(ctx context.Context, dsn string, opts *Options) (*Store, error) {
 		s.opts.SessionChanged = func(string, Session) {}
 	}
 	open := s.openSQLite
-	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
+	if IsPostgres(dsn) {
 		open = s.openPostgres
 	}
 	if err := open(ctx, dsn); err != nil {
@@ -170,8 +170,8 @@ type dialect struct {
 	tables string
 	// lock is run first in a migration, so that other processes wait. "": beginning to write does so.
 	lock string
-	// schema adapts a migration's text to this database; name is that of its file.
-	schema func(name, text string) string
+	// schema adapts a migration's text to this database.
+	schema func(text string) string
 	// look finds out that others may have written, until ctx ends.
 	look func(s *Store, ctx context.Context, n *news)
 	// place is the n-th placeholder of a long list, from 1.
@@ -184,6 +184,8 @@ type dialect struct {
 	timeout time.Duration
 	// bytes is the SQL function for the size of a value.
 	bytes string
+	// size is the query for the size of the store, without results that are stored elsewhere.
+	size string
 	// measure returns what measures the size of the records. If the whole store has no more than most
 	// bytes, it may count all of it.
 	measure func(ctx context.Context, s *Store, most int64) (measureFunc, error)

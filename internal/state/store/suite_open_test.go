@@ -105,34 +105,6 @@ func TestAMigrationThatTakesAwayNamesWhatProgramsMustKnow(t *testing.T) {
 	}
 }
 
-// testMigration fills a store that has only the first migration.
-func testMigration(t *testing.T, dsn string, raw rawFunc) {
-	first, err := os.ReadFile("migrations/0001_start.sql")
-	check(t, err)
-	db := raw(t, dsn)
-	for _, statement := range []string{
-		"CREATE TABLE schema_version (version INTEGER NOT NULL)", "INSERT INTO schema_version VALUES (1)", string(first),
-		"INSERT INTO servers (id, listed_at, checked_at, reason) VALUES ('old', 1, 2, 'was down')",
-		"INSERT INTO tools (server, position, name, definition, hash, held) VALUES ('old', 0, 'one', '', 'h', true)",
-	} {
-		_, err := db.Exec(statement)
-		check(t, err)
-	}
-	check(t, db.Close())
-	s := open(t, dsn, nil)
-	got, err := s.Servers(t.Context())
-	check(t, err)
-	equal(t, len(got), 1)
-	equal(t, got[0].Reason, "was down")
-	equal(t, got[0].Tools[0].Name, "one")
-	equal(t, got[0].Held, []store.Held{{Kind: "tool", Name: "one"}})
-	equal(t, got[0].Instructions, "")
-	check(t, s.SaveTools(t.Context(), sampleServer("old")))
-	got, err = s.Servers(t.Context())
-	check(t, err)
-	equal(t, got, []store.Server{sampleServer("old")})
-}
-
 // refused opens the store and wants it refused with these words.
 func refused(t *testing.T, dsn string, says ...string) {
 	t.Helper()
@@ -166,7 +138,7 @@ func testNewer(t *testing.T, dsn string, raw rawFunc) {
 		equal(t, version, 1000)
 	}
 	unchanged()
-	_, err = db.Exec("UPDATE schema_version SET oldest = 18")
+	_, err = db.Exec("UPDATE schema_version SET oldest = 1")
 	check(t, err)
 	_, err = db.Exec("ALTER TABLE calls ADD COLUMN later TEXT NOT NULL DEFAULT ''")
 	check(t, err)

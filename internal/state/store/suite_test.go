@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -53,6 +54,7 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"ids sort by bytes", testByteOrder},
 		{"old calls are trimmed by time", testTrimTime},
 		{"the oldest calls are trimmed by size", testTrimSize},
+		{"the store knows its size and its oldest call", testSize},
 		{"several that trim at once delete no more than one", testTrimTogether},
 		{"what one handle wrote another reads", testTwoHandles},
 		{"results come back byte for byte", testResultBytes},
@@ -91,7 +93,6 @@ func suite(t *testing.T, newDSN func(t *testing.T) string, raw func(t *testing.T
 		{"a restart keeps everything", testRestart},
 		{"records hold their size after a flood", testSizeHoldsAfterAFlood},
 		{"many open an empty store at once", testManyOpen},
-		{"a store of the first version is migrated and keeps all", testMigration},
 		{"a store of a newer version is used untouched, if that is possible", testNewer},
 		{"the database of another program is refused untouched", testOtherProgram},
 		{"configurations are kept, replaced and deleted", testConfigs},
@@ -403,6 +404,26 @@ func testTrimSize(t *testing.T, open func() *store.Store) {
 	n, err = s.TrimRecords(ctx, 1_000_000)
 	check(t, err)
 	equal(t, n, 0)
+}
+
+func testSize(t *testing.T, open func() *store.Store) {
+	s := open()
+	ctx := t.Context()
+	empty, oldest, err := s.Size(ctx)
+	check(t, err)
+	equal(t, oldest.IsZero(), true)
+	appendSamples(t, s, 500, func(_ int, c *store.Call) { c.Message = strings.Repeat("x", 1000) })
+	calls, oldest, err := s.Size(ctx)
+	check(t, err)
+	equal(t, oldest.Equal(sampleCall(0).At), true)
+	body, err := json.Marshal(rand.Text() + strings.Repeat(rand.Text(), 20_000))
+	check(t, err)
+	check(t, s.SaveResult(ctx, store.Result{Ref: "r", Owner: "ann", At: time.Now(), Args: []byte("{}"), Body: body}))
+	all, _, err := s.Size(ctx)
+	check(t, err)
+	if calls < empty+500_000 || all <= calls {
+		t.Errorf("empty %d, with 500 calls of 1 kB %d, with a result %d", empty, calls, all)
+	}
 }
 
 func testTwoHandles(t *testing.T, open func() *store.Store) {

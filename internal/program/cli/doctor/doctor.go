@@ -2,7 +2,7 @@
 // identity providers, proxies, servers, agents and the clock. It starts servers to list their tools, with a store of
 // its own, and changes nothing.
 //
-//	for _, f := range doctor.Check(ctx, doctor.Options{Load: load, Timeout: 30 * time.Second, …}) { … }
+//	for _, f := range doctor.Check(ctx, doctor.Options{Load: load, Timeout: time.Minute, …}) { … }
 package doctor
 
 import (
@@ -43,7 +43,7 @@ type Finding struct {
 	Hint    string `json:"hint,omitempty"` // what to do
 }
 
-// Options are what the checks need. All are required.
+// Options are what the checks need. All but Progress are required.
 type Options struct {
 	Load        func() (*config.Config, error)
 	Lookup      func(string) (string, bool) // environment variables
@@ -52,6 +52,7 @@ type Options struct {
 	Timeout     time.Duration // of the store and of each server
 	Logger      *slog.Logger  // of the gateway that lists the tools
 	Now         func() time.Time
+	Progress    *terminal.Progress // tells what is checked now; nil: nobody
 }
 
 type doctor struct {
@@ -88,12 +89,16 @@ func (d *doctor) check(ctx context.Context) {
 		d.clock(time.Time{})
 		return
 	}
+	d.Progress.Say("checking the store")
 	stored := d.store(ctx, cfg)
+	d.Progress.Say("checking the address")
 	running := d.address(ctx, cfg)
 	d.access(cfg, stored.keys)
+	d.Progress.Say("checking the identity providers")
 	d.identity(ctx, cfg, running)
 	d.proxies(cfg)
 	d.servers(ctx, cfg, stored)
+	d.Progress.Say("checking action recall")
 	d.recall(ctx, cfg, stored.servers)
 	d.clock(stored.newest)
 }

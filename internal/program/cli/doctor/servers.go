@@ -63,6 +63,7 @@ func (d *doctor) servers(ctx context.Context, cfg *config.Config, found stored) 
 	}
 	a.Pool.Apply(servers)
 	slots := make(chan struct{}, 4) // each may be a process that starts
+	progress := d.Progress.Group("checking server %d of %d: %s", len(servers))
 	var work sync.WaitGroup
 	for i, s := range servers {
 		if results[i].Status != "" {
@@ -70,7 +71,9 @@ func (d *doctor) servers(ctx context.Context, cfg *config.Config, found stored) 
 		}
 		work.Go(func() {
 			slots <- struct{}{}
+			done := progress.Begin(string(s.ID))
 			results[i] = d.server(ctx, a, s)
+			done()
 			<-slots
 		})
 	}
@@ -83,6 +86,7 @@ func (d *doctor) servers(ctx context.Context, cfg *config.Config, found stored) 
 	all := *cfg
 	all.Servers = servers
 	all.Agents = slices.Concat(cfg.Agents, found.agents)
+	d.Progress.Say("checking the agents")
 	d.agents(ctx, &all, a.Store)
 }
 
@@ -190,7 +194,10 @@ func (d *doctor) ask(ctx context.Context, a *app.App, s config.Server) Finding {
 	}
 	if timed.Err() != nil && ctx.Err() == nil {
 		f.Message = fmt.Sprintf("did not list its tools within %s", d.Timeout)
-		f.Hint = "give it more time with --timeout, or run its command by hand to see what it does"
+		f.Hint = ""
+		if s.Command != "" {
+			f.Hint = "if npx or uvx still downloads it, run doctor again, or give it more time with --timeout; else run its command by hand"
+		}
 	}
 	if said := statusOf(a, s).Said; said != "" && !strings.Contains(f.Message, said) {
 		f.Message += "; it said: " + said

@@ -1,2 +1,0 @@
--- Other gateways hear which grants have ended.
-CREATE TRIGGER changed AFTER DELETE ON grants FOR EACH ROW EXECUTE FUNCTION toolfit_changed('id');
