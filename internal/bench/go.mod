@@ -1,0 +1,3 @@
+module github.com/toolfit/toolfit/internal/bench
+
+go 1.26
