@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
@@ -30,7 +29,9 @@ const (
 const MetaReplaced = "toolfit/replaced"
 
 // IsReserved tells whether a member of _meta belongs to the modern era; legacy servers do not get it.
-func IsReserved(key []byte) bool { return strings.HasPrefix(string(key), metaPrefix) }
+func IsReserved(key []byte) bool {
+	return len(key) >= len(metaPrefix) && string(key[:len(metaPrefix)]) == metaPrefix
+}
 
 // Meta is a modern request's description of itself.
 type Meta struct {

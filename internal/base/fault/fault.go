@@ -136,6 +136,6 @@ func As(err error) *Error {
 
 // Is reports whether err has the code.
 func Is(err error, code Code) bool {
-	var f *Error
-	return errors.As(err, &f) && f.Code == code
+	f, ok := errors.AsType[*Error](err)
+	return ok && f.Code == code
 }

@@ -41,33 +41,33 @@ func skipString(data []byte, i int) (int, error) {
 }
 
 // skipEscaped is skipString from a backslash on. Results are often JSON inside a string, so eight
-// bytes in which each backslash is followed by a quote are skipped at once.
+// bytes in which backslashes stand before quotes only are skipped at once.
 func skipEscaped(data []byte, i int) (int, error) {
 	behind := uint64(0) // not zero: there is a backslash before the byte at i
-	for len(data)-i >= 8 {
+	for ; len(data)-i >= 8; i += 8 {
 		x := binary.LittleEndian.Uint64(data[i:])
 		quotes := equal(x, '"')
 		slashes := equal(x, '\\')
 		escaped := slashes<<8 | behind
-		ends := quotes &^ escaped
-		if odd := controls(x) | slashes&escaped | escaped&^quotes; odd&(ends-1)&^ends != 0 { // before the first end
-			to := i + 8
-			if behind != 0 {
-				i--
-			}
-			var ended bool
-			var err error
-			if i, ended, err = skipText(data, i, to); ended || err != nil {
-				return i, err
-			}
-			behind = 0
+		if escaped^quotes|controls(x) == 0 {
+			behind = slashes >> 56
 			continue
 		}
-		if ends != 0 {
+		ends := quotes &^ escaped
+		if odd := controls(x) | slashes&escaped | escaped&^quotes; odd&(ends-1)&^ends == 0 { // before the first end
 			return i + bits.TrailingZeros64(ends)/8 + 1, nil
 		}
-		i += 8
-		behind = slashes >> 56
+		to := i + 8
+		if behind != 0 {
+			i--
+		}
+		var ended bool
+		var err error
+		if i, ended, err = skipText(data, i, to); ended || err != nil {
+			return i, err
+		}
+		i -= 8
+		behind = 0
 	}
 	if behind != 0 {
 		i--

@@ -38,14 +38,19 @@ func (h *How) Passes(raw []byte) bool {
 	return most == 0 || len(raw) <= most || isWellWithin(raw, most)
 }
 
-// isWellWithin reports whether four samples of JSON text, without the backslashes of escapes, have so
-// few tokens that all of it has at most so many.
+// isWellWithin reports whether samples of JSON text, without the backslashes of escapes, have so few tokens that all of it
+// has at most so many. Counting is what costs: a quarter of the samples is enough where there is plenty of room.
 func isWellWithin(raw []byte, most int) bool {
 	const size = 1 << 10
-	var buffer [4 * size]byte
-	if len(raw) <= len(buffer) {
+	if len(raw) <= 4*size {
 		return false
 	}
+	return hasRoom(raw, most, size/4, 3) || hasRoom(raw, most, size, 5)
+}
+
+// hasRoom reports whether four samples of that size have at most part in part+1 of the tokens that they may have.
+func hasRoom(raw []byte, most, size, part int) bool {
+	var buffer [4 << 10]byte
 	text := buffer[:0]
 	for i := range 4 {
 		from := i * (len(raw) - size) / 3
@@ -55,8 +60,8 @@ func isWellWithin(raw []byte, most int) bool {
 			}
 		}
 	}
-	allowed := most * len(buffer) / len(raw) // tokens of the samples
-	return tokens.Estimate(text)*2 <= allowed || tokens.Fits(text, allowed*5/6)
+	allowed := most * 4 * size / len(raw) // tokens of the samples
+	return tokens.Estimate(text)*2 <= allowed || tokens.Fits(text, allowed*part/(part+1))
 }
 
 // limit is how many tokens content may have; 0: any number.

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/locale"
@@ -17,18 +18,24 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-type pageSet map[string]*template.Template
+// pageSet has a function for each page, which parses its template when it is first shown: most gateways show few pages,
+// and all of them together are half of what a gateway holds in memory.
+type pageSet map[string]func() *template.Template
 
-// loadPages parses the embedded templates: each page with the frame and the shared parts.
+// loadPages finds the embedded templates: each page has the frame and the shared parts.
 func (c *Console) loadPages() map[locale.Language]pageSet {
 	files, _ := fs.Glob(pageFiles, "pages/*.html") // the pattern is well formed
 	all := map[locale.Language]pageSet{}
 	for _, lang := range locale.Languages() {
-		shared := template.Must(template.New("").Funcs(c.words(lang)).ParseFS(pageFiles, "pages/frame.html", "pages/parts.html"))
+		shared := sync.OnceValue(func() *template.Template {
+			return template.Must(template.New("").Funcs(c.words(lang)).ParseFS(pageFiles, "pages/frame.html", "pages/parts.html"))
+		})
 		set := pageSet{}
 		for _, file := range files {
 			name := strings.TrimSuffix(path.Base(file), ".html")
-			set[name] = template.Must(template.Must(shared.Clone()).ParseFS(pageFiles, file))
+			set[name] = sync.OnceValue(func() *template.Template {
+				return template.Must(template.Must(shared().Clone()).ParseFS(pageFiles, file))
+			})
 		}
 		all[lang] = set
 	}
@@ -94,7 +101,7 @@ func (c *Console) answer(w http.ResponseWriter, v *visit, a answer) {
 // write renders the whole page before it sends the first byte, so that errors can still be reported.
 func (c *Console) write(w http.ResponseWriter, v *visit, status int, page, block string, data any) {
 	var b bytes.Buffer
-	if err := c.pages[v.lang][page].ExecuteTemplate(&b, block, data); err != nil {
+	if err := c.pages[v.lang][page]().ExecuteTemplate(&b, block, data); err != nil {
 		c.Logger.Error("page not rendered", "page", page, "block", block, "error", err)
 		http.Error(w, "internal error", http.StatusInternalServerError)
 		return

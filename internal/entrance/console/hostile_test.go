@@ -262,7 +262,7 @@ func TestNothingThatStrangersWroteIsMoreThanText(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if err := c.pages["en-US"]["calls"].ExecuteTemplate(&b, "new", newRows{Calls: []restapi.Call{evil{}.call()}, Gap: true}); err != nil {
+	if err := c.pages["en-US"]["calls"]().ExecuteTemplate(&b, "new", newRows{Calls: []restapi.Call{evil{}.call()}, Gap: true}); err != nil {
 		t.Fatal(err)
 	}
 	checkTame(t, "live rows", b.String())

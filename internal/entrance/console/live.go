@@ -146,7 +146,7 @@ func (l *liveRows) show(ctx context.Context, rows newRows) error {
 
 func (l *liveRows) write(ctx context.Context, rows newRows) error {
 	var b bytes.Buffer
-	if err := l.console.pages[l.visit.lang]["calls"].ExecuteTemplate(&b, "new", rows); err != nil {
+	if err := l.console.pages[l.visit.lang]["calls"]().ExecuteTemplate(&b, "new", rows); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)

@@ -55,7 +55,7 @@ func FuzzTranscript(f *testing.F) {
 		`{"role":"tool","tool_call_id":"1","content":null}`)
 	f.Add(`{"role":"tool"}`, `{"role":"user","content":{"a":1}}`)
 	f.Add(`[[`, "{\"role\":\"user\",\"content\":\"\xff\u202e\"}")
-	page := New(Parts{}).pages[locale.English]["session"]
+	page := New(Parts{}).pages[locale.English]["session"]()
 	f.Fuzz(func(t *testing.T, one, two string) {
 		for _, turn := range turnsOf(locale.English, transcript(one, two, one, two)) {
 			var b strings.Builder

@@ -22,12 +22,11 @@ func (e *markedError) Unwrap() error { return e.error }
 func marked(err error, m mark) error { return &markedError{err, m} }
 
 func hasMark(err error, m mark) bool {
-	var e *markedError
-	for errors.As(err, &e) {
-		if e.mark == m {
-			return true
+	for {
+		e, ok := errors.AsType[*markedError](err)
+		if !ok || e.mark == m {
+			return ok
 		}
 		err = e.error
 	}
-	return false
 }

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/direct"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/origin"
 	"github.com/toolfit/toolfit/internal/base/visible"
@@ -49,7 +50,7 @@ func (r *remote) unreachable(err error) error {
 
 // proxy is the address of the proxy before the server, without credentials; "" for none.
 func (r *remote) proxy() string {
-	t, ok := r.http.(*http.Transport)
+	t, ok := r.http.(*direct.Transport)
 	if !ok || t.Proxy == nil {
 		return ""
 	}

@@ -20,6 +20,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/direct"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/repeat"
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -32,7 +33,7 @@ import (
 // Pool holds the servers and the open sessions with them.
 type Pool struct {
 	opts Options
-	http *http.Transport // for servers without a proxy of their own
+	http *direct.Transport // for servers without a proxy of their own
 
 	level atomic.Value // string: the log level for servers
 	asks  questions
@@ -92,7 +93,7 @@ func New(opts *Options) *Pool {
 }
 
 // transport carries requests to servers, through a proxy of their own or the environment's.
-func (p *Pool) transport(proxy string) *http.Transport {
+func (p *Pool) transport(proxy string) *direct.Transport {
 	if proxy == "" && p.http != nil {
 		return p.http
 	}
@@ -100,7 +101,7 @@ func (p *Pool) transport(proxy string) *http.Transport {
 	if u, err := url.Parse(proxy); err == nil && proxy != "" {
 		choose = http.ProxyURL(u)
 	}
-	return &http.Transport{
+	return direct.New(&http.Transport{
 		Proxy:                  choose,
 		DialContext:            (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
 		ForceAttemptHTTP2:      true,
@@ -112,7 +113,7 @@ func (p *Pool) transport(proxy string) *http.Transport {
 		ReadBufferSize:         1 << 10, // a detached call holds both for long; large results do not go through them
 		WriteBufferSize:        1 << 10,
 		DisableCompression:     true, // results pass unchanged
-	}
+	})
 }
 
 func (o *Options) fill() {

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"net/http"
 	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/direct"
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
@@ -28,7 +28,7 @@ type server struct {
 	cfg         config.Server
 	pool        *Pool
 	gate        *gate
-	http        *http.Transport
+	http        *direct.Transport
 	credentials httpapi.Credentials
 	personal    bool         // callers have sessions of their own, because they have credentials of their own
 	ids         atomic.Int64 // ids of requests over HTTP, unique across sessions

@@ -16,6 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/toolfit/toolfit/internal/base/repeat"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
@@ -105,7 +106,7 @@ func (a *App) start(ctx context.Context) error {
 	}
 	a.startEntrances()
 	for _, work := range []func(context.Context){
-		a.Catalog.Run, a.housekeep, a.events.Run, a.judgeNowAndThen, a.followKeys, a.endLost, a.notePeople,
+		a.Catalog.Run, a.housekeep, a.giveBack, a.events.Run, a.judgeNowAndThen, a.followKeys, a.endLost, a.notePeople,
 	} {
 		a.work.Go(func() { work(a.background) })
 	}
@@ -127,11 +128,16 @@ func (a *App) Close() error {
 	return a.storage.close()
 }
 
-// housekeep ends old sessions, deletes old records and gives memory back.
+// giveBack gives memory back.
+func (a *App) giveBack(ctx context.Context) {
+	var memory memory
+	repeat.Every(ctx.Done(), time.Second, memory.giveBack)
+}
+
+// housekeep ends old sessions and deletes old records.
 func (a *App) housekeep(ctx context.Context) {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
-	var memory memory
 	checked := time.Now()
 	for {
 		a.sessions.Sweep()
@@ -149,7 +155,6 @@ func (a *App) housekeep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			memory.giveBack()
 		case <-a.Store.TrimDue():
 		}
 	}
