@@ -19,37 +19,35 @@ type scenario struct {
 	request []byte
 }
 
-// scenarios are made by clients and for servers of the same era.
-func (g *gateway) scenarios(t *testing.T) (all []scenario) {
+// each does something for all requests. Clients and servers are of the same era.
+func (g *gateway) each(t *testing.T, do func(scenario)) {
 	for _, era := range []string{legacy, modern} {
-		c := g.dial(t, era, era)
-		all = append(all,
-			scenario{c, era + " list of 200", c.request("tools/list", "", "")},
-			scenario{c, era + " echo", c.call(era+"__echo", `{"message":"hello"}`)},
-			scenario{c, era + " 50 KB", c.call(era+"__big", "{}")},
-			scenario{c, era + " 50 KB, cut", c.call(era+"__cut", "{}")})
+		c := g.dial(t, era, era) // now: the gateway does not wait long for the first request
+		do(scenario{c, era + " list of 200", c.request("tools/list", "", "")})
+		do(scenario{c, era + " echo", c.call(era+"__echo", `{"message":"hello"}`)})
+		do(scenario{c, era + " 50 KB", c.call(era+"__big", "{}")})
+		do(scenario{c, era + " 50 KB, cut", c.call(era+"__cut", "{}")})
 	}
-	return all
 }
 
 // wires are what goes over the wires to the client and to the server.
 func (g *gateway) wires(t *testing.T) (all []figure) {
 	for _, era := range []string{legacy, modern} {
-		all = append(all, figure{name: era + " connect: requests to the server", now: int(g.servers[era].posts.Load())})
+		all = append(all, figure{name: era + " connect: requests to the server", now: int(g.servers[era].asked.Load())})
 	}
-	for _, s := range g.scenarios(t) {
+	g.each(t, func(s scenario) {
 		server := g.servers[s.era]
 		server.weight.Store(0)
 		server.weigh.Store(true)
 		s.do(s.request)
 		server.weigh.Store(false)
+		asked := server.asked.Load()
 		all = append(all,
 			figure{name: s.name + ": bytes to the client", now: s.got},
 			figure{name: s.name + ": bytes to the server", now: int(server.weight.Load())})
-		posts := server.posts.Load()
 		s.repeat(s.request, 100)
-		all = append(all, figure{name: s.name + ": requests to the server, of 100", now: int(server.posts.Load() - posts)})
-	}
+		all = append(all, figure{name: s.name + ": requests to the server, of 100", now: int(server.asked.Load() - asked)})
+	})
 	return all
 }
 
@@ -58,32 +56,28 @@ func (g *gateway) wires(t *testing.T) (all []figure) {
 func (g *gateway) allocations(t *testing.T) (all []figure) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // each processor has pools of its own
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	for _, s := range g.scenarios(t) {
+	g.each(t, func(s scenario) {
 		count, size := s.allocated()
 		all = append(all, figure{s.name + ": allocations", count, 2}, figure{s.name + ": bytes allocated", size, size / 50})
-	}
+	})
 	return all
 }
 
-const (
-	rounds  = 10
-	warm    = 10
-	counted = 50
-)
-
 // allocated is what the process allocates for one request. Whatever else the gateway does meanwhile only adds to it, so the
-// round with the least is taken.
+// round with the least is taken. Rounds are short because records are written after 200 ms at the latest: each round is then
+// one batch of them, even where a request takes twenty times as long as usual.
 func (s scenario) allocated() (count, size int) {
+	const rounds, requests = 50, 10
 	count, size = math.MaxInt, math.MaxInt
+	runtime.GC()
+	s.repeat(s.request, 2*requests) // fills the pools that the collector has emptied
 	for range rounds {
-		runtime.GC()
-		s.repeat(s.request, warm) // fills the pools that the collector has emptied
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		s.repeat(s.request, counted)
+		s.repeat(s.request, requests)
 		runtime.ReadMemStats(&after)
-		count = min(count, int(after.Mallocs-before.Mallocs)/counted)
-		size = min(size, int(after.TotalAlloc-before.TotalAlloc)/counted)
+		count = min(count, int(after.Mallocs-before.Mallocs)/requests)
+		size = min(size, int(after.TotalAlloc-before.TotalAlloc)/requests)
 	}
 	return count, size
 }

@@ -23,7 +23,7 @@ const (
 type server struct {
 	results map[string]string // the members of each, by method and tool
 	end     string            // of each result
-	posts   atomic.Int64
+	asked   atomic.Int64      // how many requests came; notifications do not count, which come when they like
 	weigh   atomic.Bool
 	weight  atomic.Int64 // bytes of the last request that was to be weighed, but for its id and our port, whose digits vary
 }
@@ -51,9 +51,13 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
 	}
-	s.posts.Add(1)
 	body, _ := io.ReadAll(r.Body) // half a message is no JSON
 	id := rawjson.Get(body, "id")
+	if id == nil {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	s.asked.Add(1)
 	if s.weigh.Load() {
 		head, _ := httputil.DumpRequest(r, false) // what was read can be written
 		s.weight.Store(int64(len(head) - len(r.Host) + len(body) - len(id)))
@@ -61,18 +65,15 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	method, _ := rawjson.String(rawjson.Get(body, "method"))
 	name, _ := rawjson.String(rawjson.Get(body, "params", "name"))
 	result, known := s.results[method+" "+name]
-	switch {
-	case id == nil:
-		w.WriteHeader(http.StatusAccepted)
-	case !known: // the handshake of the other era, too
+	if !known { // the handshake of the other era, too
 		w.WriteHeader(http.StatusBadRequest)
-	default:
-		if method == "initialize" {
-			w.Header().Set("Mcp-Session-Id", "budget")
-		}
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{%s%s}}`, id, result, s.end)
+		return
 	}
+	if method == "initialize" {
+		w.Header().Set("Mcp-Session-Id", "budget")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{%s%s}}`, id, result, s.end)
 }
 
 // manyTools are those that are called, and more to make 200, of the size that definitions have in the wild.
