@@ -1,0 +1,5 @@
+//go:build race
+
+package budget
+
+func init() { raced = true }
