@@ -90,7 +90,8 @@ func (r *row) cells(d Dialect) []corpora.Cell {
 	complete.join(r.tight)
 	share := func(name string, s score) corpora.Cell { return corpora.Share(name, s.held, s.of) }
 	cells := []corpora.Cell{
-		corpora.Number("schemas", r.schemas), corpora.Number("refused", refused), share("accepted", r.accepted), corpora.Number("dangling", r.dangling),
+		corpora.Number("schemas", r.schemas), corpora.Number("refused", refused), share("accepted", r.accepted),
+		corpora.Number("dangling", r.dangling),
 		share("sound", r.sound), share("at best", r.ceiling), corpora.Number("silent", r.told.of-r.told.held), share("complete", complete),
 		share("comes back", r.trip), share("paths", r.all), corpora.Share("size", r.out, r.in),
 	}

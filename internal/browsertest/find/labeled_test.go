@@ -68,7 +68,8 @@ func TestLabeledQueriesFindTheirElementAndNeverAnother(t *testing.T) {
 	for _, name := range names {
 		p := pages[name]
 		corpora.Report(t, corpora.Row{Table: "finder", Name: name, Tuned: true, Cells: []corpora.Cell{
-			corpora.Number("queries", p.asked), corpora.Share("right", p.right, p.asked), corpora.Number("wrong", p.wrong), corpora.Number("none", p.none),
+			corpora.Number("queries", p.asked), corpora.Share("right", p.right, p.asked),
+			corpora.Number("wrong", p.wrong), corpora.Number("none", p.none),
 		}})
 	}
 	if right*100 < all*95 {

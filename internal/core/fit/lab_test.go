@@ -86,7 +86,8 @@ func (l *lab) try(judge *jsonschema.Schema, tool *Tool, args string, r *rand.Ran
 func (l *lab) cells() []corpora.Cell {
 	share := func(name string, s score) corpora.Cell { return corpora.Share(name, s.held, s.of) }
 	return []corpora.Cell{
-		corpora.Number("calls", l.identity.of), share("left alone", l.identity), corpora.Number("mistakes", l.allRestored.of), share("mended", l.allRestored),
+		corpora.Number("calls", l.identity.of), share("left alone", l.identity),
+		corpora.Number("mistakes", l.allRestored.of), share("mended", l.allRestored),
 		corpora.Number("hopeless", l.allRefused.of), share("refused", l.allRefused), share("valid", l.sound),
 		share("verdicts alike", l.differs),
 	}

@@ -67,11 +67,12 @@ func TestLabBudgets(t *testing.T) {
 			sum += x
 		}
 		n := len(kept[b])
-		fmt.Printf("budget %5d: %d results are over it; of these %.1f %% of the needed values are kept on average, %.1f %% in the first %d tokens\n",
-			b, n, 100*sum/float64(n), 100*plain[b]/float64(n), b)
+		fmt.Printf("budget %5d: %d results are over it; of these %.1f %% of the needed values are kept on average, %.1f %% by a plain cut\n",
+			b, n, 100*sum/float64(n), 100*plain[b]/float64(n))
 		fmt.Printf("results over their budget after it: %d\n", over[b])
 		corpora.Report(t, corpora.Row{Table: "budgets", Name: fmt.Sprint(b, " tokens"), Tuned: true, Cells: []corpora.Cell{
-			corpora.Number("results over it", n), {Name: "still there", Held: sum, Of: float64(n)}, {Name: "plain cut", Held: plain[b], Of: float64(n)},
+			corpora.Number("results over it", n), {Name: "still there", Held: sum, Of: float64(n)},
+			{Name: "plain cut", Held: plain[b], Of: float64(n)},
 			corpora.Number("too long after it", over[b]),
 		}})
 	}

@@ -75,7 +75,8 @@ func TestRecallOnALabelledCorpus(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d of %d attacks found, %d of %d others held", file, found, bad, wrong, good)
-		corpora.Report(t, corpora.Row{Table: "scan", Name: "mcpproxy-go: " + strings.TrimSuffix(file, ".json"), Tuned: true, Cells: []corpora.Cell{
+		name := "mcpproxy-go: " + strings.TrimSuffix(file, ".json")
+		corpora.Report(t, corpora.Row{Table: "scan", Name: name, Tuned: true, Cells: []corpora.Cell{
 			corpora.Number("attacks", bad), corpora.Share("found", found, bad), corpora.Number("harmless", good), corpora.Share("held", wrong, good),
 		}})
 		if found*100 < bad*95 {

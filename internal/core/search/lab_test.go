@@ -201,8 +201,9 @@ func TestLab(t *testing.T) {
 			all.r1, all.r5, all.r10, all.hit, b.r5, b.r10, b.hit, none.hit, none.r10, ten.hit, ten.r10, most.hit, most.r10, b.pastHit, b.pastR10)
 		n := len(now)
 		corpora.Report(t, corpora.Row{Table: "search memory", Name: name, Tuned: true, Cells: []corpora.Cell{
-			corpora.Number("queries", n), corpora.Rate("none", none.r10, n), corpora.Rate("10 a tool", ten.r10, n), corpora.Rate("30 a tool", most.r10, n),
-			corpora.Rate("plain BM25F", b.pastR10, n), corpora.Rate("first, none", none.hit, n), corpora.Rate("first, 30", most.hit, n),
+			corpora.Number("queries", n), corpora.Rate("none", none.r10, n), corpora.Rate("10 a tool", ten.r10, n),
+			corpora.Rate("30 a tool", most.r10, n), corpora.Rate("plain BM25F", b.pastR10, n),
+			corpora.Rate("first, none", none.hit, n), corpora.Rate("first, 30", most.hit, n),
 			corpora.Rate("first, plain", b.pastHit, n),
 		}})
 		if all.r5 < b.r5 || all.r10 <= b.r10 || all.hit < b.hit {
@@ -232,8 +233,9 @@ func newLabRow(name string, s *labSet, x *Index) labRow {
 func (r *labRow) cells() []corpora.Cell {
 	n := r.queries
 	return []corpora.Cell{
-		corpora.Number("tools", r.tools), corpora.Number("queries", n), corpora.Rate("plain BM25F", r.plain.r10, n), corpora.Rate("words", r.words.r10, n),
-		corpora.Rate("toolfit", r.all.r10, n), corpora.Rate("first, plain", r.plain.hit, n), corpora.Rate("first, words", r.words.hit, n),
+		corpora.Number("tools", r.tools), corpora.Number("queries", n), corpora.Rate("plain BM25F", r.plain.r10, n),
+		corpora.Rate("words", r.words.r10, n), corpora.Rate("toolfit", r.all.r10, n),
+		corpora.Rate("first, plain", r.plain.hit, n), corpora.Rate("first, words", r.words.hit, n),
 		corpora.Rate("first, toolfit", r.all.hit, n),
 	}
 }
@@ -264,7 +266,8 @@ func TestLabLeaveOneOut(t *testing.T) {
 			}
 		}
 		t.Logf("%-18s %.3f %.3f   %.3f %.3f   %.3f %.3f   %+.3f %+.3f", r.name, r.plain.r10, r.plain.hit, r.words.r10, r.words.hit, r.all.r10, r.all.hit, words, all)
-		corpora.Report(t, corpora.Row{Table: "search", Name: r.name, Tuned: true, Cells: append(r.cells(), corpora.Rate("gain elsewhere", all, 1))})
+		cells := append(r.cells(), corpora.Rate("gain elsewhere", all, 1))
+		corpora.Report(t, corpora.Row{Table: "search", Name: r.name, Tuned: true, Cells: cells})
 		if r.all.r10 <= r.plain.r10 || r.all.hit < r.plain.hit-oneOfSixty {
 			t.Errorf("%s: below plain BM25F", r.name)
 		}

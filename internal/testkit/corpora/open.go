@@ -14,6 +14,21 @@ type Call struct {
 	Schema, Arguments json.RawMessage
 }
 
+// Declared tells whether the schema has every key of the arguments. Validators let others pass where nothing forbids them.
+func (c *Call) Declared() bool {
+	var schema struct{ Properties map[string]json.RawMessage }
+	var args map[string]json.RawMessage
+	if json.Unmarshal(c.Schema, &schema) != nil || json.Unmarshal(c.Arguments, &args) != nil {
+		return false
+	}
+	for key := range args {
+		if schema.Properties[key] == nil {
+			return false
+		}
+	}
+	return true
+}
+
 // Open holds what make fit-report has read from sets that were named to it; without any, a test ends.
 func Open(t testing.TB) fs.FS {
 	t.Helper()

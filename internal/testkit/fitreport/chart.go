@@ -69,7 +69,7 @@ func chart(title string, panels []panel) string {
 	return s.String() + "</svg>\n"
 }
 
-// bars draws columns of a table, one panel for each row: how toolfit stands beside something plain.
+// beside draws columns of a table, one panel for each row: how toolfit stands beside something plain.
 func (r *report) beside(table string, columns ...string) (panels []panel) {
 	for _, row := range r.table(table) {
 		p := panel{title: label(row)}
@@ -96,7 +96,7 @@ func (r *report) column(title, table, column string) panel {
 
 // lost draws how much of the sound values a dialect gives up beyond what the originals miss themselves.
 func (r *report) lost() (panels []panel) {
-	for _, t := range schemaTables {
+	for _, t := range tables[:3] {
 		p := panel{title: t.title}
 		for _, row := range r.table(t.id) {
 			v, _ := figure(row, "sound")
@@ -115,7 +115,9 @@ func (r *report) charts() map[string]string {
 		"fit-schema.svg":  chart("Values of a fitted schema that the original does not take, in points", r.lost()),
 		"fit-search.svg":  chart("Needed tools among the first ten", r.beside("search", "plain BM25F", "toolfit")),
 		"fit-budgets.svg": chart("Needed values that are still there", r.beside("budgets", "plain cut", "still there")),
-		"fit-keys.svg":    chart("Mistakes in keys that are mended", []panel{r.column("mended, on servers that rules were not tuned on", "keys", "mended")}),
+		"fit-keys.svg": chart("Mistakes in keys that are mended", []panel{
+			r.column("mended, on servers that rules were not tuned on", "keys", "mended"),
+		}),
 		"fit-calls.svg": chart("Mistakes in calls of open sets that are mended", []panel{
 			r.column("mistakes in values and whole arguments", "mistakes in calls", "mended"),
 			r.column("mistakes in keys and levels", "mistakes in calls", "keys mended"),

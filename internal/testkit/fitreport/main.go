@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	r := &report{Date: time.Now().UTC().Format(time.DateOnly), Commit: commit(*root), Machine: machine(), Sets: openSets()}
-	if err := name(r.Sets, *folders); err != nil {
+	if err := locate(r.Sets, *folders); err != nil {
 		return err
 	}
 	dir, err := os.MkdirTemp("", "fit-report-")
@@ -155,7 +155,8 @@ func commit(root string) string {
 		return "unknown"
 	}
 	name := strings.TrimSpace(string(out))
-	if changes, err := exec.Command("git", "-C", root, "status", "--porcelain", "--untracked-files=no", "--", "*.go").Output(); err != nil || len(changes) > 0 {
+	changes, err := exec.Command("git", "-C", root, "status", "--porcelain", "--untracked-files=no", "--", "*.go").Output()
+	if err != nil || len(changes) > 0 {
 		name += " with changes"
 	}
 	return name

@@ -24,11 +24,26 @@ type function struct {
 type value struct {
 	Type, Description string
 	Required          any
-	Allowed           []any `json:"allowed_values"`
-	Possible          []any `json:"possible_values"`
+	Enum              choice
+	Allowed           choice `json:"allowed_values"`
+	Possible          choice `json:"possible_values"`
 	Items             *value
 	Properties        map[string]value
 }
+
+// choice is a list of values. What else the set writes there, such as 1-100, is no list.
+type choice []any
+
+func (c *choice) UnmarshalJSON(text []byte) error {
+	var list []any
+	if json.Unmarshal(text, &list) == nil {
+		*c = list
+	}
+	return nil
+}
+
+// listed are the values that a parameter takes, if it says so.
+func (v *value) listed() choice { return append(v.Enum, v.Allowed...) }
 
 // UnmarshalJSON also takes what the set writes for a value in places: its type alone, or a list.
 func (v *value) UnmarshalJSON(text []byte) error {
@@ -159,7 +174,7 @@ func (f *function) sample(path []string, parameter value) any {
 		}
 	}
 	if len(v.Possible) == 0 {
-		v.Possible = parameter.Allowed
+		v.Possible = parameter.listed()
 	}
 	switch kind := v.kind(); {
 	case len(v.Possible) > 0:
@@ -194,8 +209,8 @@ func (v *value) schema() map[string]any {
 	if kind := v.kind(); kind != "" {
 		s["type"] = kind
 	}
-	if len(v.Allowed) > 0 {
-		s["enum"] = v.Allowed
+	if list := v.listed(); len(list) > 0 {
+		s["enum"] = list
 	}
 	if v.Items != nil {
 		s["items"] = v.Items.schema()

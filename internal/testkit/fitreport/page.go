@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"math"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/toolfit/toolfit/internal/testkit/corpora"
 )
@@ -35,12 +37,16 @@ func (r *report) write(docs string) error {
 	if !found || !ended {
 		return errors.New(file + " has neither the marks of make fit-report nor the end of make compare's part to write after")
 	}
+	part, err := r.page()
+	if err != nil {
+		return err
+	}
 	for name, svg := range r.charts() {
 		if err := os.WriteFile(filepath.Join(docs, "images", name), []byte(svg), 0o644); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile(file, []byte(before+begin+r.page()+end+below), 0o644)
+	return os.WriteFile(file, []byte(before+begin+part+end+below), 0o644)
 }
 
 // table is the rows of one kind.
@@ -77,7 +83,7 @@ func figure(row corpora.Row, column string) (v float64, known bool) {
 // percent never rounds up to all, or down to nothing.
 func percent(v float64) string {
 	switch {
-	case v == 100 || v == 0:
+	case math.Abs(v-100) < 1e-9 || v == 0:
 		return fmt.Sprintf("%.0f %%", v)
 	case v > 99 && v < 100 || v < 1 && v > 0:
 		return fmt.Sprintf("%.2f %%", min(max(math.Round(v*100)/100, .01), 99.99))
@@ -107,46 +113,26 @@ func thousands(n int) string {
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
-func (r *report) page() string {
-	p := &page{report: r}
-	p.head()
-	for _, s := range sections {
-		p.say("### %s\n\n%s\n\n", s.title, s.say)
-		if s.chart != "" {
-			p.say("![%s](images/%s)\n\n", s.title, s.chart)
-		}
-		for _, t := range s.tables {
-			p.table(t)
-		}
+//go:embed page.tmpl
+var pageText string
+
+// page is the part of docs/benchmarks.md.
+func (r *report) page() (string, error) {
+	t, err := template.New("page").Funcs(template.FuncMap{"table": r.show}).Parse(pageText)
+	if err != nil {
+		return "", err
 	}
-	p.short()
-	p.sets()
-	return p.text.String()
+	var out strings.Builder
+	err = t.Execute(&out, r)
+	return out.String(), err
 }
 
-// page is text that grows.
-type page struct {
-	*report
-	text strings.Builder
-}
-
-func (p *page) say(format string, args ...any) { fmt.Fprintf(&p.text, format, args...) }
-
-func (p *page) head() {
-	p.say("## How well it fits\n\n`make fit-report` runs the labs of the packages that fit schemas, arguments and results, on whole public sets. "+
-		"These figures: %s, toolfit at commit `%s`, %s. None is a time.\n\n", p.Date, p.Commit, p.Machine)
-	p.say("Run it yourself, offline: `make fit-report SETS=\"tau2=FOLDER nestful=FOLDER mcpproxy=FOLDER\"`, with the sets of " +
-		"`internal/testkit/corpora` whole in the folder that `TOOLFIT_DATA` names, and [the open sets](#sets-and-what-was-not-measured) " +
-		"as git repositories, bare or not. It takes two minutes on two cores.\n\n")
-	p.say("**†** marks data that were looked at while rules were written or weights chosen: these figures say that the rules work, " +
-		"not what to expect elsewhere. Figures without it are of data on which nothing was tuned.\n\n")
-}
-
-func (p *page) table(t table) {
-	rows := p.report.table(t.id)
+// show writes a table. Its columns are those that any row has.
+func (r *report) show(id string) string {
+	i := slices.IndexFunc(tables, func(t table) bool { return t.id == id })
+	rows := r.table(id)
 	if len(rows) == 0 {
-		p.say("%s: not measured in this run.\n\n", t.title)
-		return
+		return tables[i].title + ": not measured in this run.\n"
 	}
 	var columns []string
 	for _, row := range rows {
@@ -156,43 +142,29 @@ func (p *page) table(t table) {
 			}
 		}
 	}
-	p.say("| %s | %s |\n|---|%s\n", t.title, strings.Join(columns, " | "), strings.Repeat("--:|", len(columns)))
+	var out strings.Builder
+	fmt.Fprintf(&out, "| %s | %s |\n|---|%s\n", tables[i].title, strings.Join(columns, " | "), strings.Repeat("--:|", len(columns)))
 	for _, row := range rows {
-		p.say("| %s", label(row))
+		cells := []string{label(row)}
 		for _, c := range columns {
-			p.say(" | %s", cell(row, c))
+			cells = append(cells, cell(row, c))
 		}
-		p.say(" |\n")
+		fmt.Fprintf(&out, "| %s |\n", strings.Join(cells, " | "))
 	}
-	p.say("\n")
+	return out.String()
 }
 
-// short names every figure that misses its mark.
-func (p *page) short() {
-	p.say("### Where it falls short\n\nEvery figure above that misses the mark named here, found by the command itself.\n\n")
-	lines := p.shortfalls()
-	for _, f := range p.Fails {
-		lines = append(lines, "a law that the lab holds on a sample does not hold on the whole set: "+f)
-	}
-	for _, line := range lines {
-		p.say("- %s\n", line)
-	}
-	if len(lines) == 0 {
-		p.say("- None in this run.\n")
-	}
-	p.say("\n")
-}
-
-// shortfalls are sentences about figures that miss their marks.
-func (r *report) shortfalls() (lines []string) {
-	for _, s := range sections {
-		for _, t := range s.tables {
-			for _, m := range t.marks {
-				if bad := r.missing(t, m); len(bad) > 0 {
-					lines = append(lines, fmt.Sprintf("%s, %s: %s: %s", s.title, t.title, m.say, strings.Join(bad, "; ")))
-				}
+// Shortfalls are sentences about figures that miss their marks.
+func (r *report) Shortfalls() (lines []string) {
+	for _, t := range tables {
+		for _, m := range t.marks {
+			if bad := r.missing(t, m); len(bad) > 0 {
+				lines = append(lines, fmt.Sprintf("%s: %s: %s", t.title, m.say, strings.Join(bad, "; ")))
 			}
 		}
+	}
+	for _, f := range r.Fails {
+		lines = append(lines, "a law that the lab holds on a sample does not hold on the whole set: "+f)
 	}
 	return lines
 }
@@ -219,26 +191,13 @@ func (r *report) missing(t table, m mark) (bad []string) {
 	return bad
 }
 
-func (p *page) sets() {
-	p.say("### Sets, and what was not measured\n\n| set | repository | licence | commit |\n|---|---|---|---|\n")
-	for _, s := range p.Sets {
-		used := "not measured"
-		switch {
-		case s.Used == s.Commit:
-			used = "`" + s.Commit[:12] + "`"
-		case s.Used != "":
-			used = fmt.Sprintf("`%s`, where `%s` is meant", s.Used[:12], s.Commit[:12])
-		}
-		p.say("| %s | %s | %s | %s |\n", s.Title, s.Repo, s.License, used)
+// Which is the commit that was measured.
+func (s *openSet) Which() string {
+	switch s.Used {
+	case "":
+		return "not measured"
+	case s.Commit:
+		return "`" + s.Commit[:12] + "`"
 	}
-	p.say("\nThe sets of `TOOLFIT_DATA` and their licences are in `internal/testkit/corpora/testdata/LICENSES.md`. Not measured:\n\n")
-	for _, s := range p.Sets {
-		for _, m := range s.Missing {
-			p.say("- %s: %s.\n", s.Title, m)
-		}
-	}
-	for _, m := range unmeasured {
-		p.say("- %s\n", m)
-	}
-	p.say("\n")
+	return fmt.Sprintf("`%s`, where `%s` is meant", s.Used[:12], s.Commit[:12])
 }

@@ -87,7 +87,7 @@ func (p *python) object(fields []string, depth int) map[string]any {
 		name = strings.TrimSpace(name)
 		parts := split(rest, '=')
 		properties[name] = p.schema(parts[0], depth)
-		if len(parts) == 1 || required1.MatchString(parts[1]) {
+		if len(parts) == 1 || mandatory.MatchString(parts[1]) {
 			required = append(required, name)
 		} else if slices.Contains(required, name) { // a base class has it
 			required = slices.DeleteFunc(required, func(r string) bool { return r == name })
@@ -97,11 +97,11 @@ func (p *python) object(fields []string, depth int) map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "required": slices.Compact(required)}
 }
 
-// required1 is a Field without a default.
-var required1 = regexp.MustCompile(`^Field\((?:\.\.\.|\)|(?:description|title|examples|gt|ge|lt|le|pattern)\b)`)
+// mandatory is a Field without a default.
+var mandatory = regexp.MustCompile(`^Field\((?:\.\.\.|\)|(?:description|title|examples|gt|ge|lt|le|pattern)\b)`)
 
-var plainTypes = map[string]string{"str": "string", "int": "integer", "float": "number", "bool": "boolean", "None": "null", "date": "string",
-	"datetime": "string", "object": "object", "dict": "object", "Dict": "object", "list": "array", "List": "array"}
+var plainTypes = map[string]string{"str": "string", "int": "integer", "float": "number", "bool": "boolean", "None": "null",
+	"date": "string", "datetime": "string", "object": "object", "dict": "object", "Dict": "object", "list": "array", "List": "array"}
 
 // schema is a type as JSON Schema.
 func (p *python) schema(expr string, depth int) map[string]any {
@@ -137,28 +137,28 @@ func (p *python) schema(expr string, depth int) map[string]any {
 	case c != nil && len(c.values) > 0:
 		return listed(c.values)
 	case c != nil:
-		return p.object(p.fields(c), depth+1)
+		return p.object(p.fields(c, depth), depth+1)
 	}
 	p.unknown[name] = true
 	return map[string]any{}
 }
 
 // fields are those of the class after those of its bases.
-func (p *python) fields(c *class) (all []string) {
+func (p *python) fields(c *class, depth int) (all []string) {
 	for _, base := range c.bases {
-		if b := p.classes[base]; b != nil && b != c {
-			all = append(all, p.fields(b)...)
+		if b := p.classes[base]; b != nil && depth < 8 {
+			all = append(all, p.fields(b, depth+1)...)
 		}
 	}
 	return append(all, c.fields...)
 }
 
 func (p *python) union(parts []string, depth int) map[string]any {
-	var any1 []any
+	var branches []any
 	for _, part := range parts {
-		any1 = append(any1, p.schema(part, depth+1))
+		branches = append(branches, p.schema(part, depth+1))
 	}
-	return map[string]any{"anyOf": any1}
+	return map[string]any{"anyOf": branches}
 }
 
 func listed(values []string) map[string]any {

@@ -15,7 +15,7 @@ import (
 )
 
 // openSet is a public set that is measured where somebody has it. Nothing of it is in the repository, and nothing was chosen on
-// it but what tuned names.
+// it but what the page says.
 type openSet struct {
 	Name, Title, Repo, Commit, License string
 
@@ -37,8 +37,8 @@ func openSets() []*openSet {
 	}
 }
 
-// name puts the folders into the sets: "tau2=/path nestful=/path".
-func name(sets []*openSet, folders string) error {
+// locate puts the folders into the sets: "tau2=/path nestful=/path".
+func locate(sets []*openSet, folders string) error {
 	for _, one := range strings.Fields(folders) {
 		name, dir, _ := strings.Cut(one, "=")
 		i := slices.IndexFunc(sets, func(s *openSet) bool { return s.Name == name })
@@ -48,7 +48,7 @@ func name(sets []*openSet, folders string) error {
 		s := sets[i]
 		s.dir = dir
 		head, err := s.git("rev-parse", "HEAD")
-		if err != nil {
+		if err != nil || dir == "" {
 			return fmt.Errorf("SETS: %s=%s is no git repository", name, dir)
 		}
 		s.Used = strings.TrimSpace(string(head))
@@ -252,7 +252,7 @@ func (s *openSet) replay(o *output, source *python, domain string) error {
 		}
 	}
 	if lacking > 0 {
-		s.lacks("%d files with recorded conversations of %s (data/tau2/results/final) are not in this copy: nothing of them is replayed", lacking, domain)
+		s.lacks("%d files with recorded conversations of %s (data/tau2/results/final) are not in this copy: nothing is replayed", lacking, domain)
 	}
 	return nil
 }

@@ -148,7 +148,8 @@ func TestLabScripts(t *testing.T) {
 		name = ""
 		c := sums[way]
 		corpora.Report(t, corpora.Row{Table: "scripts", Name: way, Tuned: true, Cells: []corpora.Cell{
-			corpora.Number("turns", c.turns), corpora.Number("calls", c.calls), corpora.Number("results", c.results), corpora.Number("written", c.written),
+			corpora.Number("turns", c.turns), corpora.Number("calls", c.calls), corpora.Number("results", c.results),
+			corpora.Number("written", c.written),
 			corpora.Number("read in all", c.read), corpora.Number("one call a turn", c.serial),
 		}})
 	}
