@@ -86,6 +86,9 @@ func (p *python) object(fields []string, depth int) map[string]any {
 		name, rest, _ := strings.Cut(f, ":")
 		name = strings.TrimSpace(name)
 		parts := split(rest, '=')
+		if len(parts) == 0 {
+			parts = []string{"Any"} // no type is written
+		}
 		properties[name] = p.schema(parts[0], depth)
 		if len(parts) == 1 || mandatory.MatchString(parts[1]) {
 			required = append(required, name)
@@ -120,7 +123,7 @@ func (p *python) schema(expr string, depth int) map[string]any {
 		return p.union(append(args, "None"), depth)
 	case name == "Union":
 		return p.union(args, depth)
-	case name == "Annotated":
+	case name == "Annotated" && len(args) > 0:
 		return p.schema(args[0], depth+1)
 	case name == "Literal":
 		return listed(args)

@@ -212,10 +212,9 @@ func (s *openSet) actions(o *output, source *python, set string, list []action) 
 			}
 		}
 	}
-	for tool, n := range without {
-		s.lacks("%s: %d calls of %s, of which there is no definition", set, n, tool)
+	for _, tool := range sorted(without) {
+		s.lacks("%s: %d calls of %s, of which there is no definition", set, without[tool], tool)
 	}
-	slices.Sort(s.Missing)
 	return nil
 }
 
