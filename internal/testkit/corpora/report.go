@@ -26,7 +26,7 @@ func Share(name string, held, of int) Cell { return Cell{name, float64(held), fl
 // Number is a figure that is no share of anything.
 func Number(name string, n int) Cell { return Cell{Name: name, Held: float64(n)} }
 
-// Rate is a share that is known as such; it counts as one of 1, of a set of that many.
+// Rate is a mean share over so many.
 func Rate(name string, rate float64, of int) Cell { return Cell{name, rate * float64(of), float64(of)} }
 
 // Report appends what a lab has measured to the file that TOOLFIT_REPORT names. Without one nobody asked.
