@@ -32,6 +32,9 @@ class Base(BaseModel):
 
 class Flight(Base):
     number: int
+    date: str = Field(
+        description="a date, such as '2024-05-01'."
+    )
     seats: Optional[int] = Field(
         None, description="seats"
     )
@@ -67,8 +70,8 @@ func TestToolsAreReadFromTheirSignatures(t *testing.T) {
 	p := newPython()
 	p.read(source)
 	for name, want := range map[string]string{
-		"book": `{"properties":{"cabin":{"enum":["business","economy"]},"flights":{"items":{"anyOf":[{"properties":{"id":{"type":"string"},` +
-			`"number":{"type":"integer"},"seats":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"required":["id","number"],"type":"object"},` +
+		"book": `{"properties":{"cabin":{"enum":["business","economy"]},"flights":{"items":{"anyOf":[{"properties":{"date":{"type":"string"},"id":{"type":"string"},` +
+			`"number":{"type":"integer"},"seats":{"anyOf":[{"type":"integer"},{"type":"null"}]}},"required":["date","id","number"],"type":"object"},` +
 			`{"type":"object"}]},"type":"array"},"mode":{"anyOf":[{"enum":["4g","3g"]},{"type":"null"}]},"more":{"additionalProperties":{},` +
 			`"type":"object"},"much":{"type":"number"},"user":{"type":"string"}},"required":["cabin","flights","user"],"type":"object"}`,
 		"list_all": `{"properties":{},"required":[],"type":"object"}`,

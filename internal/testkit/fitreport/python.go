@@ -101,7 +101,7 @@ func (p *python) object(fields []string, depth int) map[string]any {
 }
 
 // mandatory is a Field without a default.
-var mandatory = regexp.MustCompile(`^Field\((?:\.\.\.|\)|(?:description|title|examples|gt|ge|lt|le|pattern)\b)`)
+var mandatory = regexp.MustCompile(`^Field\( ?(?:\.\.\.|\)|(?:description|title|examples|gt|ge|lt|le|pattern)\b)`)
 
 var plainTypes = map[string]string{"str": "string", "int": "integer", "float": "number", "bool": "boolean", "None": "null",
 	"date": "string", "datetime": "string", "object": "object", "dict": "object", "Dict": "object", "list": "array", "List": "array"}
