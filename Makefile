@@ -14,7 +14,7 @@ export TOOLFIT_NODE_PARTS
 # Programs that tests look for lie there: promtool, and helm once deploy-check has built it.
 export PATH := $(CURDIR)/.tools/bin:$(PATH)
 
-.PHONY: check check-long parts fmt vet lint build test race cross fuzz fuzz-pure bench bench-replicas compare soak deploy-check schema-lab search-lab script-lab demo clean release release-check smoke
+.PHONY: check check-long parts fmt vet lint build test race cross fuzz fuzz-pure bench bench-replicas compare fit-report soak deploy-check schema-lab search-lab script-lab demo clean release release-check smoke
 
 check:
 	@summary=; \
@@ -102,6 +102,11 @@ bench:
 # and the module proxy, pinned; PEERS="mcpproxy-go=/path/to/mcpproxy" names programs that are there already. QUICK=1 takes minutes.
 compare:
 	cd internal/bench && CGO_ENABLED=0 $(GO) build -o $(CURDIR)/bin/compare . && $(CURDIR)/bin/compare $(if $(QUICK),-quick) -peers "$(PEERS)"
+
+# How well schemas, arguments, results and the search fit, on the sets in TOOLFIT_DATA and on open ones: writes its part of
+# docs/benchmarks.md, offline. SETS="tau2=/path nestful=/path mcpproxy=/path" names git repositories, bare or not.
+fit-report:
+	$(GO) run ./internal/testkit/fitreport -sets "$(SETS)"
 
 # Calls per second and CPU per call with 1, 2 and 4 gateways on one PostgreSQL, and what limits them.
 bench-replicas:

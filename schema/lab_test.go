@@ -213,6 +213,9 @@ func TestLab(t *testing.T) {
 			"strict", "sound", "silent", "ceiling", "complete", "hit", "(strict)", "forced", "paths", "all", "trip", "size", "why refused")
 		for _, d := range dialectNames() {
 			fmt.Fprintf(os.Stdout, "%-16s %s\n", d, rows[d])
+			corpora.Report(t, corpora.Row{
+				Table: "schema " + strings.TrimSuffix(file, ".jsonl"), Name: string(d), Tuned: true, Cells: rows[d].cells(d),
+			})
 			if missed := rows[d].bars(d, openapi); len(missed) > 0 {
 				t.Errorf("%s, %s misses: %s", file, d, strings.Join(missed, ", "))
 				for _, w := range rows[d].first[:min(len(rows[d].first), 3)] {
@@ -220,6 +223,40 @@ func TestLab(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestLabCalls sends the calls of open sets through every dialect and back.
+func TestLabCalls(t *testing.T) {
+	sets, calls := corpora.Calls(t)
+	table := map[Dialect]*corpora.Row{}
+	for _, d := range dialectNames() {
+		table[d] = &corpora.Row{Table: "schema calls", Name: string(d)}
+	}
+	for _, set := range sets {
+		samples := map[string]*sample{}
+		for i, c := range calls[set] {
+			s := samples[string(c.Schema)]
+			if s == nil {
+				s = newSample(t, c.Schema, uint64(i), 0)
+				samples[string(c.Schema)] = s
+			}
+			s.values = append(s.values, string(c.Arguments))
+			s.good = append(s.good, s.original != nil && c.Declared() && valid(s.original, c.Arguments))
+		}
+		for _, d := range dialectNames() {
+			r := &row{refused: map[Reason]int{}}
+			for _, s := range samples {
+				s.measure(t, r, d)
+			}
+			ok := r.complete
+			ok.join(r.tight)
+			t.Logf("%s, %s: %d of %d are taken, %d of %d come back", set, d, ok.held, ok.of, r.trip.held, r.trip.of)
+			table[d].Cells = append(table[d].Cells, corpora.Share(set, min(ok.held, r.trip.held), ok.of))
+		}
+	}
+	for _, d := range dialectNames() {
+		corpora.Report(t, *table[d])
 	}
 }
 

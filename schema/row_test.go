@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/toolfit/toolfit/internal/testkit/corpora"
 )
 
 // score counts how often a law held.
@@ -76,6 +78,27 @@ func (r *row) String() string {
 		pct(r.accepted.percent()), pct(100*float64(r.strict)/float64(max(1, r.schemas))), pct(r.sound.percent()), strconv.Itoa(r.told.of-r.told.held), pct(r.ceiling.percent()),
 		pct(r.complete.percent()), r.hit, pct(r.tight.percent()), pct(100-r.forced.percent()), pct(r.paths.percent()), pct(r.all.percent()), pct(r.trip.percent()),
 		float64(r.out)/float64(max(1, r.in)), strings.Join(why, ", "))
+}
+
+// cells are what make fit-report shows of a row.
+func (r *row) cells(d Dialect) []corpora.Cell {
+	refused := 0
+	for _, n := range r.refused {
+		refused += n
+	}
+	complete := r.complete
+	complete.join(r.tight)
+	share := func(name string, s score) corpora.Cell { return corpora.Share(name, s.held, s.of) }
+	cells := []corpora.Cell{
+		corpora.Number("schemas", r.schemas), corpora.Number("refused", refused), share("accepted", r.accepted),
+		corpora.Number("dangling", r.dangling),
+		share("sound", r.sound), share("at best", r.ceiling), corpora.Number("silent", r.told.of-r.told.held), share("complete", complete),
+		share("comes back", r.trip), share("paths", r.all), corpora.Share("size", r.out, r.in),
+	}
+	if strings.HasSuffix(string(d), "-strict") {
+		cells = append(cells, corpora.Share("strict", r.strict, r.schemas))
+	}
+	return cells
 }
 
 // bars are the numbers that every row must reach.

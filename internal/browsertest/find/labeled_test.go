@@ -22,6 +22,9 @@ type labeled struct {
 	}
 }
 
+// outcome is what became of the queries on one page.
+type outcome struct{ asked, right, wrong, none int }
+
 func recordedPage(t testing.TB, name string) *snapshot.Page {
 	t.Helper()
 	return snapshot.Parse(string(corpora.Read(t, "browser/snapshots/"+name+".yaml")))
@@ -29,26 +32,46 @@ func recordedPage(t testing.TB, name string) *snapshot.Page {
 
 func TestLabeledQueriesFindTheirElementAndNeverAnother(t *testing.T) {
 	right, all := 0, 0
+	pages := map[string]*outcome{}
+	names := []string{}
 	for line := range bytes.Lines(corpora.Read(t, "browser/cases.jsonl")) {
 		var c labeled
 		if err := json.Unmarshal(line, &c); err != nil {
 			t.Fatal(err)
 		}
 		all++
+		page := pages[c.Page]
+		if page == nil {
+			page = &outcome{}
+			pages[c.Page] = page
+			names = append(names, c.Page)
+		}
+		page.asked++
 		hit, err := find.New(recordedPage(t, c.Page), nil).Find(find.Query{Text: c.Query, Action: c.Action})
 		var noMatch *find.Error
 		switch {
 		case err == nil && hit.Node.Ref == c.Expect.Ref:
 			right++
+			page.right++
 		case err == nil:
+			page.wrong++
 			t.Errorf("%s, %q: wrong element %s %q (%.2f, %s)", c.Page, c.Query, hit.Node.Ref, hit.Node.Name, hit.Score, hit.Why)
 		case errors.As(err, &noMatch) && noMatch.Code == c.Expect.Error:
 			right++
+			page.right++
 		default:
+			page.none++
 			t.Logf("%s, %q: %v", c.Page, c.Query, err)
 		}
 	}
 	t.Logf("%d of %d right", right, all)
+	for _, name := range names {
+		p := pages[name]
+		corpora.Report(t, corpora.Row{Table: "finder", Name: name, Tuned: true, Cells: []corpora.Cell{
+			corpora.Number("queries", p.asked), corpora.Share("right", p.right, p.asked),
+			corpora.Number("wrong", p.wrong), corpora.Number("none", p.none),
+		}})
+	}
 	if right*100 < all*95 {
 		t.Errorf("%d of %d right", right, all)
 	}

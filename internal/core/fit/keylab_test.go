@@ -155,15 +155,44 @@ func (l *keyLab) run(k *keyTool, seed uint64, rounds int) {
 		} else {
 			l.t.Errorf("%s is not left alone: %s %v", args, res.Args, err)
 		}
+		l.strike(k, t, r)
 		all := sites(d, t)
-		for _, list := range [][]blow{blows, traps} {
-			for i := range list {
-				l.judge(k, &list[i], t, all, r)
-			}
-		}
 		for range 10 {
 			l.stranger(k, t, all, r)
 		}
+	}
+}
+
+// strike makes each mistake in arguments that are right.
+func (l *keyLab) strike(k *keyTool, t *tape, r *rand.Rand) {
+	all := sites(k.tool.schema.read(), t)
+	for _, list := range [][]blow{blows, traps} {
+		for i := range list {
+			l.judge(k, &list[i], t, all, r)
+		}
+	}
+}
+
+// report gives the rows to make fit-report: mistakes, each for both halves, and traps.
+func (l *keyLab) report() {
+	share := func(name string, n, of int) corpora.Cell { return corpora.Share(name, n, of) }
+	for _, x := range append(slices.Clone(blows), traps...) {
+		if l.rows[x.name] == nil {
+			continue
+		}
+		tuned, out := l.rows[x.name][0], l.rows[x.name][1]
+		row := corpora.Row{Table: "keys", Name: x.name, Cells: []corpora.Cell{
+			share("tuned half †", tuned.repaired, tuned.asked), corpora.Number("asked", out.asked), share("mended", out.repaired, out.asked),
+			share("refused, key named", out.told, out.asked), share("refused", out.silent, out.asked), share("passed on", out.passed, out.asked),
+			corpora.Number("mended wrongly", out.wrong),
+		}}
+		if name, is := strings.CutPrefix(x.name, "trap: "); is {
+			row = corpora.Row{Table: "traps", Name: name, Cells: []corpora.Cell{
+				corpora.Number("asked", out.asked), share("refused", out.told+out.silent, out.asked), share("passed on", out.passed, out.asked),
+				corpora.Number("mended wrongly", out.wrong),
+			}}
+		}
+		corpora.Report(l.t, row)
 	}
 }
 
@@ -245,6 +274,7 @@ func TestKeyLab(t *testing.T) {
 		l.run(k, uint64(n), rounds)
 	}
 	l.show()
+	l.report()
 	for name, row := range l.rows {
 		n := tally{asked: row[0].asked + row[1].asked, repaired: row[0].repaired + row[1].repaired, wrong: row[0].wrong + row[1].wrong}
 		if n.wrong > 0 && name != extraRow || n.repaired*100 < n.asked*atLeast[name] {

@@ -61,19 +61,35 @@ func (l *lab) run(raw []byte, seed uint64, rounds int) {
 		if l.same(judge, d, []byte(args)) {
 			continue
 		}
-		res, err := tool.Fit(context.Background(), []byte(args))
-		l.identity.add(err == nil && string(res.Args) == args && len(res.Repairs) == 0)
-		t := &tape{}
-		if err := t.read([]byte(args)); err != nil {
-			l.t.Fatal(err)
-		}
-		all := sites(d, t)
-		for _, x := range repairable {
-			l.repair(judge, tool, t, all, x, r)
-		}
-		for _, x := range final {
-			l.refuse(judge, tool, t, all, x, r)
-		}
+		l.try(judge, tool, args, r)
+	}
+}
+
+// try fits arguments that are right, and what is left of them after each damage.
+func (l *lab) try(judge *jsonschema.Schema, tool *Tool, args string, r *rand.Rand) {
+	res, err := tool.Fit(context.Background(), []byte(args))
+	l.identity.add(err == nil && string(res.Args) == args && len(res.Repairs) == 0)
+	t := &tape{}
+	if err := t.read([]byte(args)); err != nil {
+		l.t.Fatal(err)
+	}
+	all := sites(tool.schema.read(), t)
+	for _, x := range repairable {
+		l.repair(judge, tool, t, all, x, r)
+	}
+	for _, x := range final {
+		l.refuse(judge, tool, t, all, x, r)
+	}
+}
+
+// cells are what make fit-report shows.
+func (l *lab) cells() []corpora.Cell {
+	share := func(name string, s score) corpora.Cell { return corpora.Share(name, s.held, s.of) }
+	return []corpora.Cell{
+		corpora.Number("calls", l.identity.of), share("left alone", l.identity),
+		corpora.Number("mistakes", l.allRestored.of), share("mended", l.allRestored),
+		corpora.Number("hopeless", l.allRefused.of), share("refused", l.allRefused), share("valid", l.sound),
+		share("verdicts alike", l.differs),
 	}
 }
 
@@ -180,6 +196,7 @@ func TestLab(t *testing.T) {
 				l.run(schemas[i], uint64(i), rounds)
 			}
 			l.show(file)
+			corpora.Report(t, corpora.Row{Table: "arguments", Name: strings.TrimSuffix(file, ".jsonl"), Tuned: true, Cells: l.cells()})
 			if l.identity.held != l.identity.of || l.sound.held != l.sound.of || l.allRefused.held != l.allRefused.of ||
 				l.allRestored.held*100 < l.allRestored.of*98 {
 				t.Error("a law does not hold")

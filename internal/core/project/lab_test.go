@@ -8,11 +8,13 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"sort"
 	"strings"
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/core/tokens"
+	"github.com/toolfit/toolfit/internal/testkit/corpora"
 )
 
 var lab = flag.Bool("lab", false, "cut more results, and print what is left of them at several budgets")
@@ -29,7 +31,8 @@ func TestLabBudgets(t *testing.T) {
 	}
 	budgets := []int{500, 2000, 8000}
 	kept := map[int][]float64{}
-	over := 0
+	plain := map[int]float64{}
+	over := map[int]int{}
 	fmt.Printf("%-28s %8s", "result", "tokens")
 	for _, b := range budgets {
 		fmt.Printf(" | %6d: of it  rows  needed", b)
@@ -44,7 +47,7 @@ func TestLabBudgets(t *testing.T) {
 			out := cut.Apply("r_7x9qzw4k")
 			n := project.CountTokens(out, tokens.Count)
 			if n > budget {
-				over++
+				over[budget]++
 			}
 			if *show != "" && strings.HasPrefix(s.name, *show) {
 				fmt.Printf("\n%s in %d:\n%s\n", s.name, budget, project.Text(out))
@@ -52,6 +55,7 @@ func TestLabBudgets(t *testing.T) {
 			share := needed(s, project.Text(out))
 			if full > budget {
 				kept[budget] = append(kept[budget], share)
+				plain[budget] += needed(s, firstTokens(s.text, budget))
 			}
 			fmt.Printf(" |       %6.2f %5d  %6.1f", float64(n)/float64(budget), rowsIn(project.Text(out)), 100*share)
 		}
@@ -62,10 +66,22 @@ func TestLabBudgets(t *testing.T) {
 		for _, x := range kept[b] {
 			sum += x
 		}
-		fmt.Printf("budget %5d: %d results are over it; of these %.1f %% of the needed values are kept on average\n", b, len(kept[b]),
-			100*sum/float64(len(kept[b])))
+		n := len(kept[b])
+		fmt.Printf("budget %5d: %d results are over it; of these %.1f %% of the needed values are kept on average, %.1f %% by a plain cut\n",
+			b, n, 100*sum/float64(n), 100*plain[b]/float64(n))
+		fmt.Printf("results over their budget after it: %d\n", over[b])
+		corpora.Report(t, corpora.Row{Table: "budgets", Name: fmt.Sprint(b, " tokens"), Tuned: true, Cells: []corpora.Cell{
+			corpora.Number("results over it", n), {Name: "still there", Held: sum, Of: float64(n)},
+			{Name: "plain cut", Held: plain[b], Of: float64(n)},
+			corpora.Number("too long after it", over[b]),
+		}})
 	}
-	fmt.Println("results over their budget after it:", over)
+}
+
+// firstTokens is what a plain cut leaves of a text.
+func firstTokens(text string, budget int) string {
+	n := sort.Search(len(text), func(n int) bool { return tokens.Count(text[:n]) > budget })
+	return text[:max(0, n-1)]
 }
 
 // labResult is a text that a server gives.

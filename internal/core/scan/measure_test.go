@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/testkit/corpora"
 )
 
 // labelled is an entry of the corpora of mcpproxy-go.
@@ -31,7 +32,6 @@ func TestRecallOnALabelledCorpus(t *testing.T) {
 	if dir == "" {
 		t.Skip("TOOLFIT_SCAN_CORPUS names no folder with labelled definitions")
 	}
-	var bad, found, good, wrong int
 	for _, file := range []string{"detect_corpus_v1.json", "security_corpus_v1.json"} {
 		text, err := os.ReadFile(filepath.Join(dir, file))
 		if err != nil {
@@ -41,6 +41,7 @@ func TestRecallOnALabelledCorpus(t *testing.T) {
 		if err := json.Unmarshal(text, &corpus); err != nil {
 			t.Fatal(err)
 		}
+		var bad, found, good, wrong int
 		for _, e := range corpus.Entries {
 			if e.Tool == nil {
 				e.Tool = rawjson.Encode(map[string]string{"name": "tool", "description": e.Description})
@@ -73,10 +74,14 @@ func TestRecallOnALabelledCorpus(t *testing.T) {
 				}
 			}
 		}
-	}
-	t.Logf("%d of %d attacks found, %d of %d others held", found, bad, wrong, good)
-	if found*100 < bad*95 {
-		t.Errorf("found %d of %d attacks", found, bad)
+		t.Logf("%s: %d of %d attacks found, %d of %d others held", file, found, bad, wrong, good)
+		name := "mcpproxy-go: " + strings.TrimSuffix(file, ".json")
+		corpora.Report(t, corpora.Row{Table: "scan", Name: name, Tuned: true, Cells: []corpora.Cell{
+			corpora.Number("attacks", bad), corpora.Share("found", found, bad), corpora.Number("harmless", good), corpora.Share("held", wrong, good),
+		}})
+		if found*100 < bad*95 {
+			t.Errorf("%s: found %d of %d attacks", file, found, bad)
+		}
 	}
 }
 
@@ -143,6 +148,9 @@ func TestFewRealToolsAreSuspicious(t *testing.T) {
 			held += heldOf(t, rows[at:min(len(rows), at+together)])
 		}
 		t.Logf("%s: %d of %d held", file, held, len(rows))
+		corpora.Report(t, corpora.Row{Table: "scan", Name: strings.TrimSuffix(file, filepath.Ext(file)), Tuned: true, Cells: []corpora.Cell{
+			corpora.Number("harmless", len(rows)), corpora.Share("held", held, len(rows)),
+		}})
 		if held*100 > len(rows)*2 {
 			t.Errorf("%s: %d of %d tools are suspicious", file, held, len(rows))
 		}

@@ -9,6 +9,7 @@ import (
 	"hash/fnv"
 	"io/fs"
 	"maps"
+	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -198,6 +199,13 @@ func TestLab(t *testing.T) {
 		most := s.measure(x, NewMemory(past), now)
 		t.Logf("%-18s %.3f/%.3f/%.3f %.3f (%.3f/%.3f %.3f)  hit@1/R@10 %.3f/%.3f  %.3f/%.3f  %.3f/%.3f (%.3f/%.3f)", strings.TrimPrefix(name, "restbench_"),
 			all.r1, all.r5, all.r10, all.hit, b.r5, b.r10, b.hit, none.hit, none.r10, ten.hit, ten.r10, most.hit, most.r10, b.pastHit, b.pastR10)
+		n := len(now)
+		corpora.Report(t, corpora.Row{Table: "search memory", Name: name, Tuned: true, Cells: []corpora.Cell{
+			corpora.Number("queries", n), corpora.Rate("none", none.r10, n), corpora.Rate("10 a tool", ten.r10, n),
+			corpora.Rate("30 a tool", most.r10, n), corpora.Rate("plain BM25F", b.pastR10, n),
+			corpora.Rate("first, none", none.hit, n), corpora.Rate("first, 30", most.hit, n),
+			corpora.Rate("first, plain", b.pastHit, n),
+		}})
 		if all.r5 < b.r5 || all.r10 <= b.r10 || all.hit < b.hit {
 			t.Errorf("%s: below the plain baseline", name)
 		}
@@ -207,22 +215,39 @@ func TestLab(t *testing.T) {
 	}
 }
 
+// labRow is what plain BM25F, the words and all together find in a set.
+type labRow struct {
+	name              string
+	tools, queries    int
+	plain, words, all recall
+}
+
+func newLabRow(name string, s *labSet, x *Index) labRow {
+	return labRow{
+		name, len(s.Tools), len(s.Queries),
+		s.measureWith(s.Queries, plain25(x)), s.measureWith(s.Queries, withoutModel(x)), s.measure(x, nil, s.Queries),
+	}
+}
+
+// cells are what make fit-report shows of a row.
+func (r *labRow) cells() []corpora.Cell {
+	n := r.queries
+	return []corpora.Cell{
+		corpora.Number("tools", r.tools), corpora.Number("queries", n), corpora.Rate("plain BM25F", r.plain.r10, n),
+		corpora.Rate("words", r.words.r10, n), corpora.Rate("toolfit", r.all.r10, n),
+		corpora.Rate("first, plain", r.plain.hit, n), corpora.Rate("first, words", r.words.hit, n),
+		corpora.Rate("first, toolfit", r.all.hit, n),
+	}
+}
+
 // TestLabLeaveOneOut prints, for every set, what plain BM25F, the words and all together find, and
 // what all gain over plain on the average of the other sets: a change counts only if that rises.
 func TestLabLeaveOneOut(t *testing.T) {
 	if !*lab {
 		t.Skip("only with -lab")
 	}
-	type row struct {
-		name              string
-		plain, words, all recall
-	}
-	var rows []row
-	add := func(name string, s *labSet, x *Index) {
-		rows = append(rows, row{
-			name, s.measureWith(s.Queries, plain25(x)), s.measureWith(s.Queries, withoutModel(x)), s.measure(x, nil, s.Queries),
-		})
-	}
+	var rows []labRow
+	add := func(name string, s *labSet, x *Index) { rows = append(rows, newLabRow(name, s, x)) }
 	for _, name := range slices.Sorted(maps.Keys(bars)) {
 		s, x := readSet(t, name)
 		add(name, s, x)
@@ -241,9 +266,32 @@ func TestLabLeaveOneOut(t *testing.T) {
 			}
 		}
 		t.Logf("%-18s %.3f %.3f   %.3f %.3f   %.3f %.3f   %+.3f %+.3f", r.name, r.plain.r10, r.plain.hit, r.words.r10, r.words.hit, r.all.r10, r.all.hit, words, all)
+		cells := append(r.cells(), corpora.Rate("gain elsewhere", all, 1))
+		corpora.Report(t, corpora.Row{Table: "search", Name: r.name, Tuned: true, Cells: cells})
 		if r.all.r10 <= r.plain.r10 || r.all.hit < r.plain.hit-oneOfSixty {
 			t.Errorf("%s: below plain BM25F", r.name)
 		}
+	}
+}
+
+// TestLabOpenSets measures sets on which nothing was chosen.
+func TestLabOpenSets(t *testing.T) {
+	names, err := fs.Glob(corpora.Open(t), "retrieval/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		raw, err := fs.ReadFile(corpora.Open(t), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s labSet
+		if err := json.Unmarshal(raw, &s); err != nil {
+			t.Fatal(err)
+		}
+		r := newLabRow(strings.TrimSuffix(path.Base(name), ".json"), &s, New(Read(s.docs())))
+		t.Logf("%s: R@10 %.3f, plain BM25F %.3f", r.name, r.all.r10, r.plain.r10)
+		corpora.Report(t, corpora.Row{Table: "search", Name: r.name, Cells: r.cells()})
 	}
 }
 

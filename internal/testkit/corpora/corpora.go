@@ -1,4 +1,4 @@
-// Package corpora gives tests the public data sets that they measure with.
+// Package corpora gives tests the public data sets that they measure with, and takes down what they measured.
 package corpora
 
 import (

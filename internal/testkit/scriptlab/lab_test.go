@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/toolfit/toolfit/internal/core/script"
+	"github.com/toolfit/toolfit/internal/testkit/corpora"
 )
 
 var (
@@ -145,6 +146,12 @@ func TestLabScripts(t *testing.T) {
 	for _, way := range []string{asList, asSearch, asScript} {
 		row(name, way, sums[way])
 		name = ""
+		c := sums[way]
+		corpora.Report(t, corpora.Row{Table: "scripts", Name: way, Tuned: true, Cells: []corpora.Cell{
+			corpora.Number("turns", c.turns), corpora.Number("calls", c.calls), corpora.Number("results", c.results),
+			corpora.Number("written", c.written),
+			corpora.Number("read in all", c.read), corpora.Number("one call a turn", c.serial),
+		}})
 	}
 	if *lab {
 		t.Log("\n" + table.String())

@@ -32,6 +32,12 @@ func Need(t testing.TB) Node {
 	return Node{dir}
 }
 
+// Installed tells whether Need would go on.
+func Installed() bool {
+	_, err := os.Stat(filepath.Join(os.Getenv("TOOLFIT_NODE_PARTS"), "stamp"))
+	return err == nil
+}
+
 // NeedProgram returns the path of a program, or ends the test when there is none. Where says
 // how to get it.
 func NeedProgram(t testing.TB, name, where string) string {
