@@ -149,7 +149,7 @@ var jsonTypeHeader = []string{jsonType}
 
 // writeResult writes a plain answer in one piece, because each piece is a system call, unless copying it would cost more.
 func writeResult(w http.ResponseWriter, id, result json.RawMessage) {
-	const copyBelow = 128 << 10
+	const copyBelow = 64 << 10
 	var head [256]byte
 	start := appendHead(head[:0], id)
 	h := w.Header()
