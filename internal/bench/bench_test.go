@@ -156,14 +156,22 @@ func TestChartsAreWellFormed(t *testing.T) {
 	}
 }
 
-func TestProgramsMustBeNamedAndThere(t *testing.T) {
-	here := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(here, nil, 0o700); err != nil {
+func TestProgramsAndSourcesMustBeNamedAndThere(t *testing.T) {
+	dir := t.TempDir()
+	here, source := filepath.Join(dir, "program"), filepath.Join(dir, "source")
+	err := os.WriteFile(here, nil, 0o700)
+	if err == nil {
+		err = os.Mkdir(source, 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(source, "go.mod"), nil, 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	for args, good := range map[string]bool{
-		"mcpproxy-go=" + here: true, "mcpproxy-go=" + here + "-not": false, "mcpproxy-go=" + filepath.Dir(here): false,
-		"nobody=" + here: false, "mcpproxy-go": false,
+		"mcpproxy-go=" + here: true, "mcpproxy-go=" + here + "-not": false, "mcpproxy-go=" + dir: false, "mcpproxy-go=" + source: true,
+		"nobody=" + here: false, "mcpproxy-go": false, "mcp-hub=" + here: false,
 	} {
 		if _, err := parse([]string{"-peers", args}); (err == nil) != good {
 			t.Errorf("%s: %v", args, err)

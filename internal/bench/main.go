@@ -18,6 +18,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -39,9 +40,9 @@ func main() {
 // options are the flags, and what follows from them.
 type options struct {
 	quick    bool
-	root     string // of the repository
-	from     string // results to write the page from
-	programs map[string]string
+	root     string            // of the repository
+	from     string            // results to write the page from
+	programs map[string]string // a program or its source, by the name of its gateway
 
 	duration time.Duration // of one run
 	rounds   int
@@ -97,7 +98,7 @@ func parse(args []string) (*options, error) {
 	flags.BoolVar(&o.quick, "quick", false, "a few minutes: one short round, and no 20,000 tools")
 	flags.StringVar(&o.root, "root", "../..", "folder of the repository")
 	flags.StringVar(&o.from, "from", "", "measure nothing: write the page from the `results.json` of an earlier run")
-	peers := flags.String("peers", "", "programs that are there already, as `name=path` with blanks between")
+	peers := flags.String("peers", "", "programs, or folders with their source, as `name=path` with blanks between")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -113,17 +114,22 @@ func parse(args []string) (*options, error) {
 	}
 	for _, one := range strings.Fields(*peers) {
 		name, path, _ := strings.Cut(one, "=")
-		if byName(name) == nil {
-			return nil, fmt.Errorf("-peers: no gateway is called %q; it is one of: %s", name, strings.Join(names(), ", "))
+		if !slices.Contains(named(), name) {
+			return nil, fmt.Errorf("-peers: %q cannot be named; it is one of: %s", name, strings.Join(named(), ", "))
 		}
-		if info, err := os.Stat(path); err != nil || info.IsDir() {
-			return nil, fmt.Errorf("-peers: %s=%s is no program; build it first", name, path)
+		if info, err := os.Stat(path); err != nil || info.IsDir() && !isModule(path) {
+			return nil, fmt.Errorf("-peers: %s=%s is no program, and no folder with a go.mod", name, path)
 		}
 		if o.programs[name], err = filepath.Abs(path); err != nil {
 			return nil, err
 		}
 	}
 	return o, nil
+}
+
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
 }
 
 // measure runs everything.

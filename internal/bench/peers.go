@@ -17,6 +17,7 @@ type peer struct {
 	how    string // how it is run, for the page
 	npm    string // package and version, if it comes from npm
 	module string // Go module and version, if it comes from the module proxy
+	source string // its main package in a folder with its source; "" if PEERS cannot name it
 	way    string // name of the gateway of which this is another way to run
 	why    string // why it cannot be had, if neither
 	modern bool   // it speaks 2026-07-28, too
@@ -71,12 +72,12 @@ var peers = []*peer{
 	{name: "toolfit stdio", does: "the same for one client on standard input and output", how: "`toolfit stdio --standalone`",
 		front: lines, launch: launchToolfit},
 	{name: "TBXark/mcp-proxy", does: "many servers behind one address, each at a path of its own", how: "`type: streamable-http`",
-		module: "github.com/TBXark/mcp-proxy@v0.43.2", many: true, launch: launchTBXark},
+		module: "github.com/TBXark/mcp-proxy@v0.43.2", source: ".", many: true, launch: launchTBXark},
 	{name: "mcpproxy-go", does: "gateway with a search for tools",
 		how: "`mcpproxy serve`; lists and calls at `/mcp/all`; `tool_response_limit: 0`, `auto_approve_tool_changes: true`; " +
 			"its detection of sensitive data is on, as by default",
-		why:  "the module proxy gave none of the versions that were tried; `PEERS=mcpproxy-go=/path/to/mcpproxy` names a program",
-		many: true, launch: launchMCPProxyGo(true), find: func(q string) (string, string) {
+		why:    "the module proxy gave none of the versions that were tried; `PEERS=mcpproxy-go=PATH` names a program or a folder with its source",
+		source: "./cmd/mcpproxy", many: true, launch: launchMCPProxyGo(true), find: func(q string) (string, string) {
 			return "retrieve_tools", fmt.Sprintf(`{"name":"retrieve_tools","arguments":{"query":%q,"limit":5}}`, q)
 		}},
 	{name: "mcpproxy-go, detection off", does: "the same", how: "the same with `sensitive_data_detection: {enabled: false}`",
@@ -98,10 +99,13 @@ var peers = []*peer{
 	{name: "Docker MCP Gateway", why: "not built: it is made for servers in containers and takes many minutes to compile"},
 }
 
-func names() []string {
+// named are those that PEERS can name.
+func named() []string {
 	var all []string
 	for _, p := range peers {
-		all = append(all, p.name)
+		if p.source != "" {
+			all = append(all, p.name)
+		}
 	}
 	return all
 }
