@@ -14,12 +14,14 @@ const schema = `{"type":"object",` +
 	`"order":{"type":"string","enum":["name","size","time"],"description":"What comes first."},` +
 	`"match":{"type":"object","properties":{"text":{"type":"string"},"case":{"type":"boolean"}}}},"required":["path"]}`
 
+const echoText = "Return the message."
+
 // benchTools holds echo, big and n-2 more.
 func benchTools(n int) []byte {
 	tools := []string{
-		`{"name":"echo","description":"Return the message.",` +
+		`{"name":"echo","description":"` + echoText + `",` +
 			`"inputSchema":{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}}`,
-		`{"name":"big","description":"Return rows.","inputSchema":{"type":"object","properties":{}}}`,
+		`{"name":"big","description":"Return rows.","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}}}}`,
 	}
 	for i := len(tools); i < n; i++ {
 		tools = append(tools, fmt.Sprintf(`{"name":"filler_%03d","description":"Tool %d is here to be listed. %s","inputSchema":%s}`,
@@ -70,11 +72,11 @@ func growthTools(server, n int) []byte {
 	return toolList(tools)
 }
 
-// bigResult is 50 KB of JSON as text, as many servers answer.
-func bigResult() []byte {
+// bigResult is so many bytes of JSON as text, as many servers answer.
+func bigResult(size int) []byte {
 	var rows bytes.Buffer
 	rows.WriteString(`{"rows":[`)
-	for i := 0; rows.Len() < 50_000; i++ {
+	for i := 0; rows.Len() < size; i++ {
 		fmt.Fprintf(&rows, `{"id":%d,"label":"row %d","state":"ready","size":%d,"tags":["a","b"]},`, i, i, i*37)
 	}
 	rows.WriteString(`{"id":-1}]}`)
