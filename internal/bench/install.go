@@ -13,6 +13,9 @@ import (
 
 // install gets every gateway, and says of which it could not.
 func (l *lab) install(ctx context.Context, r *report) error {
+	if err := os.MkdirAll(l.tools, 0o755); err != nil {
+		return err
+	}
 	if err := l.buildToolfit(ctx); err != nil {
 		return err
 	}

@@ -42,6 +42,7 @@ type options struct {
 	quick    bool
 	root     string            // of the repository
 	from     string            // results to write the page from
+	only     map[string]bool   // what grows, if not everything is measured
 	programs map[string]string // a program or its source, by the name of its gateway
 
 	duration time.Duration // of one run
@@ -68,6 +69,13 @@ func run(ctx context.Context, args []string) error {
 	}
 	results := filepath.Join(o.root, ".tools", "compare", "results.json")
 	r := &report{}
+	if len(o.only) > 0 {
+		r, err = o.measure(ctx)
+		if err == nil {
+			_, err = fmt.Print(r.axesPage())
+		}
+		return err
+	}
 	if o.from == "" {
 		if r, err = o.measure(ctx); err != nil {
 			return err
@@ -98,6 +106,7 @@ func parse(args []string) (*options, error) {
 	flags.BoolVar(&o.quick, "quick", false, "a few minutes: one short round, and no 20,000 tools")
 	flags.StringVar(&o.root, "root", "../..", "folder of the repository")
 	flags.StringVar(&o.from, "from", "", "measure nothing: write the page from the `results.json` of an earlier run")
+	only := flags.String("only", "", "print how toolfit grows with these, and write no page: `names` with commas between, or growth for all")
 	peers := flags.String("peers", "", "programs, or folders with their source, as `name=path` with blanks between")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -110,6 +119,9 @@ func parse(args []string) (*options, error) {
 	}
 	var err error
 	if o.root, err = filepath.Abs(o.root); err != nil {
+		return nil, err
+	}
+	if o.only, err = axesNamed(*only); err != nil {
 		return nil, err
 	}
 	for _, one := range strings.Fields(*peers) {
@@ -142,18 +154,23 @@ func (o *options) measure(ctx context.Context) (*report, error) {
 	}
 	defer l.close()
 	r := &report{Quick: o.quick, Machine: machine(), Date: time.Now().UTC().Format(time.DateOnly)}
-	if err := l.install(ctx, r); err != nil {
-		return nil, err
-	}
-	for _, step := range []struct {
+	type step struct {
 		say string
 		do  func(context.Context, *report) error
-	}{
+	}
+	steps := []step{
+		{"install", l.install},
 		{"what is lost", l.measureLoss},
 		{"CPU per call", l.measureCalls},
 		{"start-up and memory", l.measureMemory},
-		{"growth", l.measureGrowth},
-	} {
+		{"growth with tools", l.measureGrowth},
+		{"growth", l.measureAxes},
+	}
+	if len(o.only) > 0 {
+		build := func(ctx context.Context, _ *report) error { return l.buildToolfit(ctx) }
+		steps = []step{{"build", build}, {"growth", l.measureAxes}}
+	}
+	for _, step := range steps {
 		fmt.Fprintf(os.Stderr, "== %s\n", step.say)
 		if err := step.do(ctx, r); err != nil {
 			return nil, fmt.Errorf("%s: %w", step.say, err)

@@ -58,6 +58,7 @@ func (r *report) page() string {
 	p.calls()
 	p.memory()
 	p.growth()
+	p.axes()
 	p.loss()
 	p.behind()
 	p.ran()

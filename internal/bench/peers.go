@@ -42,6 +42,7 @@ type setting struct {
 	dir     string   // a folder of its own, and its home
 	addr    string   // where to listen
 	servers []server // behind it
+	extras
 
 	command []string
 	env     []string
@@ -133,8 +134,10 @@ func launchToolfit(l *lab, p *peer, s *setting) error {
 		}
 	}
 	config := map[string]any{"store": "toolfit.db", "mcpServers": servers}
-	profiles := "default"
-	if len(s.servers) > 1 { // the search, too
+	profiles, role := "default", "caller"
+	if s.profiles != nil {
+		config["profiles"], profiles, role = s.profiles, "*", "admin"
+	} else if len(s.servers) > 1 { // the search, too
 		config["profiles"] = map[string]any{"default": map[string]any{}, "find": map[string]any{"search": "on"}}
 		profiles += ",find"
 	}
@@ -146,9 +149,15 @@ func launchToolfit(l *lab, p *peer, s *setting) error {
 		s.command = []string{l.program, "stdio", "--standalone", "--config", file, "--listen", s.addr}
 		return nil
 	}
-	key, err := exec.Command(l.program, "keys", "create", "bench", "--profile", profiles, "--config", file).Output()
+	key, err := exec.Command(l.program, "keys", "create", "bench", "--profile", profiles, "--role", role, "--config", file).Output()
 	if err != nil {
 		return fmt.Errorf("create key: %w", err)
+	}
+	if s.records > 0 {
+		fill := exec.Command(l.filler(), "fill", filepath.Join(s.dir, "toolfit.db"), fmt.Sprint(s.records))
+		if err := said(fill, "write records"); err != nil {
+			return err
+		}
 	}
 	s.key = string(bytes.TrimSpace(key))
 	s.command = []string{l.program, "serve", "--config", file, "--listen", s.addr}

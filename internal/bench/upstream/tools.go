@@ -16,16 +16,21 @@ const schema = `{"type":"object",` +
 
 const echoText = "Return the message."
 
+// filling makes the definitions of echo and big as large as the others, so that a list depends only on how many tools it has.
+var filling = strings.Repeat(" "+filler, 18)
+
+const filler = "Its words say nothing of use."
+
 // benchTools holds echo, big and n-2 more.
 func benchTools(n int) []byte {
 	tools := []string{
-		`{"name":"echo","description":"` + echoText + `",` +
+		`{"name":"echo","description":"` + echoText + filling + `",` +
 			`"inputSchema":{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}}`,
-		`{"name":"big","description":"Return rows.","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}}}}`,
+		`{"name":"big","description":"Return rows.` + filling + `","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}}}}`,
 	}
 	for i := len(tools); i < n; i++ {
 		tools = append(tools, fmt.Sprintf(`{"name":"filler_%03d","description":"Tool %d is here to be listed. %s","inputSchema":%s}`,
-			i, i, strings.Repeat("Its words say nothing of use. ", 6), schema))
+			i, i, strings.Repeat(filler+" ", 6), schema))
 	}
 	return toolList(tools)
 }

@@ -102,3 +102,10 @@ func TestABigResultIsAsBigAsAskedFor(t *testing.T) {
 		}
 	}
 }
+
+func TestAListIsAsLargeOnOneServerAsOnMany(t *testing.T) {
+	one, many := len(benchTools(200)), 100*len(benchTools(2))
+	if one < many*9/10 || one > many*11/10 {
+		t.Errorf("%d bytes on one server, %d on 100", one, many)
+	}
+}
