@@ -38,16 +38,16 @@ type adder func(row string, at int, values figuresOf)
 // axes are all that grows, but for tools, which other gateways are measured with, too.
 var axes = []*axis{
 	{name: "servers", title: "the number of servers", sizes: []int{1, 10, 100, 1000}, quick: []int{1, 100}, run: (*lab).growServers,
-		intro: fmt.Sprintf("The same %d tools in all, on more and more servers, which are paths of one address. "+
+		intro: fmt.Sprintf("%s tools in all, on more and more servers, which are paths of one address. "+
 			"Ready is when all are listed; a list is the whole list, for 4 clients; "+
-			"calls are made by 16, to one server after the other.", axisTools),
+			"calls are made by 16, to one server after the other.", number(axisTools)),
 		measures: []measure{
 			{"ready", "ready s", "time until ready"}, {"start", "CPU s", "CPU until then"}, {"settled", "CPU s settled", ""},
 			{"memory", "memory MB", "memory"}, {"call", "call µs CPU", "CPU of a call"}, {"list", "list µs CPU", "CPU of a list"}}},
 	{name: "profiles", title: "the number of profiles", sizes: []int{1, 10, 50}, quick: []int{1, 10}, run: (*lab).growProfiles,
-		intro: fmt.Sprintf("%d tools on %d servers. Each profile leaves out a tool of its own. Memory is read after the start, after a client "+
+		intro: fmt.Sprintf("%s tools on %d servers. Each profile leaves out a tool of its own. Memory is read after the start, after a client "+
 			"of each profile has listed its tools, and after one server has changed its list %d times; "+
-			"CPU is that of one such change, of the list that each profile's client then asks for, and of a call.", axisTools, servers, changes),
+			"CPU is that of one such change, of the list that each profile's client then asks for, and of a call.", number(axisTools), servers, changes),
 		measures: []measure{
 			{"start", "CPU s of the start", "CPU of the start"}, {"memory", "memory MB", "memory"}, {"listed", "listed MB", "memory after lists"},
 			{"changed", "changed MB", "memory after changes"}, {"change", "change ms CPU", "CPU of a change"},
@@ -75,6 +75,21 @@ var axes = []*axis{
 			{"proxy", "reverse proxy µs CPU", "CPU of a call through the reverse proxy"}, {"call", "toolfit µs CPU", "CPU of a call"},
 			{"ratio", "ratio", "ratio to the reverse proxy"}, {"cut", "cut µs CPU", "CPU of a call that is cut"},
 			{"proxyPeak", "reverse proxy peak MB", ""}, {"callPeak", "toolfit peak MB", "peak memory"}, {"cutPeak", "cut peak MB", ""}}},
+}
+
+// toolsAxis is the one that other gateways have a table of, too.
+var toolsAxis = &axis{name: "tools", measures: []measure{
+	{"ready", "", "time until ready"}, {"settled", "", "CPU until settled"}, {"memory", "", "memory"},
+	{"list", "", "time of a list"}, {"search", "", "time of a search"}}}
+
+// toolPoints are the rows of that table as points.
+func (r *report) toolPoints() []reportPoint {
+	var all []reportPoint
+	for _, g := range r.Growth {
+		all = append(all, reportPoint{toolsAxis.name, g.Peer, g.Tools, figuresOf{
+			"ready": g.Start, "settled": g.SettledCPU, "memory": g.Memory, "list": g.List, "search": g.Search}})
+	}
+	return all
 }
 
 // axesNamed reads names of axes with commas between.
@@ -126,14 +141,14 @@ func grown(at, values []float64) (times float64, word string) {
 	return times, "slower than linear"
 }
 
-// growth says of each measure how it grows in one row.
+// growth says of each measure how it grows in one row; "" where one size is all there is.
 func (a *axis) growth(points []reportPoint, row string) string {
 	var all []string
 	from, to := math.Inf(1), 0.0
 	for _, m := range a.measures {
 		var at, values []float64
 		for _, p := range points {
-			if v := p.Values[m.key]; p.Row == row && v > 0 {
+			if v := p.Values[m.key]; p.Row == row && p.At > 0 && v > 0 {
 				at, values = append(at, float64(p.At)), append(values, v)
 			}
 		}
@@ -159,6 +174,23 @@ func number(v float64) string {
 	return text
 }
 
+// axesChart shows what a call costs with more and more of everything but bytes.
+func (r *report) axesChart() string {
+	var panels []panel
+	for _, a := range axes {
+		p := panel{title: "CPU of a call by " + a.title}
+		for _, point := range r.Points {
+			if v := point.Values["call"]; point.Axis == a.name && point.Row == toolfit && v > 0 {
+				p.bars = append(p.bars, bar{number(float64(point.At)), v, figures(v) + " µs", true})
+			}
+		}
+		if len(p.bars) > 0 {
+			panels = append(panels, p)
+		}
+	}
+	return chart("What a call costs with more and more of everything", panels, false)
+}
+
 // axesPage is the part of the page about growth.
 func (r *report) axesPage() string {
 	p := &page{report: r}
@@ -167,10 +199,18 @@ func (r *report) axesPage() string {
 }
 
 func (p *page) axes() {
+	if len(p.Points) == 0 {
+		return
+	}
+	p.say("### Growth that must stay as it is\n\nThe next tables are of toolfit, with the reverse proxy as the mark where it can do the same. "+
+		"How a figure grows is computed from them: how many times it is at the end, *flat* up to 1.25 ×, else by the last step. "+
+		"The chart is the CPU time of a call.\n\n![CPU of a call with more and more of everything](images/%s)\n\n", axesChartFile)
 	for _, a := range axes {
 		p.axis(a)
 	}
 }
+
+const axesChartFile = "compare-scale.svg"
 
 // axis writes what was measured of one.
 func (p *page) axis(a *axis) {
@@ -187,7 +227,7 @@ func (p *page) axis(a *axis) {
 	if len(points) == 0 {
 		return
 	}
-	p.say("### Growth with %s\n\n%s\n\n", a.title, a.intro)
+	p.say("#### Growth with %s\n\n%s\n\n", a.title, a.intro)
 	for _, row := range order {
 		if text := a.growth(points, row); text != "" && a.rows != "" {
 			p.say("- %s. %s\n", row, text)

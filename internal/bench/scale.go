@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	axisTools = 2000 // of the axes that are not about tools
+	axisTools = 1000 // behind all servers, where servers or profiles grow: their list is one page
 	changes   = 5    // of a server's list
-	lookups   = 20   // of calls in the records
+	lookups   = 10   // of calls in the records
 )
 
 // measureAxes measures how toolfit grows.
@@ -79,7 +79,13 @@ func (l *lab) cpu(ctx context.Context, t *target, s *scenario) (float64, error) 
 }
 
 func echoCalls() *scenario { return scenarios[0] }
-func listCalls() *scenario { return scenarios[2] }
+
+// listCalls lists all tools.
+func listCalls() *scenario {
+	s := *scenarios[2]
+	s.good = func(answer []byte, _ int) bool { return bytes.Count(answer, []byte(`"inputSchema"`)) == axisTools }
+	return &s
+}
 
 func megabytes(n int64) float64 { return float64(n) / 1e6 }
 
@@ -188,9 +194,13 @@ func (t *target) listEach(profiles map[string]any, text string) error {
 		if err != nil {
 			return err
 		}
+		want := axisTools
+		if name != "default" {
+			want -= servers // one of each
+		}
 		list, err := c.Call("tools/list", "", []byte(`{}`))
-		if err == nil && !bytes.Contains(list, []byte(text)) {
-			err = fmt.Errorf("profile %s does not list %q", name, text)
+		if n := bytes.Count(list, []byte(`"inputSchema"`)); err == nil && (n != want || !bytes.Contains(list, []byte(text))) {
+			err = fmt.Errorf("profile %s lists %d tools, want %d and %q", name, n, want, text)
 		}
 		c.Close()
 		if err != nil {
@@ -293,8 +303,12 @@ func (l *lab) growSessions(ctx context.Context, sizes []int, add adder) error {
 		return err
 	}
 	for _, p := range []*peer{byName(toolfit), peers[0]} {
-		if err := l.sessions(ctx, p, sizes, add); err != nil {
-			return fmt.Errorf("%s: %w", p.name, err)
+		for _, n := range sizes {
+			v, err := l.sessions(ctx, p, n)
+			if err != nil {
+				return fmt.Errorf("%s, %d: %w", p.name, n, err)
+			}
+			add(p.name, n, v)
 		}
 	}
 	return nil
@@ -313,48 +327,41 @@ func enoughFiles(sessions int) error {
 	return nil
 }
 
-func (l *lab) sessions(ctx context.Context, p *peer, sizes []int, add adder) error {
+// sessions opens so many at a gateway that nobody has called yet: what calls leave behind would hide what sessions take.
+func (l *lab) sessions(ctx context.Context, p *peer, n int) (figuresOf, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	t, err := l.run(ctx, p, wire.Legacy, behind{set: upstream.SetBench, tools: benchTools, servers: 1})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer t.proc.end()
-	if _, err := l.once(ctx, t, echoCalls()); err != nil { // what the first calls take is not that of sessions
-		return err
+	idle, err := t.settled(ctx)
+	if err != nil {
+		return nil, err
 	}
-	var idle proc.Usage
-	open := 0
-	for _, n := range sizes {
-		for ; open < n; open++ {
-			end, err := t.join()
-			if err != nil {
-				return fmt.Errorf("session %d: %w", open+1, err)
-			}
-			defer end()
-		}
-		u, err := t.settled(ctx)
+	for i := range n {
+		end, err := t.join()
 		if err != nil {
-			return err
+			return nil, fmt.Errorf("session %d: %w", i+1, err)
 		}
-		v := figuresOf{"memory": megabytes(u.Memory)}
-		if n == 0 {
-			idle = u
-		} else {
-			v["each"] = float64(u.Memory-idle.Memory) / 1e3 / float64(n)
-		}
-		files, err := proc.Files(t.proc.cmd.Process.Pid)
-		v["files"] = float64(files)
-		if err == nil {
-			v["call"], err = l.cpu(ctx, t, echoCalls())
-		}
-		if err != nil {
-			return err
-		}
-		add(p.name, n, v)
+		defer end()
 	}
-	return nil
+	full, err := t.settled(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v := figuresOf{"memory": megabytes(full.Memory)}
+	if n > 0 {
+		v["each"] = float64(full.Memory-idle.Memory) / 1e3 / float64(n)
+	}
+	files, err := proc.Files(t.proc.cmd.Process.Pid)
+	if err != nil {
+		return nil, err
+	}
+	v["files"] = float64(files)
+	v["call"], err = l.cpu(ctx, t, echoCalls())
+	return v, err
 }
 
 func (l *lab) growPayloads(ctx context.Context, sizes []int, add adder) error {

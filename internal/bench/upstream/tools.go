@@ -21,7 +21,7 @@ var filling = strings.Repeat(" "+filler, 18)
 
 const filler = "Its words say nothing of use."
 
-// benchTools holds echo, big and n-2 more.
+// benchTools holds echo, big and n-2 more, or echo alone.
 func benchTools(n int) []byte {
 	tools := []string{
 		`{"name":"echo","description":"` + echoText + filling + `",` +
@@ -32,7 +32,7 @@ func benchTools(n int) []byte {
 		tools = append(tools, fmt.Sprintf(`{"name":"filler_%03d","description":"Tool %d is here to be listed. %s","inputSchema":%s}`,
 			i, i, strings.Repeat(filler+" ", 6), schema))
 	}
-	return toolList(tools)
+	return toolList(tools[:n])
 }
 
 func toolList(tools []string) []byte { return []byte(`{"tools":[` + strings.Join(tools, ",") + `]}`) }
