@@ -38,14 +38,14 @@ type adder func(row string, at int, values figuresOf)
 // axes are all that grows, but for tools, which other gateways are measured with, too.
 var axes = []*axis{
 	{name: "servers", title: "the number of servers", sizes: []int{1, 10, 100, 1000}, quick: []int{1, 100}, run: (*lab).growServers,
-		intro: fmt.Sprintf("%s tools in all, on more and more servers, which are paths of one address. "+
+		intro: fmt.Sprintf("%s tools in all, one page of a list (`budget: 0`, `detach: off`), on more and more servers, which are paths of one address. "+
 			"Ready is when all are listed; a list is the whole list, for 4 clients; "+
 			"calls are made by 16, to one server after the other.", number(axisTools)),
 		measures: []measure{
 			{"ready", "ready s", "time until ready"}, {"start", "CPU s", "CPU until then"}, {"settled", "CPU s settled", ""},
 			{"memory", "memory MB", "memory"}, {"call", "call µs CPU", "CPU of a call"}, {"list", "list µs CPU", "CPU of a list"}}},
 	{name: "profiles", title: "the number of profiles", sizes: []int{1, 10, 50}, quick: []int{1, 10}, run: (*lab).growProfiles,
-		intro: fmt.Sprintf("%s tools on %d servers. Each profile leaves out a tool of its own. Memory is read after the start, after a client "+
+		intro: fmt.Sprintf("%s tools on %d servers, one page of a list. Each profile leaves out a tool of its own. Memory is read after the start, after a client "+
 			"of each profile has listed its tools, and after one server has changed its list %d times; "+
 			"CPU is that of one such change, of the list that each profile's client then asks for, and of a call.", number(axisTools), servers, changes),
 		measures: []measure{
