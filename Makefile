@@ -100,9 +100,9 @@ bench:
 
 # toolfit beside other gateways on the same server and work: writes its part of docs/benchmarks.md. The gateways come from npm
 # and the module proxy, pinned; PEERS="mcpproxy-go=/path/to/it" names programs that are there already, or folders with the source
-# of one, which is then built. QUICK=1 takes minutes.
+# of one, which is then built. QUICK=1 takes minutes. ONLY=growth or ONLY=servers,records prints how toolfit alone grows.
 compare:
-	cd internal/bench && CGO_ENABLED=0 $(GO) build -o $(CURDIR)/bin/compare . && $(CURDIR)/bin/compare $(if $(QUICK),-quick) -peers "$(PEERS)"
+	cd internal/bench && CGO_ENABLED=0 $(GO) build -o $(CURDIR)/bin/compare . && $(CURDIR)/bin/compare $(if $(QUICK),-quick) -only "$(ONLY)" -peers "$(PEERS)"
 
 # Calls per second and CPU per call with 1, 2 and 4 gateways on one PostgreSQL, and what limits them.
 bench-replicas:

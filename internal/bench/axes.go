@@ -60,7 +60,7 @@ var axes = []*axis{
 			{"ready", "ready s", "time until ready"}, {"memory", "memory MB", "memory"}, {"store", "store MB", "size of the store"},
 			{"call", "call µs CPU", "CPU of a call"}, {"newest", "newest ms", "newest page"}, {"errors", "errors ms", "errors"},
 			{"none", "no such tool ms", "a tool without records"}}},
-	{name: "sessions", title: "the number of sessions", rows: "gateway", sizes: []int{0, 1000, 5000}, quick: []int{0, 100, 500}, run: (*lab).growSessions,
+	{name: "sessions", title: "the number of sessions", rows: "gateway", sizes: []int{0, 1000, 5000}, quick: []int{100, 500}, run: (*lab).growSessions,
 		intro: "Legacy sessions that have made a call and hold their stream open, and 16 more that call. KB are what each adds to the memory " +
 			"without any. Files are what the gateway has open; toolfit leaves a quarter of the limit on them for other things than clients. " +
 			"The proxy's clients have no stream, as the server behind it offers none.",

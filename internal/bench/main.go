@@ -1,7 +1,8 @@
 // Command bench runs toolfit beside other MCP gateways, each on the same server and with the same
 // work, and writes what it saw to docs/benchmarks.md: CPU per call, memory, start-up, growth with the
-// number of tools, and what each loses of the messages that it carries. It installs the gateways by
-// package name, starts everything on loopback and ends all that it started.
+// number of tools, and what each loses of the messages that it carries; and how toolfit grows with servers,
+// profiles, records, sessions and payloads. It installs the gateways by package name, starts everything on
+// loopback and ends all that it started.
 //
 // It is a module of its own, so that nothing that it measures is a dependency of toolfit.
 //
