@@ -38,43 +38,70 @@ type adder func(row string, at int, values figuresOf)
 // axes are all that grows, but for tools, which other gateways are measured with, too.
 var axes = []*axis{
 	{name: "servers", title: "the number of servers", sizes: []int{1, 10, 100, 1000}, quick: []int{1, 100}, run: (*lab).growServers,
-		intro: fmt.Sprintf("%s tools in all, one page of a list (`budget: 0`, `detach: off`), on more and more servers, which are paths of one address. "+
-			"Ready is when all are listed; a list is the whole list, for 4 clients; "+
+		intro: fmt.Sprintf("%s tools in all, one page of a list (`budget: 0`, `detach: off`), on more and more servers, which are paths of "+
+			"one address. Ready is when all are listed; a list is the whole list, for 4 clients; "+
 			"calls are made by 16, to one server after the other.", number(axisTools)),
 		measures: []measure{
-			{"ready", "ready s", "time until ready"}, {"start", "CPU s", "CPU until then"}, {"settled", "CPU s settled", ""},
-			{"memory", "memory MB", "memory"}, {"call", "call µs CPU", "CPU of a call"}, {"list", "list µs CPU", "CPU of a list"}}},
+			{"ready", "ready s", "time until ready"},
+			{"start", "CPU s", "CPU until then"},
+			{"settled", "CPU s settled", ""},
+			{"memory", "memory MB", "memory"},
+			{"call", "call µs CPU", "CPU of a call"},
+			{"list", "list µs CPU", "CPU of a list"},
+		}},
 	{name: "profiles", title: "the number of profiles", sizes: []int{1, 10, 50}, quick: []int{1, 10}, run: (*lab).growProfiles,
-		intro: fmt.Sprintf("%s tools on %d servers, one page of a list. Each profile leaves out a tool of its own. Memory is read after the start, after a client "+
-			"of each profile has listed its tools, and after one server has changed its list %d times; "+
-			"CPU is that of one such change, of the list that each profile's client then asks for, and of a call.", number(axisTools), servers, changes),
+		intro: fmt.Sprintf("%s tools on %d servers, one page of a list. Each profile leaves out a tool of its own. Memory is read after the "+
+			"start, after a client of each profile has listed its tools, and after one server has changed its list %d times; "+
+			"CPU is that of one such change, of the list that each profile's client then asks for, and of a call.",
+			number(axisTools), servers, changes),
 		measures: []measure{
-			{"start", "CPU s of the start", "CPU of the start"}, {"memory", "memory MB", "memory"}, {"listed", "listed MB", "memory after lists"},
-			{"changed", "changed MB", "memory after changes"}, {"change", "change ms CPU", "CPU of a change"},
-			{"list", "list ms CPU", "CPU of a list after it"}, {"call", "call µs CPU", "CPU of a call"}}},
-	{name: "records", title: "the number of records", sizes: []int{10_000, 100_000, 1_000_000}, quick: []int{10_000, 100_000}, run: (*lab).growRecords,
+			{"start", "CPU s of the start", "CPU of the start"},
+			{"memory", "memory MB", "memory"},
+			{"listed", "listed MB", "memory after lists"},
+			{"changed", "changed MB", "memory after changes"},
+			{"change", "change ms CPU", "CPU of a change"},
+			{"list", "list ms CPU", "CPU of a list after it"},
+			{"call", "call µs CPU", "CPU of a call"},
+		}},
+	{name: "records", title: "the number of records",
+		sizes: []int{10_000, 100_000, 1_000_000}, quick: []int{10_000, 100_000}, run: (*lab).growRecords,
 		intro: "In the SQLite store when the gateway starts, written by the store's own code. Time is that of `GET /api/v1/calls`, of an " +
 			"administrator, for 100 calls: the newest, those with `level=error` (every 100th, by an index), and those with a `tool` " +
 			"that no record has, which no index knows: every record is looked at.",
 		measures: []measure{
-			{"ready", "ready s", "time until ready"}, {"memory", "memory MB", "memory"}, {"store", "store MB", "size of the store"},
-			{"call", "call µs CPU", "CPU of a call"}, {"newest", "newest ms", "newest page"}, {"errors", "errors ms", "errors"},
-			{"none", "no such tool ms", "a tool without records"}}},
-	{name: "sessions", title: "the number of sessions", rows: "gateway", sizes: []int{0, 1000, 5000}, quick: []int{100, 500}, run: (*lab).growSessions,
+			{"ready", "ready s", "time until ready"},
+			{"memory", "memory MB", "memory"},
+			{"store", "store MB", "size of the store"},
+			{"call", "call µs CPU", "CPU of a call"},
+			{"newest", "newest ms", "newest page"},
+			{"errors", "errors ms", "errors"},
+			{"none", "no such tool ms", "a tool without records"},
+		}},
+	{name: "sessions", title: "the number of sessions", rows: "gateway",
+		sizes: []int{0, 1000, 5000}, quick: []int{100, 500}, run: (*lab).growSessions,
 		intro: "Legacy sessions that have made a call and hold their stream open, and 16 more that call. KB are what each adds to the memory " +
 			"without any. Files are what the gateway has open; toolfit leaves a quarter of the limit on them for other things than clients. " +
 			"The proxy's clients have no stream, as the server behind it offers none.",
 		measures: []measure{
-			{"memory", "memory MB", ""}, {"each", "KB each", "memory of each"}, {"files", "open files", ""},
-			{"call", "call µs CPU", "CPU of a call"}}},
-	{name: "payloads", title: "the size of results", unit: "bytes", rows: "era", sizes: []int{1000, 50_000, 1_000_000, 10_000_000}, quick: []int{1000, 1_000_000}, run: (*lab).growPayloads,
+			{"memory", "memory MB", ""},
+			{"each", "KB each", "memory of each"},
+			{"files", "open files", ""},
+			{"call", "call µs CPU", "CPU of a call"},
+		}},
+	{name: "payloads", title: "the size of results", unit: "bytes", rows: "era",
+		sizes: []int{1000, 50_000, 1_000_000, 10_000_000}, quick: []int{1000, 1_000_000}, run: (*lab).growPayloads,
 		intro: "Text of a result, for 4 clients. Toolfit passes it on whole (`budget: 0`), so that both do the same; " +
 			"*cut* is what it does with a profile as it comes, where a model gets 25,000 tokens of it and the rest is kept. " +
 			"Peak is the most memory while calls were made.",
 		measures: []measure{
-			{"proxy", "reverse proxy µs CPU", "CPU of a call through the reverse proxy"}, {"call", "toolfit µs CPU", "CPU of a call"},
-			{"ratio", "ratio", "ratio to the reverse proxy"}, {"cut", "cut µs CPU", "CPU of a call that is cut"},
-			{"proxyPeak", "reverse proxy peak MB", ""}, {"callPeak", "toolfit peak MB", "peak memory"}, {"cutPeak", "cut peak MB", ""}}},
+			{"proxy", "reverse proxy µs CPU", "CPU of a call through the reverse proxy"},
+			{"call", "toolfit µs CPU", "CPU of a call"},
+			{"ratio", "ratio", "ratio to the reverse proxy"},
+			{"cut", "cut µs CPU", "CPU of a call that is cut"},
+			{"proxyPeak", "reverse proxy peak MB", ""},
+			{"callPeak", "toolfit peak MB", "peak memory"},
+			{"cutPeak", "cut peak MB", "peak memory with cuts"},
+		}},
 }
 
 // toolsAxis is the one that other gateways have a table of, too.

@@ -77,7 +77,7 @@ var peers = []*peer{
 	{name: "mcpproxy-go", does: "gateway with a search for tools",
 		how: "`mcpproxy serve`; lists and calls at `/mcp/all`; `tool_response_limit: 0`, `auto_approve_tool_changes: true`; " +
 			"its detection of sensitive data is on, as by default",
-		why:    "the module proxy gave none of the versions that were tried; `PEERS=mcpproxy-go=PATH` names a program or a folder with its source",
+		why:    "the module proxy gave none of the versions that were tried; `PEERS=mcpproxy-go=PATH` names a program or its source",
 		source: "./cmd/mcpproxy", many: true, launch: launchMCPProxyGo(true), find: func(q string) (string, string) {
 			return "retrieve_tools", fmt.Sprintf(`{"name":"retrieve_tools","arguments":{"query":%q,"limit":5}}`, q)
 		}},

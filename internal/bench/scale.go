@@ -102,7 +102,8 @@ func echoOfEach() *scenario {
 
 func (l *lab) growServers(ctx context.Context, sizes []int, add adder) error {
 	for _, n := range sizes {
-		err := l.grow(ctx, behind{tools: axisTools / n, servers: n, extras: extras{profiles: onlyWhole()}}, func(ctx context.Context, t *target) error {
+		b := behind{tools: axisTools / n, servers: n, extras: extras{profiles: onlyWhole()}}
+		err := l.grow(ctx, b, func(ctx context.Context, t *target) error {
 			u, err := t.settled(ctx)
 			if err != nil {
 				return err
@@ -130,7 +131,8 @@ func (l *lab) growProfiles(ctx context.Context, sizes []int, add adder) error {
 			p["tools"] = map[string]any{"deny": []string{fmt.Sprintf("*__filler_%03d", i+1)}}
 			profiles[fmt.Sprintf("p%d", i)] = p
 		}
-		err := l.grow(ctx, behind{tools: axisTools / servers, servers: servers, extras: extras{profiles: profiles}}, func(ctx context.Context, t *target) error {
+		b := behind{tools: axisTools / servers, servers: servers, extras: extras{profiles: profiles}}
+		err := l.grow(ctx, b, func(ctx context.Context, t *target) error {
 			v, err := l.profiles(ctx, t, profiles)
 			if err != nil {
 				return err
