@@ -229,7 +229,8 @@ func (p *page) axes() {
 	if len(p.Points) == 0 {
 		return
 	}
-	p.say("### Growth that must stay as it is\n\nThe next tables are of toolfit, with the reverse proxy as the mark where it can do the same. "+
+	p.say("### Growth that must stay as it is\n\n"+
+		"The next tables are of toolfit, with the reverse proxy as the mark where it can do the same. "+
 		"How a figure grows is computed from them: how many times it is at the end, *flat* up to 1.25 ×, else by the last step. "+
 		"The chart is the CPU time of a call.\n\n![CPU of a call with more and more of everything](images/%s)\n\n", axesChartFile)
 	for _, a := range axes {
