@@ -99,9 +99,10 @@ bench:
 	$(GO) run ./internal/testkit/bench
 
 # toolfit beside other gateways on the same server and work: writes its part of docs/benchmarks.md. The gateways come from npm
-# and the module proxy, pinned; PEERS="mcpproxy-go=/path/to/mcpproxy" names programs that are there already. QUICK=1 takes minutes.
+# and the module proxy, pinned; PEERS="mcpproxy-go=/path/to/it" names programs that are there already, or folders with the source
+# of one, which is then built. QUICK=1 takes minutes. ONLY=growth or ONLY=servers,records prints how toolfit alone grows.
 compare:
-	cd internal/bench && CGO_ENABLED=0 $(GO) build -o $(CURDIR)/bin/compare . && $(CURDIR)/bin/compare $(if $(QUICK),-quick) -peers "$(PEERS)"
+	cd internal/bench && CGO_ENABLED=0 $(GO) build -o $(CURDIR)/bin/compare . && $(CURDIR)/bin/compare $(if $(QUICK),-quick) -only "$(ONLY)" -peers "$(PEERS)"
 
 # How well schemas, arguments, results and the search fit, on the sets in TOOLFIT_DATA and on open ones: writes its part of
 # docs/benchmarks.md, offline. SETS="tau2=/path nestful=/path mcpproxy=/path" names git repositories, bare or not.

@@ -57,7 +57,26 @@ func (r *report) behind() []string {
 	memory("memory when idle", "MB", func(m *reportMemory) float64 { return m.Idle })
 	memory("memory per session", "KB", func(m *reportMemory) float64 { return max(m.PerSession, 1) })
 	r.growthBehind(add)
+	r.markBehind(add)
 	return all
+}
+
+// markBehind adds where the reverse proxy is better with many sessions and large results.
+func (r *report) markBehind(add func(what string, mine float64, others map[string]float64, unit string)) {
+	for _, p := range r.Points {
+		if p.Values["proxy"] > 0 {
+			add(fmt.Sprintf("CPU with %s bytes, %s", number(float64(p.At)), p.Row), p.Values["call"],
+				map[string]float64{peers[0].name: p.Values["proxy"]}, "µs")
+		}
+		for _, q := range r.Points {
+			if p.Row == toolfit && q.Row == peers[0].name && p.Axis == q.Axis && p.At == q.At {
+				add(fmt.Sprintf("CPU with %s %s", number(float64(p.At)), p.Axis), p.Values["call"],
+					map[string]float64{q.Row: q.Values["call"]}, "µs")
+				add(fmt.Sprintf("memory with %s %s", number(float64(p.At)), p.Axis), p.Values["memory"],
+					map[string]float64{q.Row: q.Values["memory"]}, "MB")
+			}
+		}
+	}
 }
 
 // growthBehind adds what is worse with many tools.

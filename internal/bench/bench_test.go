@@ -95,7 +95,16 @@ func small() *report {
 		r.Memory = append(r.Memory, reportMemory{Peer: name, Start: 1, Idle: float64(50 - i), PerSession: 10, Sessions: 50})
 		r.Loss = append(r.Loss, reportLoss{name, "legacy", map[string]reportVerdict{"error: code": {Verdict: kept}}})
 	}
-	r.Growth = []reportGrowth{{Peer: toolfit, Tools: 200, Start: 1, Memory: 50, Search: 2, Found: 20}}
+	r.Growth = []reportGrowth{
+		{Peer: toolfit, Tools: 200, Start: 1, Memory: 50, Search: 2, Found: 20},
+		{Peer: toolfit, Tools: 2000, Start: 10, Memory: 60, Search: 2, Found: 20},
+	}
+	for _, n := range []int{0, 1000, 5000} {
+		r.Points = append(r.Points, reportPoint{"sessions", toolfit, n, figuresOf{"each": 60, "call": 100}})
+	}
+	for _, n := range []int{0, 1000, 5000} {
+		r.Points = append(r.Points, reportPoint{"sessions", peers[0].name, n, figuresOf{"each": 20, "call": 50 + float64(n)}})
+	}
 	return r
 }
 
@@ -122,6 +131,10 @@ func TestThePageKeepsWhatOthersWrote(t *testing.T) {
 	for _, want := range []string{
 		"| toolfit | 2.00 × (200) |", "- absent: no network.",
 		"memory when idle: toolfit 49.0 MB; other <&> 48.0",
+		"Toolfit. From 200 to 2,000 tools: time until ready 10.0 × (linear), memory 1.20 × (flat), time of a search 1.00 × (flat).",
+		"- toolfit. From 1,000 to 5,000 sessions: memory of each 1.00 × (flat), CPU of a call 1.00 × (flat).",
+		"| toolfit | 5,000 | – | 60.0 | – | 100 |",
+		"- CPU with 0 sessions: toolfit 100 µs; reverse proxy 50.0",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %s", want, got)
@@ -156,17 +169,69 @@ func TestChartsAreWellFormed(t *testing.T) {
 	}
 }
 
-func TestProgramsMustBeNamedAndThere(t *testing.T) {
-	here := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(here, nil, 0o700); err != nil {
+func TestProgramsAndSourcesMustBeNamedAndThere(t *testing.T) {
+	dir := t.TempDir()
+	here, source := filepath.Join(dir, "program"), filepath.Join(dir, "source")
+	err := os.WriteFile(here, nil, 0o700)
+	if err == nil {
+		err = os.Mkdir(source, 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(source, "go.mod"), nil, 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	for args, good := range map[string]bool{
-		"mcpproxy-go=" + here: true, "mcpproxy-go=" + here + "-not": false, "mcpproxy-go=" + filepath.Dir(here): false,
-		"nobody=" + here: false, "mcpproxy-go": false,
+		"mcpproxy-go=" + here: true, "mcpproxy-go=" + here + "-not": false, "mcpproxy-go=" + dir: false, "mcpproxy-go=" + source: true,
+		"nobody=" + here: false, "mcpproxy-go": false, "mcp-hub=" + here: false,
 	} {
 		if _, err := parse([]string{"-peers", args}); (err == nil) != good {
 			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
+func TestGrowthIsNamedByItsLastStep(t *testing.T) {
+	at := []float64{1, 10, 100}
+	for want, values := range map[string][]float64{
+		"flat":               {100, 90, 120},
+		"falls":              {100, 90, 70},
+		"linear":             {1, 10, 100},
+		"slower than linear": {100, 110, 200}, // a constant, and little besides
+		"faster than linear": {100, 110, 10_000},
+	} {
+		if times, got := grown(at, values); got != want || times != values[2]/values[0] {
+			t.Errorf("%v: got %q, %v times, want %q", values, got, times, want)
+		}
+	}
+}
+
+func TestOnlyNamesWhatGrows(t *testing.T) {
+	for names, want := range map[string]int{"growth": len(axes), "servers": 1, "servers,records": 2} {
+		o, err := parse([]string{"-only", names})
+		if err != nil || len(o.chosen()) != want {
+			t.Errorf("%s: %v, %v", names, o, err)
+		}
+	}
+	if _, err := parse([]string{"-only", "tools"}); err == nil {
+		t.Error("an unknown name was taken")
+	}
+}
+
+func TestEveryAxisCanBeWritten(t *testing.T) {
+	for _, a := range axes {
+		r := &report{}
+		for i, n := range a.sizes {
+			values := figuresOf{}
+			for _, m := range a.measures {
+				values[m.key] = float64(i + 1)
+			}
+			r.Points = append(r.Points, reportPoint{a.name, toolfit, n, values})
+		}
+		text := r.axesPage()
+		if !strings.Contains(text, "Growth with "+a.title) || strings.Contains(text, "–") || !strings.Contains(text, "From ") {
+			t.Errorf("%s: %s", a.name, text)
 		}
 	}
 }

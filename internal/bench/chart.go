@@ -105,6 +105,7 @@ func (r *report) charts() map[string]string {
 		last.bars = append(last.bars, bar{g.Peer, g.Memory, fmt.Sprintf("%.0f MB", g.Memory), ours(g.Peer)})
 	}
 	return map[string]string{
+		axesChartFile:        r.axesChart(),
 		"compare-growth.svg": chart("Memory by the number of tools", memory, false),
 		"compare-cpu.svg":    chart("CPU per call as a multiple of a bare reverse proxy, on a logarithmic scale", cpu, true),
 		"compare-lost.svg":   chart("What came through each gateway unchanged", []panel{whole}, false),

@@ -13,18 +13,24 @@ import (
 
 // install gets every gateway, and says of which it could not.
 func (l *lab) install(ctx context.Context, r *report) error {
+	if err := os.MkdirAll(l.tools, 0o755); err != nil {
+		return err
+	}
 	if err := l.buildToolfit(ctx); err != nil {
 		return err
 	}
-	r.Commit = l.commit(ctx)
+	// The page and this module are no part of what is built.
+	r.Commit = commit(ctx, l.opts.root, "cmd", "internal", "schema", "env", "go.mod", ":!internal/bench")
 	noNPM := l.installNPM(ctx)
 	r.Node = l.version(ctx, l.nodeProgram())
 	for _, p := range peers {
 		one := reportPeer{Name: p.name, Does: p.does, How: p.how, Modern: p.modern}
+		var err error
 		switch {
 		case l.opts.programs[p.name] != "":
-			l.where[p.name] = l.opts.programs[p.name]
-			one.Version = "a program named by PEERS: " + l.version(ctx, l.where[p.name])
+			if one.Version, err = l.useNamed(ctx, p); err != nil {
+				one.Missing = err.Error()
+			}
 		case p.way != "" && l.where[p.way] != "":
 			one.Version = "the same"
 		case p.launch == nil || p.why != "":
@@ -39,7 +45,7 @@ func (l *lab) install(ctx context.Context, r *report) error {
 			}
 		case p.module != "":
 			one.Version = p.module
-			if err := l.installGo(ctx, p); err != nil {
+			if err = l.installGo(ctx, p); err != nil {
 				one.Missing = err.Error()
 			}
 		case p.name != peers[0].name:
@@ -53,17 +59,36 @@ func (l *lab) install(ctx context.Context, r *report) error {
 	return nil
 }
 
-// commit names what toolfit is built from. The page and this module are no part of it.
-func (l *lab) commit(ctx context.Context) string {
+// useNamed takes the program that PEERS names, or builds it from the source that PEERS names, and says what it is.
+func (l *lab) useNamed(ctx context.Context, p *peer) (string, error) {
+	path := l.opts.programs[p.name]
+	l.where[p.name] = path
+	if !isModule(path) {
+		return "a program named by PEERS: " + l.version(ctx, path), nil
+	}
+	program := filepath.Join(l.dir, filepath.Base(p.name)+"-built")
+	l.where[p.name] = program
+	fmt.Fprintf(os.Stderr, "== build %s, which may take minutes\n", p.name)
+	if err := goBuild(ctx, path, program, p.source); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("source named by PEERS, commit %s: %s", commit(ctx, path, "."), l.version(ctx, program)), nil
+}
+
+// commit names what a folder holds, as far as the paths go: the commit, and whether there are changes.
+func commit(ctx context.Context, dir string, paths ...string) string {
 	git := func(args ...string) string {
-		text, err := exec.CommandContext(ctx, "git", append([]string{"-C", l.opts.root}, args...)...).Output()
+		text, err := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...).Output()
 		if err != nil {
 			return "unknown" // a tree without a repository
 		}
 		return strings.TrimSpace(string(text))
 	}
+	if git("rev-parse", "--show-prefix") != "" {
+		return "unknown" // the repository around it is another's
+	}
 	name := git("rev-parse", "--short=12", "HEAD")
-	if changes := git("status", "--porcelain", "--", "cmd", "internal", "schema", "env", "go.mod", ":!internal/bench"); changes != "" {
+	if changes := git(append([]string{"status", "--porcelain", "--"}, paths...)...); changes != "" {
 		return name + ", changed"
 	}
 	return name
@@ -81,10 +106,15 @@ func (l *lab) version(ctx context.Context, program string) string {
 
 func (l *lab) buildToolfit(ctx context.Context) error {
 	l.program = filepath.Join(l.dir, "toolfit")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", l.program, "./cmd/toolfit")
-	cmd.Dir = l.opts.root
+	return goBuild(ctx, l.opts.root, l.program, "./cmd/toolfit")
+}
+
+// goBuild builds a package of the module in a folder.
+func goBuild(ctx context.Context, dir, program, pkg string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", program, pkg)
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	return said(cmd, "build toolfit")
+	return said(cmd, fmt.Sprintf("go could not build %s of %s", pkg, filepath.Base(dir)))
 }
 
 // installNPM installs the pinned packages, unless they are there.
@@ -148,10 +178,7 @@ func (l *lab) installGo(ctx context.Context, p *peer) error {
 	if json.Unmarshal(text, &module) != nil || module.Dir == "" {
 		return fmt.Errorf("go could not download %s: %w: %s", p.module, err, module.Error)
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
-	cmd.Dir = module.Dir
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	return said(cmd, "go could not build "+p.module)
+	return goBuild(ctx, module.Dir, program, p.source)
 }
 
 // said runs a command; if it fails, the error has the last line that it said.

@@ -43,9 +43,6 @@ func newLab(o *options) (*lab, error) {
 		return nil, err
 	}
 	l := &lab{opts: o, self: self, where: map[string]string{}, tools: filepath.Join(o.root, ".tools", "compare")}
-	if err := os.MkdirAll(l.tools, 0o755); err != nil {
-		return nil, err
-	}
 	if l.dir, err = os.MkdirTemp("", "compare-"); err != nil {
 		return nil, err
 	}
@@ -136,6 +133,13 @@ type behind struct {
 	tools   int // of each
 	servers int
 	modern  bool
+	extras
+}
+
+// extras are what only toolfit is measured with.
+type extras struct {
+	profiles map[string]any // nil: those of the comparison; else the key is an administrator's
+	records  int            // in the store when it starts
 }
 
 // run starts servers and the gateway, and waits until it lists all tools.
@@ -144,7 +148,7 @@ func (l *lab) run(ctx context.Context, p *peer, era wire.Era, b behind) (*target
 	if err != nil {
 		return nil, err
 	}
-	t := &target{peer: p, era: era, self: l.self, setting: setting{dir: dir}}
+	t := &target{peer: p, era: era, self: l.self, setting: setting{dir: dir, extras: b.extras}}
 	if t.addr, err = free(); err != nil {
 		return nil, err
 	}

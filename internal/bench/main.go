@@ -1,7 +1,8 @@
 // Command bench runs toolfit beside other MCP gateways, each on the same server and with the same
 // work, and writes what it saw to docs/benchmarks.md: CPU per call, memory, start-up, growth with the
-// number of tools, and what each loses of the messages that it carries. It installs the gateways by
-// package name, starts everything on loopback and ends all that it started.
+// number of tools, and what each loses of the messages that it carries; and how toolfit grows with servers,
+// profiles, records, sessions and payloads. It installs the gateways by package name, starts everything on
+// loopback and ends all that it started.
 //
 // It is a module of its own, so that nothing that it measures is a dependency of toolfit.
 //
@@ -18,6 +19,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -39,9 +41,10 @@ func main() {
 // options are the flags, and what follows from them.
 type options struct {
 	quick    bool
-	root     string // of the repository
-	from     string // results to write the page from
-	programs map[string]string
+	root     string            // of the repository
+	from     string            // results to write the page from
+	only     map[string]bool   // what grows, if not everything is measured
+	programs map[string]string // a program or its source, by the name of its gateway
 
 	duration time.Duration // of one run
 	rounds   int
@@ -67,6 +70,13 @@ func run(ctx context.Context, args []string) error {
 	}
 	results := filepath.Join(o.root, ".tools", "compare", "results.json")
 	r := &report{}
+	if len(o.only) > 0 {
+		r, err = o.measure(ctx)
+		if err == nil {
+			_, err = fmt.Print(r.axesPage())
+		}
+		return err
+	}
 	if o.from == "" {
 		if r, err = o.measure(ctx); err != nil {
 			return err
@@ -97,7 +107,8 @@ func parse(args []string) (*options, error) {
 	flags.BoolVar(&o.quick, "quick", false, "a few minutes: one short round, and no 20,000 tools")
 	flags.StringVar(&o.root, "root", "../..", "folder of the repository")
 	flags.StringVar(&o.from, "from", "", "measure nothing: write the page from the `results.json` of an earlier run")
-	peers := flags.String("peers", "", "programs that are there already, as `name=path` with blanks between")
+	only := flags.String("only", "", "print how toolfit grows with these, and write no page: `names` with commas between, or growth for all")
+	peers := flags.String("peers", "", "programs, or folders with their source, as `name=path` with blanks between")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -111,19 +122,27 @@ func parse(args []string) (*options, error) {
 	if o.root, err = filepath.Abs(o.root); err != nil {
 		return nil, err
 	}
+	if o.only, err = axesNamed(*only); err != nil {
+		return nil, err
+	}
 	for _, one := range strings.Fields(*peers) {
 		name, path, _ := strings.Cut(one, "=")
-		if byName(name) == nil {
-			return nil, fmt.Errorf("-peers: no gateway is called %q; it is one of: %s", name, strings.Join(names(), ", "))
+		if !slices.Contains(named(), name) {
+			return nil, fmt.Errorf("-peers: %q cannot be named; it is one of: %s", name, strings.Join(named(), ", "))
 		}
-		if info, err := os.Stat(path); err != nil || info.IsDir() {
-			return nil, fmt.Errorf("-peers: %s=%s is no program; build it first", name, path)
+		if info, err := os.Stat(path); err != nil || info.IsDir() && !isModule(path) {
+			return nil, fmt.Errorf("-peers: %s=%s is no program, and no folder with a go.mod", name, path)
 		}
 		if o.programs[name], err = filepath.Abs(path); err != nil {
 			return nil, err
 		}
 	}
 	return o, nil
+}
+
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
 }
 
 // measure runs everything.
@@ -136,18 +155,23 @@ func (o *options) measure(ctx context.Context) (*report, error) {
 	}
 	defer l.close()
 	r := &report{Quick: o.quick, Machine: machine(), Date: time.Now().UTC().Format(time.DateOnly)}
-	if err := l.install(ctx, r); err != nil {
-		return nil, err
-	}
-	for _, step := range []struct {
+	type step struct {
 		say string
 		do  func(context.Context, *report) error
-	}{
+	}
+	steps := []step{
+		{"install", l.install},
 		{"what is lost", l.measureLoss},
 		{"CPU per call", l.measureCalls},
 		{"start-up and memory", l.measureMemory},
-		{"growth", l.measureGrowth},
-	} {
+		{"growth with tools", l.measureGrowth},
+		{"growth", l.measureAxes},
+	}
+	if len(o.only) > 0 {
+		build := func(ctx context.Context, _ *report) error { return l.buildToolfit(ctx) }
+		steps = []step{{"build", build}, {"growth", l.measureAxes}}
+	}
+	for _, step := range steps {
 		fmt.Fprintf(os.Stderr, "== %s\n", step.say)
 		if err := step.do(ctx, r); err != nil {
 			return nil, fmt.Errorf("%s: %w", step.say, err)

@@ -58,6 +58,7 @@ func (r *report) page() string {
 	p.calls()
 	p.memory()
 	p.growth()
+	p.axes()
 	p.loss()
 	p.behind()
 	p.ran()
@@ -217,6 +218,9 @@ func (p *page) growth() {
 		"TBXark/mcp-proxy is asked at each of its %d paths. "+
 		"A search asks for a tool by the words of its name (limit 5), %d times; found is how often the tool was among the answers.\n\n",
 		servers, settle, servers, queries)
+	if text := toolsAxis.growth(p.toolPoints(), toolfit); text != "" {
+		p.say("Toolfit. %s\n\n", text)
+	}
 	p.say("![Memory by the number of tools](images/compare-growth.svg)\n\n")
 	var rows [][]string
 	for _, g := range p.Growth {

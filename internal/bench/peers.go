@@ -17,6 +17,7 @@ type peer struct {
 	how    string // how it is run, for the page
 	npm    string // package and version, if it comes from npm
 	module string // Go module and version, if it comes from the module proxy
+	source string // its main package in a folder with its source; "" if PEERS cannot name it
 	way    string // name of the gateway of which this is another way to run
 	why    string // why it cannot be had, if neither
 	modern bool   // it speaks 2026-07-28, too
@@ -41,6 +42,7 @@ type setting struct {
 	dir     string   // a folder of its own, and its home
 	addr    string   // where to listen
 	servers []server // behind it
+	extras
 
 	command []string
 	env     []string
@@ -71,12 +73,12 @@ var peers = []*peer{
 	{name: "toolfit stdio", does: "the same for one client on standard input and output", how: "`toolfit stdio --standalone`",
 		front: lines, launch: launchToolfit},
 	{name: "TBXark/mcp-proxy", does: "many servers behind one address, each at a path of its own", how: "`type: streamable-http`",
-		module: "github.com/TBXark/mcp-proxy@v0.43.2", many: true, launch: launchTBXark},
+		module: "github.com/TBXark/mcp-proxy@v0.43.2", source: ".", many: true, launch: launchTBXark},
 	{name: "mcpproxy-go", does: "gateway with a search for tools",
 		how: "`mcpproxy serve`; lists and calls at `/mcp/all`; `tool_response_limit: 0`, `auto_approve_tool_changes: true`; " +
 			"its detection of sensitive data is on, as by default",
-		why:  "the module proxy gave none of the versions that were tried; `PEERS=mcpproxy-go=/path/to/mcpproxy` names a program",
-		many: true, launch: launchMCPProxyGo(true), find: func(q string) (string, string) {
+		why:    "the module proxy gave none of the versions that were tried; `PEERS=mcpproxy-go=PATH` names a program or its source",
+		source: "./cmd/mcpproxy", many: true, launch: launchMCPProxyGo(true), find: func(q string) (string, string) {
 			return "retrieve_tools", fmt.Sprintf(`{"name":"retrieve_tools","arguments":{"query":%q,"limit":5}}`, q)
 		}},
 	{name: "mcpproxy-go, detection off", does: "the same", how: "the same with `sensitive_data_detection: {enabled: false}`",
@@ -98,10 +100,13 @@ var peers = []*peer{
 	{name: "Docker MCP Gateway", why: "not built: it is made for servers in containers and takes many minutes to compile"},
 }
 
-func names() []string {
+// named are those that PEERS can name.
+func named() []string {
 	var all []string
 	for _, p := range peers {
-		all = append(all, p.name)
+		if p.source != "" {
+			all = append(all, p.name)
+		}
 	}
 	return all
 }
@@ -129,8 +134,10 @@ func launchToolfit(l *lab, p *peer, s *setting) error {
 		}
 	}
 	config := map[string]any{"store": "toolfit.db", "mcpServers": servers}
-	profiles := "default"
-	if len(s.servers) > 1 { // the search, too
+	profiles, role := "default", "caller"
+	if s.profiles != nil {
+		config["profiles"], profiles, role = s.profiles, "*", "admin"
+	} else if len(s.servers) > 1 { // the search, too
 		config["profiles"] = map[string]any{"default": map[string]any{}, "find": map[string]any{"search": "on"}}
 		profiles += ",find"
 	}
@@ -142,9 +149,15 @@ func launchToolfit(l *lab, p *peer, s *setting) error {
 		s.command = []string{l.program, "stdio", "--standalone", "--config", file, "--listen", s.addr}
 		return nil
 	}
-	key, err := exec.Command(l.program, "keys", "create", "bench", "--profile", profiles, "--config", file).Output()
+	key, err := exec.Command(l.program, "keys", "create", "bench", "--profile", profiles, "--role", role, "--config", file).Output()
 	if err != nil {
 		return fmt.Errorf("create key: %w", err)
+	}
+	if s.records > 0 {
+		fill := exec.Command(l.filler(), "fill", filepath.Join(s.dir, "toolfit.db"), fmt.Sprint(s.records))
+		if err := said(fill, "write records"); err != nil {
+			return err
+		}
 	}
 	s.key = string(bytes.TrimSpace(key))
 	s.command = []string{l.program, "serve", "--config", file, "--listen", s.addr}

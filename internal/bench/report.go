@@ -18,6 +18,7 @@ type report struct {
 	Calls    []reportCall
 	Memory   []reportMemory
 	Growth   []reportGrowth
+	Points   []reportPoint
 	Loss     []reportLoss
 	Troubles []reportTrouble
 }
@@ -54,6 +55,13 @@ type reportGrowth struct {
 	ListBytes                   int
 	Search                      float64 // ms
 	Found                       int     // of the queries
+}
+
+// reportPoint is what was measured with so many of what an axis has.
+type reportPoint struct {
+	Axis, Row string
+	At        int
+	Values    figuresOf
 }
 
 type reportLoss struct {

@@ -58,6 +58,7 @@ func serveUpstream(ctx context.Context, args []string) error {
 			return err
 		}
 		mux.Handle(fmt.Sprintf("/%d/mcp", i), s)
+		mux.HandleFunc(fmt.Sprintf("POST /%d/change", i), func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, s.Change()) })
 	}
 	return listen(ctx, *addr, mux)
 }

@@ -41,6 +41,31 @@ func Tree(pid int, except string) (Usage, error) {
 	return sum, nil
 }
 
+// ResetPeak makes Peak count anew, for the process alone.
+func ResetPeak(pid int) error {
+	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
+}
+
+// Peak is the most memory that the process alone has had, in bytes.
+func Peak(pid int) (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := bytes.Cut(text, []byte("\nVmHWM:"))
+	var kb int64
+	if _, err := fmt.Sscan(string(rest), &kb); err != nil {
+		return 0, fmt.Errorf("read the peak of process %d: %w", pid, err)
+	}
+	return kb * 1024, nil
+}
+
+// Files is how many files and connections the process has open.
+func Files(pid int) (int, error) {
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	return len(open), err
+}
+
 // Descendants lists the processes that pid and its children have started and that still run.
 func Descendants(pid int) []int {
 	var all []int

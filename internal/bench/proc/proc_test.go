@@ -64,3 +64,27 @@ func TestTheServersBehindAGatewayAreNotCounted(t *testing.T) {
 		t.Errorf("%d processes, and %d without the server, %v", all.Processes, without.Processes, err)
 	}
 }
+
+func TestPeakAndFilesOfThisProcess(t *testing.T) {
+	const size = 64 << 20
+	take := make([]byte, size)
+	for i := 0; i < size; i += os.Getpagesize() {
+		take[i] = 1
+	}
+	peak, err := Peak(os.Getpid())
+	if err != nil || peak < size {
+		t.Errorf("peak %d, %v, for %d bytes that begin with %d", peak, err, size, take[0])
+	}
+	before, err := Files(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if after, err := Files(os.Getpid()); err != nil || after <= before {
+		t.Errorf("%d files open, then %d, %v", before, after, err)
+	}
+}

@@ -14,18 +14,25 @@ const schema = `{"type":"object",` +
 	`"order":{"type":"string","enum":["name","size","time"],"description":"What comes first."},` +
 	`"match":{"type":"object","properties":{"text":{"type":"string"},"case":{"type":"boolean"}}}},"required":["path"]}`
 
-// benchTools holds echo, big and n-2 more.
+const echoText = "Return the message."
+
+// filling makes the definitions of echo and big as large as the others, so that a list depends only on how many tools it has.
+var filling = strings.Repeat(" "+filler, 18)
+
+const filler = "Its words say nothing of use."
+
+// benchTools holds echo, big and n-2 more, or echo alone.
 func benchTools(n int) []byte {
 	tools := []string{
-		`{"name":"echo","description":"Return the message.",` +
+		`{"name":"echo","description":"` + echoText + filling + `",` +
 			`"inputSchema":{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}}`,
-		`{"name":"big","description":"Return rows.","inputSchema":{"type":"object","properties":{}}}`,
+		`{"name":"big","description":"Return rows.` + filling + `","inputSchema":{"type":"object","properties":{"bytes":{"type":"integer"}}}}`,
 	}
 	for i := len(tools); i < n; i++ {
 		tools = append(tools, fmt.Sprintf(`{"name":"filler_%03d","description":"Tool %d is here to be listed. %s","inputSchema":%s}`,
-			i, i, strings.Repeat("Its words say nothing of use. ", 6), schema))
+			i, i, strings.Repeat(filler+" ", 6), schema))
 	}
-	return toolList(tools)
+	return toolList(tools[:n])
 }
 
 func toolList(tools []string) []byte { return []byte(`{"tools":[` + strings.Join(tools, ",") + `]}`) }
@@ -70,11 +77,11 @@ func growthTools(server, n int) []byte {
 	return toolList(tools)
 }
 
-// bigResult is 50 KB of JSON as text, as many servers answer.
-func bigResult() []byte {
+// bigResult is so many bytes of JSON as text, as many servers answer.
+func bigResult(size int) []byte {
 	var rows bytes.Buffer
 	rows.WriteString(`{"rows":[`)
-	for i := 0; rows.Len() < 50_000; i++ {
+	for i := 0; rows.Len() < size; i++ {
 		fmt.Fprintf(&rows, `{"id":%d,"label":"row %d","state":"ready","size":%d,"tags":["a","b"]},`, i, i, i*37)
 	}
 	rows.WriteString(`{"id":-1}]}`)

@@ -9,10 +9,12 @@ package upstream
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"sync/atomic"
 )
 
@@ -34,34 +36,53 @@ const (
 
 // Server answers MCP messages.
 type Server struct {
-	opts       Options
-	list       []byte
-	modernList []byte
-	big        []byte
-	odd        map[string]OddTool
+	opts  Options
+	lists atomic.Pointer[lists]
+	big   sync.Map // results by their size, made when first asked for
+	odd   map[string]OddTool
+}
+
+// lists are the list of tools as each era has it.
+type lists struct {
+	legacy, modern []byte
+	turn           int // counts the changes
 }
 
 // New prepares all answers.
 func New(opts *Options) (*Server, error) {
-	s := &Server{opts: *opts, big: bigResult(), odd: map[string]OddTool{}}
+	s := &Server{opts: *opts, odd: map[string]OddTool{}}
 	if s.opts.Count == nil {
 		s.opts.Count = new(atomic.Int64)
 	}
+	var list []byte
 	switch opts.Set {
 	case SetBench, "":
-		s.list = benchTools(opts.Tools)
+		list = benchTools(opts.Tools)
 	case SetGrowth:
-		s.list = growthTools(opts.Server, opts.Tools)
+		list = growthTools(opts.Server, opts.Tools)
 	case SetOdd:
-		s.list = oddTools()
+		list = oddTools()
 		for _, tool := range OddTools {
 			s.odd[tool.Name] = tool
 		}
 	default:
 		return nil, fmt.Errorf("no set of tools is called %q", opts.Set)
 	}
-	s.modernList = append(bytes.Clone(s.list[:len(s.list)-1]), `,"ttlMs":60000,"cacheScope":"public"}`...)
+	s.use(list, 0)
 	return s, nil
+}
+
+func (s *Server) use(list []byte, turn int) {
+	modern := append(bytes.Clone(list[:len(list)-1]), `,"ttlMs":60000,"cacheScope":"public"}`...)
+	s.lists.Store(&lists{list, modern, turn})
+}
+
+// Change makes another list of SetBench: the description of echo says how often it has changed. It returns that text.
+func (s *Server) Change() string {
+	old := s.lists.Load()
+	text := fmt.Sprintf("Return the message, by version %d.", old.turn+1)
+	s.use(bytes.Replace(benchTools(s.opts.Tools), []byte(echoText), []byte(text), 1), old.turn+1)
+	return text
 }
 
 // message is what the server reads of a request.
@@ -76,6 +97,7 @@ type params struct {
 	Name      string `json:"name"`
 	Arguments struct {
 		Message json.RawMessage `json:"message"`
+		Bytes   int             `json:"bytes"`
 	} `json:"arguments"`
 	Meta struct {
 		Version string `json:"io.modelcontextprotocol/protocolVersion"`
@@ -129,9 +151,9 @@ func (s *Server) result(m *message, p *params, modern bool) []byte {
 		return []byte(`{}`)
 	case "tools/list":
 		if modern {
-			return s.modernList
+			return s.lists.Load().modern
 		}
-		return s.list
+		return s.lists.Load().legacy
 	case "tools/call":
 		return s.call(m, p)
 	}
@@ -147,11 +169,20 @@ func (s *Server) call(m *message, p *params) []byte {
 		text, _ := json.Marshal(string(m.Params)) // a string always works
 		return textResult(text)
 	case p.Name == "big":
-		return s.big
+		return s.bigOf(cmp.Or(p.Arguments.Bytes, 50_000))
 	case p.Arguments.Message != nil:
 		return textResult(p.Arguments.Message)
 	}
 	return textResult([]byte(`"ok"`))
+}
+
+// bigOf is a result of about so many bytes.
+func (s *Server) bigOf(size int) []byte {
+	have, found := s.big.Load(size)
+	if !found {
+		have, _ = s.big.LoadOrStore(size, bigResult(size))
+	}
+	return have.([]byte)
 }
 
 // ServeHTTP is the Streamable HTTP transport. The server has nothing to say of its own, and so no stream for it.

@@ -54,7 +54,7 @@ func TestEverySetListsValidToolsOfTheirOwnNames(t *testing.T) {
 		t.Run(fmt.Sprint(o.Set, o.Tools), func(t *testing.T) {
 			s := newServer(t, &o)
 			var list struct{ Tools []struct{ Name string } }
-			if err := json.Unmarshal(s.list, &list); err != nil {
+			if err := json.Unmarshal(s.lists.Load().legacy, &list); err != nil {
 				t.Fatal(err)
 			}
 			if want := o.Tools; o.Set != SetOdd && len(list.Tools) != want {
@@ -79,5 +79,33 @@ func TestLinesAreAnsweredUntilTheInputEnds(t *testing.T) {
 	}
 	if want := `{"jsonrpc":"2.0","id":1,"result":{}}` + "\n" + `{"jsonrpc":"2.0","id":2,"result":{}}` + "\n"; out.String() != want {
 		t.Errorf("got %s", out.String())
+	}
+}
+
+func TestAChangedListHasOneTextThatIsNew(t *testing.T) {
+	s := newServer(t, &Options{Tools: 5})
+	for range 2 {
+		text := s.Change()
+		answer, err := s.Answer([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+		if err != nil || strings.Count(string(answer), text) != 1 || strings.Count(string(answer), `"inputSchema"`) != 5 {
+			t.Errorf("no %q in %s, %v", text, answer, err)
+		}
+	}
+}
+
+func TestABigResultIsAsBigAsAskedFor(t *testing.T) {
+	s := newServer(t, &Options{Tools: 5})
+	for _, size := range []int{1000, 50_000, 1_000_000} {
+		call := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"big","arguments":{"bytes":%d}}}`, size)
+		if answer, err := s.Answer([]byte(call)); err != nil || len(answer) < size || len(answer) > size*3/2 {
+			t.Errorf("%d bytes for %d, %v", len(answer), size, err)
+		}
+	}
+}
+
+func TestAListIsAsLargeOnOneServerAsOnMany(t *testing.T) {
+	one, many := len(benchTools(200)), 200*len(benchTools(1))
+	if one < many*9/10 || one > many*11/10 {
+		t.Errorf("%d bytes on one server, %d on 200", one, many)
 	}
 }

@@ -49,13 +49,15 @@ type options struct {
 	rounds    int
 }
 
-// run is the whole benchmark, or one of its servers when the first argument names one.
+// run is the whole benchmark, or one of its servers or the filling of a store when the first argument names one.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	switch {
 	case len(args) == 3 && args[0] == modeUpstream:
 		return listen(ctx, newUpstream(args[1], args[2] == "sse"))
 	case len(args) == 2 && args[0] == modeProxy:
 		return listen(ctx, newProxy(&url.URL{Scheme: "http", Host: args[1]}))
+	case len(args) == 3 && args[0] == modeFill:
+		return fill(ctx, args[1], args[2], time.Now())
 	}
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
