@@ -27,15 +27,15 @@ const (
 // othersOf takes the rows of an array apart. There are none when they are not objects, or hold most of
 // their content in lists of their own: then these should be cut rather.
 func othersOf(array []byte) *others {
-	r := rowReader{index: map[string]int{}}
-	var rows [][][]byte
+	r := rowReader{index: map[string]int{}, row: make([][]byte, maxOtherColumns)}
+	var rows [][][]byte // with the columns that were known by then
 	for w := rawjson.Array(array); w.Next(); {
 		if w.Value[0] != '{' {
 			return nil
 		}
-		r.row = make([][]byte, maxOtherColumns)
+		clear(r.row)
 		r.object("", w.Value, 0)
-		rows = append(rows, r.row)
+		rows = append(rows, slices.Clone(r.row[:len(r.columns)]))
 	}
 	order := r.order(len(rows))
 	if 2*r.inside > len(array) || len(order) == 0 {
@@ -45,13 +45,17 @@ func othersOf(array []byte) *others {
 	for _, i := range order {
 		o.names = append(o.names, rawjson.AppendString(nil, r.columns[i].path))
 	}
-	for _, row := range rows {
-		sorted := make([][]byte, len(order))
-		for to, from := range order {
-			sorted[to] = row[from]
+	sorted := make([][]byte, len(order)*len(rows))
+	for n, row := range rows {
+		to := sorted[n*len(order) : (n+1)*len(order)]
+		for i, from := range order {
+			if from < len(row) {
+				to[i] = row[from]
+			}
 		}
-		o.rows = append(o.rows, sorted)
+		rows[n] = to
 	}
+	o.rows = rows
 	return o
 }
 
@@ -60,6 +64,7 @@ type rowReader struct {
 	columns []rowColumn
 	index   map[string]int // of the columns, by path
 	row     [][]byte       // at hand: a value per column
+	path    []byte         // of the member at hand
 	inside  int            // bytes of lists in rows
 }
 
@@ -71,20 +76,21 @@ type rowColumn struct {
 // object reads the plain values of an object.
 func (r *rowReader) object(prefix string, object []byte, depth int) {
 	for w := rawjson.Object(object); w.Next(); {
-		path := prefix + string(w.Key)
 		if w.Value[0] == '{' && len(w.Value) > 2 && depth < maxOtherDepth {
-			r.object(path+".", w.Value, depth+1)
+			r.object(prefix+string(w.Key)+".", w.Value, depth+1)
 			continue
 		}
 		if w.Value[0] == '[' && len(w.Value) > 2 && w.Value[1] == '{' {
 			r.inside += len(w.Value)
 		}
-		i, ok := r.index[path]
+		r.path = append(append(r.path[:0], prefix...), w.Key...)
+		i, ok := r.index[string(r.path)]
 		if !ok {
 			if len(r.columns) == maxOtherColumns {
 				continue
 			}
 			i = len(r.columns)
+			path := string(r.path)
 			r.index[path] = i
 			r.columns = append(r.columns, rowColumn{path: path})
 		}

@@ -75,6 +75,7 @@ type Catalog struct {
 	due      map[tool.ServerID]time.Time // to be listed as soon as possible, unless another gateway has listed it since
 	wake     chan struct{}
 	watchers sync.WaitGroup
+	allTried atomic.Bool // no client waits for a first list of any server; written with mu held
 }
 
 // Options change a Catalog. The zero value is usable.
@@ -195,6 +196,7 @@ func (c *Catalog) Apply(cfg *config.Config) {
 		c.plans = schema.NewCache(&schema.Options{MaxInput: int(cfg.Limits.Schema)})
 	}
 	c.config = cfg
+	c.allTried.Store(false)
 	c.framed = false
 	c.frames = nil
 	if rules, wrong := project.Compile(cfg.Results); len(wrong) == 0 {

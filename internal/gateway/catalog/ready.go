@@ -37,13 +37,19 @@ func (c *Catalog) ServerReady(ctx context.Context, server tool.ServerID) {
 
 // await waits until the wanted servers have been listed once. Wanted is called with mu held.
 func (c *Catalog) await(ctx context.Context, wanted func(tool.ServerID) bool) {
+	if c.allTried.Load() {
+		return // as on nearly every list, which does not look at each server
+	}
 	c.mu.Lock()
 	var first []chan struct{}
+	all := true
 	for _, k := range c.active() {
+		all = all && isClosed(k.tried)
 		if wanted(k.cfg.ID) {
 			first = append(first, k.tried)
 		}
 	}
+	c.allTried.Store(all)
 	c.mu.Unlock()
 	for _, tried := range first {
 		select {
