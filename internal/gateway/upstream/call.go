@@ -96,7 +96,7 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // Release allows the buffer of Raw to be used again; Raw must not be used afterwards. Calling it is optional.
 func (o *Outcome) Release() {
-	const largest = 1 << 20
+	const largest = 4 << 20
 	if o.buf != nil && o.buf.Cap() <= largest {
 		buffers.Put(o.buf)
 	}
