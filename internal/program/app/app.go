@@ -106,7 +106,7 @@ func (a *App) start(ctx context.Context) error {
 	}
 	a.startEntrances()
 	for _, work := range []func(context.Context){
-		a.Catalog.Run, a.housekeep, a.giveBack, a.events.Run, a.judgeNowAndThen, a.followKeys, a.endLost, a.notePeople,
+		a.Catalog.Run, a.housekeep, a.watchMemory, a.events.Run, a.judgeNowAndThen, a.followKeys, a.endLost, a.notePeople,
 	} {
 		a.work.Go(func() { work(a.background) })
 	}
@@ -128,10 +128,10 @@ func (a *App) Close() error {
 	return a.storage.close()
 }
 
-// giveBack gives memory back.
-func (a *App) giveBack(ctx context.Context) {
+// watchMemory takes and gives memory as it is needed.
+func (a *App) watchMemory(ctx context.Context) {
 	var memory memory
-	repeat.Every(ctx.Done(), time.Second, memory.giveBack)
+	repeat.Every(ctx.Done(), time.Second, memory.everySecond)
 }
 
 // housekeep ends old sessions and deletes old records.

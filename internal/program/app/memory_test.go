@@ -24,6 +24,24 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
+func TestABusyGatewayCollectsLessOften(t *testing.T) {
+	for name, c := range map[string]struct {
+		before int
+		now    usage
+		want   int
+	}{
+		"at rest":                 {300, usage{held: 1}, 100},
+		"busy":                    {100, usage{held: 1, cycles: 5}, 300},
+		"less busy, as it was":    {300, usage{held: 1, cycles: 4}, 300},
+		"a little busy, at first": {0, usage{held: 1, cycles: 4}, 100},
+		"busy with much in use":   {300, usage{held: plenty + 1, cycles: 50}, 100},
+	} {
+		if got := (&memory{percent: c.before}).pace(c.now); got != c.want {
+			t.Errorf("%s: %d %%, want %d %%", name, got, c.want)
+		}
+	}
+}
+
 func TestMemoryOfLargeResultsIsGivenBack(t *testing.T) {
 	text := strings.Repeat("all work and no play ", 500_000)
 	long := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -72,8 +90,8 @@ func TestMemoryOfLargeResultsIsGivenBack(t *testing.T) {
 				t.Fatalf("%s: 8 results of 10 MB have left %d MB behind", name, (heap()-before)>>20)
 			}
 		}
-		memory.giveBack()
-		if now, _ := measureMemory(); now > plenty {
+		memory.everySecond()
+		if now := readUsage().held; now > plenty {
 			t.Errorf("%s: %d MB are not given back to the system", name, now>>20)
 		}
 	}
