@@ -37,6 +37,8 @@ type remote struct {
 	protocol    atomic.Pointer[http.Header]              // the protocol's headers of every request; replaced, never modified
 	last        atomic.Pointer[carried]                  // the headers of the last request
 
+	stream <-chan struct{} // closed when the server has answered whether it has a stream of its own; nil: it was not asked
+
 	ids  *atomic.Int64   // the newest id
 	ctx  context.Context // ends with the session
 	end  context.CancelFunc
@@ -175,6 +177,9 @@ func (r *remote) get(ctx context.Context, lastEvent string) (*http.Response, err
 }
 
 func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, error) {
+	if out.method == "resources/subscribe" {
+		r.awaitStream(ctx)
+	}
 	id := r.ids.Add(1)
 	defer r.enter(ctx, id, out)()
 	// The exchange outlives the call briefly: a stream must be read to its end for the connection to be reused.

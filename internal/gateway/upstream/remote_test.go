@@ -428,3 +428,35 @@ func TestWhatIsListedTwiceCountsOnce(t *testing.T) {
 		t.Errorf("%s, %q", l.Templates, l.Notes)
 	}
 }
+
+// TestASubscriptionWaitsForTheSessionsStream: a server that has nowhere to send an update drops it.
+func TestASubscriptionWaitsForTheSessionsStream(t *testing.T) {
+	t.Parallel()
+	var streams atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		m, _ := mcp.Parse(body)
+		switch {
+		case r.Method == http.MethodGet:
+			time.Sleep(100 * time.Millisecond) // it is slow to open
+			streams.Add(1)
+			writeEvents(w, ": here\n\n")
+			<-r.Context().Done()
+		case m.Method == "initialize":
+			writeJSON(w, m.ID, `{"protocolVersion":"2025-06-18","capabilities":{"resources":{"subscribe":true}}}`)
+		case m.Method == "resources/subscribe" && streams.Load() == 0:
+			writeJSON(w, m.ID, `{"early":true}`)
+		case m.ID != nil:
+			writeJSON(w, m.ID, `{}`)
+		default:
+			w.WriteHeader(http.StatusAccepted)
+		}
+	}))
+	t.Cleanup(s.Close)
+	t.Cleanup(s.CloseClientConnections)
+	p, _ := newPool(t, nil, config.Server{ID: "slow", URL: s.URL, Timeout: patience, Start: patience, Idle: time.Hour})
+	result, err := p.Ask(t.Context(), "slow", "resources/subscribe", json.RawMessage(`{"uri":"x://1"}`))
+	if err != nil || string(result) != "{}" {
+		t.Errorf("got %s, %v", result, err)
+	}
+}

@@ -160,7 +160,20 @@ func (r *remote) listen() (answered <-chan struct{}) {
 	if !r.background(func() { r.keepHearing(tell) }) {
 		tell()
 	}
+	r.stream = first
 	return first
+}
+
+// awaitStream waits a little until the session's own stream is open: a server may drop what it sends there before.
+func (r *remote) awaitStream(ctx context.Context) {
+	if r.stream == nil {
+		return
+	}
+	select {
+	case <-r.stream:
+	case <-time.After(grace / 2):
+	case <-ctx.Done():
+	}
 }
 
 func (r *remote) keepHearing(answered func()) {

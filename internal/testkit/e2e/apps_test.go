@@ -96,16 +96,20 @@ func pressFirstButton(b *testparts.Browser) {
 	}
 }
 
-// settledPicture is the page once two pictures in a row are the same: charts move in.
+// settledPicture is the page once three pictures in a row are the same: charts move in, and may take a moment to begin.
 func settledPicture(t *testing.T, b *testparts.Browser) []byte {
 	t.Helper()
 	var last []byte
+	same := 0
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(500 * time.Millisecond) {
 		now := b.Picture()
-		if bytes.Equal(now, last) {
-			return now
+		if !bytes.Equal(now, last) {
+			same = 0
 		}
 		last = now
+		if same++; same == 3 {
+			return now
+		}
 	}
 	t.Error("the page never comes to rest")
 	return last
