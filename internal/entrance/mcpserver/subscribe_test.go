@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,9 +157,9 @@ func TestWhatAnotherReplicaHeldIsTakenUpWhenItsServerIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := emptyHouse(t)
 		defer h.Close()
-		down := true
+		var up atomic.Bool
 		h.serve = func(_, method string) error {
-			if down && method == "resources/subscribe" {
+			if !up.Load() && method == "resources/subscribe" {
 				return errors.New("down")
 			}
 			return nil
@@ -173,7 +174,7 @@ func TestWhatAnotherReplicaHeldIsTakenUpWhenItsServerIsThere(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second) // lists are gathered
-		down = false
+		up.Store(true)
 		h.Reopened(t.Context(), "a")
 		synctest.Wait()
 		h.SessionEnded(t.Context(), session)

@@ -25,7 +25,7 @@ type scenario struct {
 }
 
 func echo() *scenario {
-	return &scenario{name: "echo", workers: 16, limit: 1.2, modernLimit: 1.3,
+	return &scenario{name: "echo", workers: 16, limit: 1, modernLimit: 1,
 		method: "tools/call", tool: "echo", args: `{"message":"m` + number + `"}`,
 		good: func(body, n []byte) bool { return bytes.Contains(body, append([]byte(`"text":"m`), n...)) },
 	}
@@ -34,14 +34,14 @@ func echo() *scenario {
 func big() *scenario {
 	want := bigResult()
 	want = want[1 : len(want)-1] // a modern result has more members
-	return &scenario{name: "big", workers: 4, limit: 1.5, modernLimit: 1.8,
+	return &scenario{name: "big", workers: 4, limit: 1.05, modernLimit: 1.1,
 		method: "tools/call", tool: "big", args: `{}`,
 		good: func(body, _ []byte) bool { return bytes.Contains(body, want) },
 	}
 }
 
 func list() *scenario {
-	return &scenario{name: "list", workers: 4, limit: 0.3, modernLimit: 0.3, method: "tools/list",
+	return &scenario{name: "list", workers: 4, limit: 0.22, modernLimit: 0.25, method: "tools/list",
 		good: func(body, _ []byte) bool { return bytes.Count(body, []byte(`"inputSchema"`)) >= toolCount }, // toolfit adds fetch_result
 	}
 }
@@ -80,6 +80,22 @@ func (l *lab) results(s *scenario) []*result {
 	}
 	if s.name == echo().name {
 		all = append(all, l.tokenResults(s)...)
+	}
+	if s.name == big().name {
+		all = append(all, l.cutResults(s, all[0])...)
+	}
+	return all
+}
+
+// cutResults compare results that are cut by a rule with whole ones through the proxy.
+func (l *lab) cutResults(s *scenario, proxy *result) (all []*result) {
+	cut := *s
+	cut.name += " cut"
+	cut.good = func(body, _ []byte) bool {
+		return bytes.Contains(body, []byte(`row 5`)) && !bytes.Contains(body, []byte(`ready`))
+	}
+	for i, limit := range []float64{1.5, 1.8} {
+		all = append(all, &result{scenario: &cut, target: l.cuts[i], base: proxy, against: "proxy", limit: limit})
 	}
 	return all
 }

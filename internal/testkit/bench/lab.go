@@ -20,6 +20,7 @@ type lab struct {
 	servers map[string]*process // the upstream servers, by era
 	targets []*target           // for the clients of each era: the proxy, then the gateways
 	signIns []signIn            // one for each era
+	cuts    []*target           // gateways that cut results: without keeping them, and with
 }
 
 // signIn is a gateway with an identity provider, for callers with a key and for callers with a token.
@@ -56,7 +57,23 @@ func (l *lab) open(ctx context.Context, stream bool) error {
 			l.targets = append(l.targets, t)
 		}
 	}
+	if err := l.openCuts(ctx); err != nil {
+		return err
+	}
 	return l.openSignIns(ctx)
+}
+
+// openCuts starts gateways with a rule for large results.
+func (l *lab) openCuts(ctx context.Context) error {
+	for _, store := range []string{"none", "cut"} {
+		t, err := l.gateway(ctx, legacy, legacy, "results: [{tool: bench__big, keep: \"rows(id,label)\"}]\nresultStore: "+store+"\n")
+		if err != nil {
+			return err
+		}
+		t.name = "legacy → toolfit, resultStore " + store + " → legacy"
+		l.cuts = append(l.cuts, t)
+	}
+	return nil
 }
 
 // openSignIns starts a gateway with an identity provider for each era.

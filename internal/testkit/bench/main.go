@@ -76,7 +76,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		fmt.Fprintln(out, "The benchmark reads CPU time and memory from /proc, which only Linux has. Nothing was measured.")
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Minute+time.Duration(o.rounds)*18*(o.duration+patience))
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Minute+time.Duration(o.rounds)*30*(o.duration+patience))
 	defer cancel()
 	return o.measure(ctx, out)
 }

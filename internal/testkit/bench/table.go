@@ -85,5 +85,5 @@ func printGoals(out io.Writer, results []*result, idle, perSession int64) {
 		}
 	}
 	line("memory idle", "%.1f MB", 40, float64(idle)/1e6)
-	line(fmt.Sprintf("memory per open session, of %d", openSessions), "%.1f KB", 60, float64(perSession)/1e3)
+	line(fmt.Sprintf("memory per open session, of %d", openSessions), "%.1f KB", 50, float64(perSession)/1e3)
 }
