@@ -291,9 +291,15 @@ func (r *remote) post(ctx context.Context, out outgoing, message []byte) (*http.
 	return nil, r.unreachable(err)
 }
 
-// notify posts a notification in the background, for a short time only.
+// notify posts a notification in the background, for a short time only. The end of the handshake is waited for: some
+// servers have all their tools only when they have heard of it, and the first list must not overtake it.
 func (r *remote) notify(method string, params json.RawMessage) {
-	r.background(func() { r.deliver(mcp.AppendNotification(nil, method, params)) })
+	message := mcp.AppendNotification(nil, method, params)
+	if method == initMethod {
+		r.deliver(message)
+		return
+	}
+	r.background(func() { r.deliver(message) })
 }
 
 func (r *remote) deliver(message []byte) {
