@@ -34,7 +34,7 @@ func TestPeopleSignInToTheConsole(t *testing.T) {
 	}
 	signIn()
 	for range 2 { // who it is, and whether we may know it
-		b.Until(`document.title === "Provider" && document.readyState === "complete"`)
+		b.Until(`document.title === "Provider"`)
 		b.Read(`document.title = "seen", document.querySelector("button").click()`)
 	}
 	b.Until(`location.pathname === "/calls" && document.querySelector(".who")?.textContent === "张伟"`)

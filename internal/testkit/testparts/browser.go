@@ -105,13 +105,15 @@ func (b *Browser) Read(expression string) string {
 	return v
 }
 
-// Until waits for a condition of the page. It polls: a page that is loading cannot answer.
+// Until waits for a condition of the page, and until it has loaded: elements found before then are lost to Click. It polls: a
+// page that is loading cannot answer.
 func (b *Browser) Until(condition string) {
 	b.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
+	holds := `document.readyState === "complete" && Boolean(` + condition + ")"
 	for began := time.Now(); time.Since(began) < patience; <-tick.C {
-		if ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+condition+")")); err == nil && ok {
+		if ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](holds)); err == nil && ok {
 			return
 		}
 	}
@@ -134,6 +136,14 @@ func (b *Browser) EmulateFocus() {
 	b.t.Helper()
 	if _, err := chromedp.Call(b.ctx, emulation.SetFocusEmulationEnabled,
 		emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// In puts the browser into a time zone; "" is where it really is.
+func (b *Browser) In(zone string) {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: zone}); err != nil {
 		b.t.Fatal(err)
 	}
 }
