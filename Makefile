@@ -66,7 +66,7 @@ test:
 # takes values and returns values; servers and clients of e2e are other programs, and so are scripts, which have less time than
 # it takes; cmd/toolfit starts the program 556 times, which takes 128 CPU seconds with it and 40 without; budget counts
 # allocations, of which it makes some itself. These run with it in check-long.
-UNRACED := (cmd/toolfit|internal/(browsertest/(steps|grammar|find|snapshot|run|report)|core/(fit|project|script|search)|testkit/(budget|e2e|scriptlab)))
+UNRACED := (cmd/toolfit|internal/(browsertest/(steps|grammar|find|snapshot|run|report)|core/(fit|project|script|search|tokens)|testkit/(budget|e2e|scriptlab)))
 race:
 	@if [ -n "$$(command -v cc || command -v gcc)" ] || [ "$(CI)" = true ]; then \
 		echo "$(GO) test -race"; \

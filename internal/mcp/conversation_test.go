@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -187,14 +189,21 @@ type testFront struct {
 	*httptest.Server
 	sessions *Sessions
 	client   *http.Client
+	taken    atomic.Int32 // connections that were taken from the server
 }
 
 func newTestFront(t *testing.T, opts *SessionsOptions) *testFront {
 	f := &testFront{sessions: NewSessions(opts), client: &http.Client{Transport: &http.Transport{}}}
 	front := NewFront(f.sessions, &FrontOptions{MaxBody: 1000})
-	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	f.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		front.Serve(w, r, testEntry(r.Header.Get("Test-Owner")))
 	}))
+	f.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateHijacked {
+			f.taken.Add(1)
+		}
+	}
+	f.Start()
 	t.Cleanup(func() {
 		f.sessions.Close()
 		f.client.CloseIdleConnections()

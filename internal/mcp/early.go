@@ -31,25 +31,35 @@ func (r *reply) lost() bool {
 
 // takeConn takes the connection from the HTTP server; false if that does not give it away.
 func (r *reply) takeConn() bool {
-	conn, buf, err := http.NewResponseController(r.w.ResponseWriter).Hijack()
-	if err != nil {
+	c := take(r.w.ResponseWriter, r.asked, r.streaming, r.streaming && !r.broken)
+	if c == nil {
 		return false
 	}
-	c := &takenConn{conn: conn, out: buf.Writer, header: r.w.Header(), began: r.streaming}
-	c.chunked = r.streaming && !r.broken && r.asked.ProtoAtLeast(1, 1)
-	if c.chunked && !r.asked.Close && c.header.Get("Connection") == "" && buf.Reader.Buffered() == 0 {
-		c.server, _ = r.asked.Context().Value(http.ServerContextKey).(*http.Server)
-	}
-	*buf.Reader = bufio.Reader{} // the server holds it until the handler returns: without its buffer
 	r.w.ResponseWriter = c
 	return true
+}
+
+// take takes the connection of a request from the HTTP server; nil if that does not give it away. Began says that the header
+// has been written, whole that all that was written since has been sent.
+func take(w http.ResponseWriter, r *http.Request, began, whole bool) *takenConn {
+	conn, buf, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return nil
+	}
+	c := &takenConn{conn: conn, out: buf.Writer, header: w.Header(), began: began}
+	c.chunked = whole && r.ProtoAtLeast(1, 1)
+	if c.chunked && !r.Close && c.header.Get("Connection") == "" && buf.Reader.Buffered() == 0 {
+		c.server, _ = r.Context().Value(http.ServerContextKey).(*http.Server)
+	}
+	*buf.Reader = bufio.Reader{} // the server holds it until the handler returns: without its buffer
+	return c
 }
 
 // takenConn is a ResponseWriter on a connection that was taken from the HTTP server. The end of the answer closes it,
 // unless the answer is a stream whose client was not told so: its next request would be lost.
 type takenConn struct {
 	conn    net.Conn
-	out     *bufio.Writer
+	out     *bufio.Writer // see buffer
 	header  http.Header
 	began   bool         // the header is written
 	chunked bool         // the server has begun the answer in chunks
@@ -66,35 +76,49 @@ func (c *takenConn) WriteHeader(status int) {
 	c.began = true
 	c.header.Set("Connection", "close")
 	c.header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
-	fmt.Fprintf(c.out, "HTTP/1.1 %d %s\r\n", status, http.StatusText(status))
-	c.header.Write(c.out)
-	c.out.WriteString("\r\n")
+	out := c.buffer()
+	fmt.Fprintf(out, "HTTP/1.1 %d %s\r\n", status, http.StatusText(status))
+	c.header.Write(out)
+	out.WriteString("\r\n")
 }
 
 func (c *takenConn) Write(b []byte) (int, error) {
 	c.WriteHeader(http.StatusOK)
+	out := c.buffer()
 	if !c.chunked || len(b) == 0 {
-		return c.out.Write(b)
+		return out.Write(b)
 	}
-	fmt.Fprintf(c.out, "%x\r\n", len(b))
-	n, _ := c.out.Write(b)
-	_, err := c.out.WriteString("\r\n")
+	fmt.Fprintf(out, "%x\r\n", len(b))
+	n, _ := out.Write(b)
+	_, err := out.WriteString("\r\n")
 	return n, err
+}
+
+// buffer is for what has not been sent off.
+func (c *takenConn) buffer() *bufio.Writer {
+	if c.out == nil {
+		c.out = bufio.NewWriter(c.conn)
+	}
+	return c.out
 }
 
 // SetWriteDeadline limits how long the client may take to read.
 func (c *takenConn) SetWriteDeadline(at time.Time) error { return c.conn.SetWriteDeadline(at) }
 
-// FlushError sends off what has been written.
-func (c *takenConn) FlushError() error { return c.out.Flush() }
+// FlushError sends off what has been written. A stream mostly waits, without a buffer.
+func (c *takenConn) FlushError() error {
+	err := c.buffer().Flush()
+	c.out = nil
+	return err
+}
 
 // end sends off the end of the answer and lets go of the connection. A client that has gone needs neither.
 func (c *takenConn) end(until time.Time) {
 	c.SetWriteDeadline(until)
 	if c.chunked {
-		c.out.WriteString("0\r\n\r\n")
+		c.buffer().WriteString("0\r\n\r\n")
 	}
-	err := c.out.Flush()
+	err := c.FlushError()
 	back := onceListener{conn: c.conn}
 	if c.server != nil && err == nil {
 		c.SetWriteDeadline(time.Time{})
@@ -104,6 +128,26 @@ func (c *takenConn) end(until time.Time) {
 		c.conn.Close()
 	}
 	*c = takenConn{}
+}
+
+// watch reads what a client should not send, and closes gone when it closes its connection. Stop ends the watching.
+func (c *takenConn) watch() (gone <-chan struct{}, stop func()) {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		var unasked [64]byte
+		for {
+			if _, err := c.conn.Read(unasked[:]); err != nil {
+				return
+			}
+			c.server = nil // what it asks next is lost: it asks again on another connection
+		}
+	}()
+	return closed, func() {
+		c.conn.SetReadDeadline(time.Unix(1, 0))
+		<-closed
+		c.conn.SetReadDeadline(time.Time{})
+	}
 }
 
 // onceListener accepts one connection, once.

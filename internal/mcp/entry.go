@@ -74,13 +74,21 @@ func (i Info) Implementation() json.RawMessage {
 	return append(rawjson.AppendString(b, i.Version), '}')
 }
 
+// greet is what a client is told that introduces itself.
+func (e Entry) greet(client Speaker) Info {
+	if h, ok := e.Handler.(Greeter); ok {
+		h.Greet(client)
+	}
+	return e.Info()
+}
+
 // answer serves one request: methods of the wire itself here, all others by the entry's handler.
 func (e Entry) answer(ctx context.Context, log *slog.Logger, req *Request) (json.RawMessage, error) {
 	switch {
 	case req.Meta == nil && req.Method == "ping":
 		return json.RawMessage("{}"), nil
 	case req.Meta != nil && req.Method == "server/discover":
-		return e.Info().discoverResult(), nil
+		return e.greet(Speaker{Era: Modern, Info: req.Meta.Info}).discoverResult(), nil
 	case req.Meta != nil && removed(req.Method):
 		return nil, Errorf(CodeMethodNotFound, "revision %s has no method %s", ModernVersion, req.Method)
 	}

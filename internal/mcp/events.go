@@ -18,6 +18,7 @@ type outbox struct {
 	first  int           // number of events[0]
 	events [][]byte      // stored for the next reader
 	size   int           // bytes in events
+	taken  int           // events before this one have been given to a reader
 	sent   int           // events before this one have been written to a client
 	ended  bool          // nothing will be added
 	closed bool          // no reader may start
@@ -46,10 +47,11 @@ func (o *outbox) add(message []byte) int {
 	return o.first + len(o.events) - 1
 }
 
-// addOnce is add for idempotent notifications: one that is already waiting is not added again.
+// addOnce is add for idempotent notifications: one that is already waiting is not added again. What a reader has been given
+// does not count: the client may know it already, and have looked before the latest change.
 func (o *outbox) addOnce(message []byte) {
 	o.mu.Lock()
-	for _, e := range o.events[max(0, o.sent-o.first):] {
+	for _, e := range o.events[max(0, o.taken-o.first):] {
 		if bytes.Equal(e, message) {
 			o.mu.Unlock()
 			return
@@ -132,6 +134,7 @@ func (o *outbox) from(n int) (events [][]byte, next int, ended bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	next = o.first + len(o.events)
+	o.taken = next
 	if n < next {
 		events = append(events, o.events[max(0, n-o.first):]...)
 	}

@@ -249,6 +249,23 @@ func TestQueueForAClientThatDoesNotListenIsBounded(t *testing.T) {
 	}
 }
 
+// A client that has just read of a change, and looked, must hear of the next one, although its stream has not yet noted
+// that it wrote the first.
+func TestAChangeRightAfterAnotherWasReadIsTold(t *testing.T) {
+	f := newTestFront(t, nil)
+	h := f.open(t, Latest)
+	s := f.sessions.get(h[sessionHeader], "", "default")
+	next := 0
+	for range 2 {
+		f.sessions.Broadcast("default", changed, nil)
+		f.sessions.Broadcast("default", changed, nil)
+		var waiting [][]byte
+		if waiting, next, _ = s.news.from(next); len(waiting) != 1 {
+			t.Errorf("%d messages wait", len(waiting))
+		}
+	}
+}
+
 func TestSlowClientHoldsUpNobody(t *testing.T) {
 	f := newTestFront(t, nil)
 	h := f.open(t, "2025-06-18")

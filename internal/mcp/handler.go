@@ -13,6 +13,11 @@ type Handler interface {
 	Serve(ctx context.Context, req *Request) (json.RawMessage, error)
 }
 
+// Greeter is a Handler that is told of each client that introduces itself, by initialize or server/discover.
+type Greeter interface {
+	Greet(client Speaker)
+}
+
 // HandlerFunc is a function as a Handler.
 type HandlerFunc func(ctx context.Context, req *Request) (json.RawMessage, error)
 

@@ -173,7 +173,7 @@ func (f *Front) initialize(w http.ResponseWriter, r *http.Request, e Entry, m Me
 	}
 	w.Header().Set(sessionHeader, s.token)
 	out := f.reply(w, r, opened{id: m.ID, session: s})
-	out.finish(e.Info().initializeResult(s.Version), nil, false)
+	out.finish(e.greet(s.speaker()).initializeResult(s.Version), nil, false)
 }
 
 // session finds the session of a request with its body, or answers the request and returns nil.

@@ -16,6 +16,8 @@ type Message struct {
 	Params json.RawMessage // nil when absent
 	Result json.RawMessage // nil when absent
 	Error  json.RawMessage // nil when absent
+
+	Longest rawjson.Span // the longest string in Result, for those who need not look for its end again; zero: not known
 }
 
 // IsRequest tells whether the message needs an answer.
@@ -38,6 +40,7 @@ func Parse(data []byte) (Message, error) {
 	var m Message
 	var method []byte
 	w := rawjson.Object(data)
+	w.Longest = new(rawjson.Span)
 	for w.Next() {
 		var slot *json.RawMessage
 		switch string(w.Key) {
@@ -61,6 +64,9 @@ func Parse(data []byte) (Message, error) {
 			return Message{}, Errorf(CodeInvalidRequest, "member %q stands there twice", w.Key)
 		}
 		*slot = w.Value
+		if slot == &m.Result && w.Longest.Start >= w.Start {
+			m.Longest = rawjson.Span{Start: w.Longest.Start - w.Start, End: w.Longest.End - w.Start}
+		}
 	}
 	if err := w.Err(); err != nil {
 		return Message{}, &Error{Code: CodeParse, Message: err.Error()}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -144,4 +146,33 @@ func encode(m Message) []byte {
 		return append(append(append(append([]byte(`{"id":`), m.ID...), `,"error":`...), m.Error...), '}')
 	}
 	return AppendResult(nil, m.ID, m.Result)
+}
+
+func TestAnAnswerIsWhole(t *testing.T) {
+	for _, size := range []int{0, 10, 5000, 70_000} {
+		result := `{"data":"` + strings.Repeat("x", size) + `"}`
+		want := `{"jsonrpc":"2.0","id":7,"result":` + result + `}`
+		for name, behind := range map[string]string{"the brace": "}", "something else": ",", "nothing": ""} {
+			raw := json.RawMessage(result + behind)
+			w := httptest.NewRecorder()
+			writeResult(w, json.RawMessage("7"), raw[:len(result)])
+			if got := w.Body.String(); got != want || w.Header().Get("Content-Length") != strconv.Itoa(len(want)) {
+				t.Errorf("%d bytes with %s behind: %.50s… of %d bytes", size, name, got, len(got))
+			}
+		}
+	}
+}
+
+func TestTheLongestStringOfAResultIsKnown(t *testing.T) {
+	for message, want := range map[string]string{
+		`{"id":1,"result":{"content":[{"text":"ab","type":"t"}]},"x":"is not in it"}`: `"ab"`,
+		` { "result" : { "a very long name" : [ 1, "a\"b", "ab" ] } , "id" : 1 } `:    `"a\"b"`,
+		`{"x":"is not in it","id":1,"result":{"a":"b"}}`:                              "",
+		`{"id":1,"result":{}}`: "",
+	} {
+		m, err := Parse([]byte(message))
+		if got := m.Result[m.Longest.Start:m.Longest.End]; err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v", message, got, err)
+		}
+	}
 }

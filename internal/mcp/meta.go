@@ -165,10 +165,14 @@ func (r *Request) Speaker() Speaker {
 			Header: paramHeaders(r.Meta.Header),
 		}
 	case r.Session != nil:
-		s := r.Session
-		return Speaker{Era: Legacy, Info: s.Info, Capabilities: s.Capabilities, Level: s.Level(), Home: s}
+		return r.Session.speaker()
 	}
 	return Speaker{}
+}
+
+// speaker is who has opened the session.
+func (s *Session) speaker() Speaker {
+	return Speaker{Era: Legacy, Info: s.Info, Capabilities: s.Capabilities, Level: s.Level(), Home: s}
 }
 
 // abilities are the questions that a client can be asked, and the capability that says so.

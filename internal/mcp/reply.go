@@ -147,7 +147,8 @@ func (r *reply) answer(result json.RawMessage, err error, withdrawn bool) {
 
 var jsonTypeHeader = []string{jsonType}
 
-// writeResult writes a plain answer in one piece, because each piece is a system call, unless copying it would cost more.
+// writeResult writes a plain answer in few pieces, because each is a system call. The brace that ends it stands behind most
+// results already: they are slices of their servers' answers. Where it does not, copying costs less than one more piece.
 func writeResult(w http.ResponseWriter, id, result json.RawMessage) {
 	const copyBelow = 64 << 10
 	var head [256]byte
@@ -155,16 +156,21 @@ func writeResult(w http.ResponseWriter, id, result json.RawMessage) {
 	h := w.Header()
 	h["Content-Type"] = jsonTypeHeader
 	h.Set("Content-Length", strconv.Itoa(len(start)+len(result)+1))
-	if len(result) < copyBelow {
+	n := len(result)
+	switch {
+	case n < cap(result) && result[:n+1][n] == '}':
+		w.Write(start)
+		w.Write(result[:n+1])
+	case n < copyBelow:
 		out := answers.Get().(*[]byte)
 		*out = append(append(append((*out)[:0], start...), result...), '}')
 		w.Write(*out)
 		answers.Put(out)
-		return
+	default:
+		w.Write(start)
+		w.Write(result)
+		w.Write([]byte{'}'})
 	}
-	w.Write(start)
-	w.Write(result)
-	w.Write([]byte{'}'})
 }
 
 // answers are buffers for answers on their way out.

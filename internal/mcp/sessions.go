@@ -24,6 +24,8 @@ type Sessions struct {
 	all      map[*Session]struct{}
 	ended    map[string]bool      // by id: sessions that must not be taken up again
 	searched map[string]time.Time // when no room was found for an owner
+	over     bool                 // Close was called
+	streams  sync.WaitGroup       // on connections that were taken from the HTTP server
 }
 
 // SessionsOptions change the limits of a Sessions.
@@ -293,7 +295,21 @@ func (s *Sessions) HangUpOf(owner string) {
 	}
 }
 
-// Close ends all sessions.
+// Close ends all sessions, and waits until their streams have ended.
 func (s *Sessions) Close() {
+	s.mu.Lock()
+	s.over = true
+	s.mu.Unlock()
 	s.end(func(*Session) bool { return true })
+	s.streams.Wait()
+}
+
+// beginStream counts a stream for which Close waits; false if that would be too late.
+func (s *Sessions) beginStream() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if !s.over {
+		s.streams.Add(1)
+	}
+	return !s.over
 }

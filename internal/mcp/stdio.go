@@ -123,7 +123,7 @@ func (p *pipe) initialize(ctx context.Context, m Message) {
 	}
 	p.session = s
 	context.AfterFunc(ctx, func() { s.close(context.Canceled) })
-	p.write(AppendResult(nil, m.ID, p.entry.Info().initializeResult(s.Version)))
+	p.write(AppendResult(nil, m.ID, p.entry.greet(s.speaker()).initializeResult(s.Version)))
 	wake := s.news.read()
 	p.stream.Go(func() { s.follow(context.Background(), wake, p) })
 }

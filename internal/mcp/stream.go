@@ -54,7 +54,32 @@ func (f *Front) get(w http.ResponseWriter, r *http.Request, e Entry) {
 	if out.send(nil) != nil {
 		return
 	}
-	f.follow(out, r, s, from, n)
+	if !f.followTaken(out, r, s, from, n) {
+		f.follow(out, r.Context().Done(), s, from, n)
+	}
+}
+
+// followTaken follows a stream in the background, on its connection alone: what the HTTP server has for a request, two
+// goroutines with large stacks and their buffers, is too much for one that mostly waits. False: it does not give it away.
+func (f *Front) followTaken(w eventWriter, r *http.Request, s *Session, from *outbox, next int) bool {
+	if !f.sessions.beginStream() {
+		return false
+	}
+	conn := take(w.ResponseWriter, r, true, true)
+	if conn == nil {
+		f.sessions.streams.Done()
+		return false
+	}
+	conn.out = nil
+	w.ResponseWriter = conn
+	go func() {
+		defer f.sessions.streams.Done()
+		gone, stop := conn.watch()
+		f.follow(w, gone, s, from, next)
+		stop()
+		conn.end(w.until(0))
+	}()
+	return true
 }
 
 // lost answers a request whose stream is gone, with the process that had it: clients wait for an answer, and some give
@@ -67,8 +92,8 @@ func (f *Front) lost(w http.ResponseWriter, id eventID) {
 	f.events(w).event(eventID{stream: id.stream, n: id.n + 1}.String(), AppendError(nil, id.request(), err))
 }
 
-// follow writes the events of a stream from number next on.
-func (f *Front) follow(w eventWriter, r *http.Request, s *Session, from *outbox, next int) {
+// follow writes the events of a stream from number next on, until the client has gone.
+func (f *Front) follow(w eventWriter, gone <-chan struct{}, s *Session, from *outbox, next int) {
 	wake := from.read()
 	defer from.leave(wake)
 	tick := time.NewTicker(keepAlive)
@@ -97,7 +122,7 @@ func (f *Front) follow(w eventWriter, r *http.Request, s *Session, from *outbox,
 			}
 		case <-s.done:
 			return
-		case <-r.Context().Done():
+		case <-gone:
 			return
 		}
 	}

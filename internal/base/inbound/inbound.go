@@ -177,12 +177,13 @@ func (c *Conn) Close() error {
 	return c.TCPConn.Close()
 }
 
-// ConnState is for http.Server: it records that a connection waits for its next request. One that a handler had taken
-// and given back is new to the server.
+// ConnState is for http.Server: it records that a connection waits for its next request, and lets go of the last one. One
+// that a handler had taken and given back is new to the server.
 func ConnState(c net.Conn, state http.ConnState) {
 	if conn, ok := c.(*Conn); ok && (state == http.StateIdle || state == http.StateNew) {
 		conn.waiting.Store(conn.listener.now().UnixNano())
 		conn.bodyUntil.Store(0)
+		conn.body = body{}
 	}
 }
 

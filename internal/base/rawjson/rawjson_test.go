@@ -159,14 +159,25 @@ func sameEnd(t *testing.T, data []byte) {
 }
 
 func BenchmarkCheck50KB(b *testing.B) {
-	row := `{\"EnvId\":\"env-00001\",\"Alias\":\"alias\",\"Storages\":[{\"Bucket\":\"b-1\"}]},`
-	data := []byte(`{"content":[{"type":"text","text":"` + strings.Repeat(row, 50<<10/len(row)) + `"}]}`)
-	b.SetBytes(int64(len(data)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := Check(data); err != nil {
-			b.Fatal(err)
-		}
+	for name, text := range map[string]string{
+		"JSON":        `{"EnvId":"env-00001","Alias":"alias","Storages":[{"Bucket":"b-1"}]},`,
+		"pretty JSON": "  {\n    \"EnvId\": \"env-00001\",\n    \"Storages\": [\n      {\n        \"Bucket\": \"b-1\"\n      }\n    ]\n  },\n",
+		"code":        "\tfor i := range n {\n\t\tsum += f(x[i], y.Name) // why\n\t}\n",
+		"prose":       "Nothing here is escaped but the end of each line,\nwhich comes after some words.\n",
+		"Chinese":     "环境列表返回所有可用的云开发环境，订单已经付款。\n",
+		"escapes":     `C:\Users\me\a.txt` + "\t\x1f",
+	} {
+		b.Run(name, func(b *testing.B) {
+			text := strings.ReplaceAll(string(AppendString(nil, strings.Repeat(text, 50<<10/len(text)))), `\u0009`, `\t`)
+			data := []byte(`{"content":[{"type":"text","text":` + text + `}]}`)
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := Check(data); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
@@ -175,7 +186,7 @@ func TestStringsEndWhereTheyEndWhateverStandsWhereInAWord(t *testing.T) {
 		"\xff", "é"} {
 		for before := range 40 {
 			for after := range 40 {
-				for _, fill := range []string{"a", `\"`} {
+				for _, fill := range []string{"a", `\"`, `\n\t`, "é"} {
 					data := []byte(`"` + strings.Repeat(fill, before) + odd + strings.Repeat(fill, after) + `"`)
 					if got, want := Check(data) == nil, json.Valid(data); got != want {
 						t.Fatalf("%q is valid: %v, want %v", data, got, want)

@@ -34,7 +34,7 @@ func syntax(offset int, want string) error { return &SyntaxError{offset, want} }
 
 // Check returns an error unless data is exactly one valid JSON value of bounded depth.
 func Check(data []byte) error {
-	i, err := skipValue(data, skipSpace(data, 0), 0)
+	i, err := skipValue(data, skipSpace(data, 0), 0, nil)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func Check(data []byte) error {
 }
 
 // Skip returns the end of the value that starts at i. It may be nested so many levels deep.
-func Skip(data []byte, i, levels int) (int, error) { return skipValue(data, i, MaxDepth-levels) }
+func Skip(data []byte, i, levels int) (int, error) { return skipValue(data, i, MaxDepth-levels, nil) }
 
 func skipSpace(data []byte, i int) int {
 	for i < len(data) && (data[i] == ' ' || data[i] == '\n' || data[i] == '\r' || data[i] == '\t') {
@@ -55,18 +55,23 @@ func skipSpace(data []byte, i int) int {
 	return i
 }
 
-// skipValue returns the end of the value that starts at i.
-func skipValue(data []byte, i, depth int) (int, error) {
+// skipValue returns the end of the value that starts at i. Longest, unless it is nil, is replaced by the range of a longer
+// string in the value.
+func skipValue(data []byte, i, depth int, longest *Span) (int, error) {
 	if i >= len(data) {
 		return i, syntax(i, "a value")
 	}
 	switch c := data[i]; {
 	case c == '"':
-		return skipString(data, i)
+		end, err := skipString(data, i)
+		if longest != nil && end-i > longest.End-longest.Start {
+			*longest = Span{i, end}
+		}
+		return end, err
 	case c == '{':
-		return skipContainer(data, i, depth+1, '}')
+		return skipContainer(data, i, depth+1, '}', longest)
 	case c == '[':
-		return skipContainer(data, i, depth+1, ']')
+		return skipContainer(data, i, depth+1, ']', longest)
 	case c == '-' || c >= '0' && c <= '9':
 		return skipNumber(data, i)
 	case c == 't':
@@ -80,7 +85,7 @@ func skipValue(data []byte, i, depth int) (int, error) {
 }
 
 // skipContainer returns the end of the object or array that starts at i.
-func skipContainer(data []byte, i, depth int, closing byte) (int, error) {
+func skipContainer(data []byte, i, depth int, closing byte, longest *Span) (int, error) {
 	if depth > MaxDepth {
 		return i, ErrDepth
 	}
@@ -95,7 +100,7 @@ func skipContainer(data []byte, i, depth int, closing byte) (int, error) {
 				return i, err
 			}
 		}
-		if i, err = skipValue(data, i, depth); err != nil {
+		if i, err = skipValue(data, i, depth, longest); err != nil {
 			return i, err
 		}
 		i = skipSpace(data, i)

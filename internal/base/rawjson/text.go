@@ -40,11 +40,21 @@ func skipString(data []byte, i int) (int, error) {
 	return skipEscaped(data, i)
 }
 
-// skipEscaped is skipString from a backslash on. Results are often JSON inside a string, so eight
-// bytes in which backslashes stand before quotes only are skipped at once.
+// skipEscaped is skipString from a backslash on. Results are often JSON inside a string, so 32 bytes in which backslashes stand
+// before quotes and for white space only are skipped at once, and where there are others, eight with quotes only.
 func skipEscaped(data []byte, i int) (int, error) {
 	behind := uint64(0) // not zero: there is a backslash before the byte at i
-	for ; len(data)-i >= 8; i += 8 {
+	for again := i; len(data)-i >= 8; i += 8 {
+		if i >= again && len(data)-i >= 32 && (behind != 0 || data[i-1] != '\\') {
+			if isUsual((*[33]byte)(data[i-1:])) {
+				if behind = 0; data[i+31] == '\\' {
+					behind = 0x80
+				}
+				i += 24
+				continue
+			}
+			again = i + 32
+		}
 		x := binary.LittleEndian.Uint64(data[i:])
 		quotes := equal(x, '"')
 		slashes := equal(x, '\\')
@@ -77,6 +87,28 @@ func skipEscaped(data []byte, i int) (int, error) {
 		err = syntax(i, "the end of a string")
 	}
 	return i, err
+}
+
+// isUsual reports whether all but the first of the bytes are text of a string in which each backslash, also the first byte,
+// escapes a quote, or the n or t of white space.
+func isUsual(b *[33]byte) bool {
+	odd0, text0 := usual(binary.LittleEndian.Uint64(b[0:8]), binary.LittleEndian.Uint64(b[1:9]))
+	odd1, text1 := usual(binary.LittleEndian.Uint64(b[8:16]), binary.LittleEndian.Uint64(b[9:17]))
+	odd2, text2 := usual(binary.LittleEndian.Uint64(b[16:24]), binary.LittleEndian.Uint64(b[17:25]))
+	odd3, text3 := usual(binary.LittleEndian.Uint64(b[24:32]), binary.LittleEndian.Uint64(b[25:33]))
+	return (odd0|odd1|odd2|odd3|^(text0&text1&text2&text3))&tops == 0
+}
+
+// usual sets the top bit of odd for each byte of x that is an end or no usual escape, and that of text unless it is a control
+// character. Before has the bytes before those of x.
+func usual(before, x uint64) (odd, text uint64) {
+	const lows = 0x7F * ones
+	// The top bit of each is 0 where the byte is the wanted one.
+	quote := (x&lows ^ ones*'"') + lows | x
+	line := (x&lows ^ ones*'n') + lows
+	tab := (x&lows ^ ones*'t') + lows
+	slash := (before&lows ^ ones*'\\') + lows | before
+	return slash ^ quote&(line&tab|x|slash), x&lows + 0x60*ones | x
 }
 
 // stringEnd is skipString for data that was validated before; 0 says that the string does not end.

@@ -12,6 +12,7 @@ type Walk struct {
 	Key        []byte // the member's name, unescaped; nil in an array
 	Value      []byte // its raw value
 	Start, End int    // range of Value in the walked bytes
+	Longest    *Span  // of the strings in the values that Next and Skip move over; nil: not wanted
 
 	data  []byte
 	pos   int
@@ -76,7 +77,7 @@ func (w *Walk) Step() bool {
 
 // Skip moves over the value that Step stopped at.
 func (w *Walk) Skip() bool {
-	end, err := skipValue(w.data, w.Start, w.depth)
+	end, err := skipValue(w.data, w.Start, w.depth, w.Longest)
 	if err != nil {
 		w.err = err
 		return false

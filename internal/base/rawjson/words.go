@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"strings"
+	"unicode/utf8"
 )
 
 // Decode is json.Unmarshal with the errors of InWords.
@@ -45,7 +46,7 @@ func InWords(err error) error {
 func unexpected(message string) string {
 	_, quoted, _ := strings.Cut(message, "invalid character '")
 	char, _, ok := strings.Cut(quoted, "' ")
-	if !ok {
+	if !ok || char[0] >= utf8.RuneSelf { // encoding/json takes the first byte of it for a character
 		return "something unexpected"
 	}
 	return "unexpected '" + char + "'"

@@ -15,6 +15,7 @@ func TestWhatCannotBeDecodedIsToldInWords(t *testing.T) {
 		`{"share":true}`:                  "in share: want a number, got true or false",
 		`{"offset":`:                      "the JSON ends too early",
 		`{"offset":nan}`:                  "it is not JSON: unexpected 'a' at byte 12",
+		`{“a”:1}`:                         "it is not JSON: something unexpected at byte 2",
 		`{'a':1}`:                         `it is not JSON: unexpected '\'' at byte 2`,
 	} {
 		var into struct {

@@ -11,13 +11,14 @@ import (
 // Tokens estimates what a result costs a model, which reads content, or structuredContent where
 // content is empty. Long texts are sampled.
 func Tokens(result []byte) int {
-	n, _ := Measure(result)
+	n, _ := Measure(result, rawjson.Span{})
 	return n
 }
 
-// Measure is Tokens, and isError, in one pass: every call is measured.
-func Measure(result []byte) (tokens int, isError bool) {
-	var m meter
+// Measure is Tokens, and isError, in one pass: every call is measured. The longest string of the result is not read to its
+// end where that is known; zero: it is not.
+func Measure(result []byte, longest rawjson.Span) (tokens int, isError bool) {
+	m := meter{longest: longest}
 	m.result(result)
 	return m.sum, m.isError
 }
@@ -64,6 +65,7 @@ type meter struct {
 	count   func(string) int // nil: texts are estimated
 	sum     int
 	isError bool
+	longest rawjson.Span // of the result
 }
 
 var isErrorKey = []byte(`"isError"`)
@@ -111,7 +113,7 @@ func (m *meter) content(blocks *rawjson.Walk) {
 func (m *meter) block(block *rawjson.Walk) {
 	var kind, text, data, resource []byte
 	others := 0
-	for block.Step() && block.SkipChecked() { // the strings are most of it
+	for block.Step() && m.skip(block) { // the strings are most of it
 		switch string(block.Key) {
 		case "type":
 			kind = block.Value
@@ -136,6 +138,14 @@ func (m *meter) block(block *rawjson.Walk) {
 	default: // a link
 		m.sum += others
 	}
+}
+
+func (m *meter) skip(block *rawjson.Walk) bool {
+	if m.longest.End > 0 && block.Start == m.longest.Start {
+		block.SkipTo(m.longest.End)
+		return true
+	}
+	return block.SkipChecked()
 }
 
 // resource adds an embedded resource: its text, image or audio, and its address.

@@ -70,10 +70,25 @@ func TestAModelIsChargedOnceForWhatItGets(t *testing.T) {
 		if got := Tokens([]byte(c.result)); got != c.want {
 			t.Errorf("%s: %d tokens, want %d", c.name, got, c.want)
 		}
+		if got, _ := Measure([]byte(c.result), longestIn([]byte(c.result))); got != c.want {
+			t.Errorf("%s, past its longest string: %d tokens, want %d", c.name, got, c.want)
+		}
 		if !strings.Contains(c.name, "odd") && rawjson.Check([]byte(c.result)) != nil {
 			t.Errorf("%s is no JSON", c.name)
 		}
 	}
+}
+
+// longestIn is the longest string that the members of an object hold.
+func longestIn(raw []byte) (longest rawjson.Span) {
+	w := rawjson.Object(raw)
+	w.Longest = &longest
+	for w.Next() {
+	}
+	if w.Err() != nil {
+		return rawjson.Span{}
+	}
+	return longest
 }
 
 func TestWhetherAToolFailedIsReadAlongWithWhatItCosts(t *testing.T) {
@@ -86,8 +101,10 @@ func TestWhetherAToolFailedIsReadAlongWithWhatItCosts(t *testing.T) {
 		`{"content":[{"type":"text","text":"x"}],"structuredContent":{"isError":true}}`:                   false,
 		`{"content":[{"type":"text","text":"x"}],"structuredContent":{"isError":true},"isError" : true }`: true,
 	} {
-		if _, got := Measure([]byte(result)); got != want {
-			t.Errorf("%s: %v", result, got)
+		for _, longest := range []rawjson.Span{{}, longestIn([]byte(result))} {
+			if _, got := Measure([]byte(result), longest); got != want {
+				t.Errorf("%s: %v", result, got)
+			}
 		}
 	}
 }
@@ -150,6 +167,10 @@ func FuzzTokens(f *testing.F) {
 		if n := Tokens(raw); n < 0 || n > len(raw)+1445*bytes.Count(raw, []byte("{")) {
 			t.Errorf("%d tokens of %d bytes", n, len(raw))
 		}
+		n, failed := Measure(raw, rawjson.Span{})
+		if m, also := Measure(raw, longestIn(raw)); m != n || also != failed {
+			t.Errorf("%d tokens past the longest string, %v; want %d, %v", m, also, n, failed)
+		}
 		if n := Plan(t.Context(), raw, How{Budget: 1}).Full(); n < 0 {
 			t.Errorf("%d tokens", n)
 		}
@@ -160,9 +181,13 @@ func BenchmarkTokens50KB(b *testing.B) {
 	row := `{\"EnvId\":\"env-00001\",\"Alias\":\"alias\",\"Status\":\"NORMAL\",\"PackageName\":\"个人版\",` +
 		`\"Storages\":[{\"Bucket\":\"b-1\"}]},`
 	raw := []byte(`{"content":[{"type":"text","text":"` + strings.Repeat(row, 50<<10/len(row)) + `"}]}`)
-	b.SetBytes(int64(len(raw)))
-	b.ReportAllocs()
-	for b.Loop() {
-		Tokens(raw)
+	for name, longest := range map[string]rawjson.Span{"known": longestIn(raw), "unknown": {}} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(raw)))
+			b.ReportAllocs()
+			for b.Loop() {
+				Measure(raw, longest)
+			}
+		})
 	}
 }

@@ -51,15 +51,17 @@ func isWellWithin(raw []byte, most int) bool {
 // hasRoom reports whether four samples of that size have at most part in part+1 of the tokens that they may have.
 func hasRoom(raw []byte, most, size, part int) bool {
 	var buffer [4 << 10]byte
-	text := buffer[:0]
+	n := 0
 	for i := range 4 {
 		from := i * (len(raw) - size) / 3
 		for _, c := range raw[from : from+size] {
+			buffer[n] = c
 			if c != '\\' {
-				text = append(text, c)
+				n++
 			}
 		}
 	}
+	text := buffer[:n]
 	allowed := most * 4 * size / len(raw) // tokens of the samples
 	return tokens.Estimate(text)*2 <= allowed || tokens.Fits(text, allowed*part/(part+1))
 }

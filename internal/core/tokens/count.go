@@ -1,6 +1,8 @@
 package tokens
 
 import (
+	"bytes"
+	"math"
 	"sync/atomic"
 	"unicode/utf8"
 )
@@ -12,7 +14,7 @@ func total(text []byte) (n int) {
 	w := vocabulary()
 	for len(text) > 0 {
 		size := split(text)
-		n += w.cost(text[:size])
+		n += w.cost(text[:size], math.MaxInt)
 		text = text[size:]
 	}
 	return n
@@ -47,25 +49,23 @@ func Prefix[T string | []byte](text T, n int) int {
 	return size + start(rest[:split(rest)], n-used)
 }
 
-// start returns how many bytes from the start of a piece have at most n tokens. The first tokens of a piece are also those of
-// their part of it, so it suffices to merge about as much as is wanted.
+// start returns how many bytes from the start of a piece have at most n tokens.
 func start(piece []byte, n int) int {
-	part := piece[:min(len(piece), 8*n)]
-	ends := vocabulary().merge(part)
-	for len(ends) < n && len(part) < len(piece) {
-		part = piece[:min(len(piece), 2*len(part))]
-		ends = vocabulary().merge(part)
-	}
+	w := vocabulary()
+	used, done := w.parts(piece, n)
+	n -= used
+	part := partOf(piece[done:])
+	ends := w.merge(part)
 	for k := min(n, len(ends)); k > 0; k-- {
 		end := int(ends[k-1])
-		if end < len(piece) && !utf8.RuneStart(piece[end]) {
+		if end < len(part) && !utf8.RuneStart(part[end]) {
 			continue
 		}
-		if total(piece[:end]) <= n { // what ends there may be taken apart otherwise
-			return end
+		if total(part[:end]) <= n { // what ends there may be taken apart otherwise
+			return done + end
 		}
 	}
-	return 0
+	return done
 }
 
 const mostOver = 8 // times that an estimate exceeds the count, of anything but long rows of one sign
@@ -80,8 +80,8 @@ func count(text []byte, limit int) (n, size int) {
 		if len(piece) > maxRemembered && Estimate(piece) > mostOver*(limit-n) {
 			return n, size
 		}
-		cost := w.cost(piece)
-		if n+cost > limit {
+		cost := w.cost(piece, limit-n)
+		if cost > limit-n {
 			return n, size
 		}
 		n += cost
@@ -90,11 +90,16 @@ func count(text []byte, limit int) (n, size int) {
 	return n, size
 }
 
-// cost is the number of tokens of a piece. Texts repeat their words, and looking one up is far cheaper
-// than merging it again: each short piece has two places in memory, which it shares with few others.
-func (w *words) cost(piece []byte) int {
+// cost is the number of tokens of a piece; beyond the limit it is only known to be more. Texts repeat their words, and
+// looking one up is far cheaper than merging it again: each short piece has two places in memory, which it shares with few
+// others.
+func (w *words) cost(piece []byte, limit int) int {
 	if len(piece) > maxRemembered {
-		return w.mergedCost(piece)
+		n, size := w.parts(piece, limit)
+		if size < len(piece) {
+			return limit + 1
+		}
+		return n
 	}
 	hash := hashOf(piece)
 	place := hash % uint64(len(memory))
@@ -108,6 +113,41 @@ func (w *words) cost(piece []byte) int {
 	memory[place^1].Store(last)
 	memory[place].Store(hash&^maxRemembered | uint64(cost))
 	return cost
+}
+
+// maxMerged is how much of a piece is merged at once. A part may have a token more than it has as a part of the whole, but
+// counting can then stop in the middle of a long text without anything at which it could be taken apart.
+const maxMerged = 4 << 10
+
+// partOf is the first part of a piece.
+func partOf(piece []byte) []byte {
+	if len(piece) <= maxMerged {
+		return piece
+	}
+	end := maxMerged
+	for end > maxMerged-utf8.UTFMax && !utf8.RuneStart(piece[end]) {
+		end--
+	}
+	return piece[:end]
+}
+
+// parts adds the parts of a piece that are together within the limit, and returns how long these are.
+func (w *words) parts(piece []byte, limit int) (n, size int) {
+	var last []byte // long pieces are often rows of one sign
+	cost := 0
+	for size < len(piece) {
+		part := partOf(piece[size:])
+		if !bytes.Equal(part, last) {
+			cost = w.mergedCost(part)
+			last = part
+		}
+		if cost > limit-n {
+			break
+		}
+		n += cost
+		size += len(part)
+	}
+	return n, size
 }
 
 func (w *words) mergedCost(piece []byte) int {

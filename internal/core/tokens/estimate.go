@@ -79,13 +79,15 @@ func byteCost(b byte) int {
 	return otherCost
 }
 
-// Estimate estimates the tokens of a text: JSON, prose or Chinese.
-func Estimate[T string | []byte](text T) int { return int((Hundredths(text) + 50) / 100) }
+// Estimate estimates the tokens of a text: JSON, prose or Chinese. A text that is not empty has at least one.
+func Estimate[T string | []byte](text T) int {
+	return max(min(len(text), 1), int((Hundredths(text)+50)/100))
+}
 
 // Hundredths is Estimate in hundredths of a token. Texts that do not end in a letter can be added up.
 func Hundredths[T string | []byte](text T) uint64 {
 	sum := uint64(0)
-	if len(text) >= 4096 {
+	if len(text) >= 256 {
 		var done int
 		done, sum = fourAtOnce(text)
 		text = text[done:]

@@ -53,6 +53,27 @@ func TestLongPiecesAreCountedAsShortOnes(t *testing.T) {
 	}
 }
 
+func TestAPartOfALongPieceCostsWhatItWouldAlone(t *testing.T) {
+	for name, text := range long(20 << 10) {
+		all := tokens.Count(text)
+		want := 0 // of pieces that are merged as a whole
+		for rest := text; rest != ""; {
+			part := strings.ToValidUTF8(rest[:min(len(rest), 2000)], "")
+			want += tokens.Count(part)
+			rest = rest[len(part):]
+		}
+		if all > want+want/50 || all < want-want/50-40 {
+			t.Errorf("%s: %d tokens, and %d in small parts", name, all, want)
+		}
+		for _, n := range []int{1, 100, all / 3, all - 1} {
+			checkPrefix(t, name, text, n)
+		}
+		if name != "one sign" && (!tokens.Fits(text, all) || tokens.Fits(text, all-1)) {
+			t.Errorf("%s: %d tokens fit in fewer, or do not fit", name, all)
+		}
+	}
+}
+
 // library is another reader of the same vocabulary. It passes over \x7f, and takes "\n \n" for two pieces.
 var library = codec.NewO200kBase()
 

@@ -18,6 +18,7 @@ func TestEstimateFollowsItsTable(t *testing.T) {
 		"camelCase":   2,
 		"HTTPServer":  1.8, // no hump between capitals
 		"12345":       2,
+		"7":           1, // not nothing
 		"a b":         2,
 		"中文字":         2.55,
 		"привет, мир": 9*.35 + .55,
@@ -67,7 +68,7 @@ func slow(text string) int {
 		}
 		last = b
 	}
-	return (sum + 50) / 100
+	return max(min(len(text), 1), (sum+50)/100)
 }
 
 func FuzzEstimate(f *testing.F) {

@@ -176,7 +176,8 @@ type Request struct {
 	Whole      bool           // the result is neither cut nor stored, whatever the profile says
 	Found      bool           // page elements are already resolved to refs
 	Params     Params
-	Client     mcp.Peer // gets progress and answers questions; nil: nobody does
+	Client     mcp.Peer        // gets progress and answers questions; nil: nobody does
+	Began      func(id string) // is told the id of the call's record, before anything else happens; may be nil
 
 	Front Front        // answers the request while the call goes on; nil: the call ends with its request
 	Asked *mcp.Request // the request, for Front
@@ -217,6 +218,9 @@ func (c *Caller) Do(ctx context.Context, req Request) (res *Result, err error) {
 	defer span.Return()
 	rec := c.begin(&req, span)
 	defer func() { err = rec.end(ctx, res, err) }()
+	if req.Began != nil {
+		req.Began(rec.call.ID)
+	}
 
 	s, err := c.decide(ctx, &req, rec) // which tool, and may this caller use it
 	rec.logDecided(ctx, err)

@@ -88,11 +88,25 @@ type Outcome struct {
 	Era  mcp.Era         // of the server
 	Raw  json.RawMessage // the result, byte for byte; read-only
 	Task *Task           // as it was made, without Questions, Result and Error; nil unless Kind is TaskMade
-	buf  *bytes.Buffer   // the buffer of Raw
+	buf  *buffer         // the buffer of Raw
+
+	Longest rawjson.Span // the longest string in Raw, whose end need not be looked for again; zero: not known
 }
 
-// buffers are reused for answers: allocating room for a large result costs more than passing it on.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+// buffer holds an answer.
+type buffer struct {
+	bytes.Buffer
+	longest rawjson.Span // the longest string in the result; zero: not known
+}
+
+// buffers are reused: allocating room for a large result costs more than passing it on.
+var buffers = sync.Pool{New: func() any { return new(buffer) }}
+
+func newBuffer() *buffer {
+	b := buffers.Get().(*buffer)
+	b.longest = rawjson.Span{}
+	return b
+}
 
 // Release allows the buffer of Raw to be used again; Raw must not be used afterwards. Calling it is optional.
 func (o *Outcome) Release() {
@@ -119,7 +133,7 @@ func (p *Pool) Call(ctx context.Context, c Call) (Outcome, error) {
 		p.open.add(clock)
 		defer p.open.remove(clock)
 	}
-	buf := buffers.Get().(*bytes.Buffer)
+	buf := newBuffer()
 	out, err := s.converse(timed, c.caller(), outgoing{
 		method: method, params: c.Params, meta: c.Meta, from: c.From, name: c.name(method), header: c.Header, caller: c.Caller,
 		peer: peer, clock: clock, buf: buf, tasks: c.tasks(s), refuses: c.Task == RefusesTask,

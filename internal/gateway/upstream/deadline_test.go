@@ -3,7 +3,6 @@
 package upstream
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -237,7 +236,7 @@ func TestClockStandsStillWhileTheCallerIsAsked(t *testing.T) {
 	}}
 	call := Call{Server: "new", Tool: "x", Params: json.RawMessage(`{"name":"x"}`), From: able}
 	_, err = s.converse(ctx, call.caller(), outgoing{
-		method: "tools/call", params: call.Params, from: call.From, name: call.Tool, peer: peer, clock: clock, buf: new(bytes.Buffer),
+		method: "tools/call", params: call.Params, from: call.From, name: call.Tool, peer: peer, clock: clock, buf: new(buffer),
 	})
 	if err != nil || asked != 1 || still() {
 		t.Errorf("asked %d times, the clock stands still: %v, %v", asked, still(), err)

@@ -326,3 +326,22 @@ func TestSecretOnStderrIsTakenOut(t *testing.T) {
 		t.Error(st)
 	}
 }
+
+func TestARestartEndsTheProcessAndTheNextCallStartsAnother(t *testing.T) {
+	t.Parallel()
+	p, _ := newPool(t, nil, badConfig("bad", "plain"))
+	before := pidOf(t, p, "bad", "pid")
+	if err := p.Restart("bad"); err != nil {
+		t.Fatal(err)
+	}
+	if s := p.Status()[0]; s.State != Idle || s.Sessions != 0 {
+		t.Errorf("after the restart it is %+v", s)
+	}
+	if alive(before) {
+		t.Errorf("process %d is still there", before)
+	}
+	if after := pidOf(t, p, "bad", "pid"); after == before {
+		t.Error("it is the same process")
+	}
+	wantFault(t, p.Restart("none"), fault.NotFound)
+}

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -29,7 +28,7 @@ type outgoing struct {
 	refuses bool                  // the caller hears it if a modern server insists on a task
 	asTask  bool                  // a legacy server that can is asked for a task
 	span    *telemetry.Span       // whose context it carries; nil: the caller's, as it came
-	buf     *bytes.Buffer         // reused for the answer, which may then point into it; nil: a new one
+	buf     *buffer               // reused for the answer, which may then point into it; nil: a new one
 }
 
 func (o outgoing) message(id int64) []byte {

@@ -34,9 +34,9 @@ func (r *remote) answer(ctx context.Context, resp *http.Response, id int64, out 
 	return nil, r.protocolError("answered %q instead of JSON: %s", resp.Header.Get("Content-Type"), oneLine(head))
 }
 
-func (r *remote) answerFromBody(resp *http.Response, id int64, buf *bytes.Buffer) (json.RawMessage, error) {
+func (r *remote) answerFromBody(resp *http.Response, id int64, buf *buffer) (json.RawMessage, error) {
 	if buf == nil {
-		buf = new(bytes.Buffer)
+		buf = new(buffer)
 	}
 	buf.Reset()
 	if n := resp.ContentLength; n > 0 && n <= r.limit {
@@ -60,6 +60,7 @@ func (r *remote) answerFromBody(resp *http.Response, id int64, buf *bytes.Buffer
 	if !m.IsResponse() || !isID(m.ID, id) {
 		return nil, r.protocolError("answered another request than the one it was sent")
 	}
+	buf.longest = m.Longest
 	return split(m)
 }
 
@@ -72,13 +73,14 @@ func split(m mcp.Message) (json.RawMessage, error) {
 }
 
 // copyAnswer is split for a message whose bytes are used again.
-func copyAnswer(m mcp.Message, buf *bytes.Buffer) (json.RawMessage, error) {
+func copyAnswer(m mcp.Message, buf *buffer) (json.RawMessage, error) {
 	result, err := split(m)
 	if err != nil || buf == nil {
 		return bytes.Clone(result), err
 	}
 	buf.Reset()
 	buf.Write(result)
+	buf.longest = m.Longest
 	return buf.Bytes(), nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
 )
 
@@ -21,6 +22,25 @@ func (p *Pool) Retry(id tool.ServerID) {
 	for _, sess := range s.sessions {
 		sess.outdated = !sess.isReady()
 	}
+}
+
+// Restart ends a server's sessions and processes. It starts again when it is next needed.
+func (p *Pool) Restart(id tool.ServerID) error {
+	p.mu.Lock()
+	old := p.servers[id]
+	if old == nil {
+		p.mu.Unlock()
+		return fault.New(fault.NotFound, "there is no server %s", id)
+	}
+	fresh := newServer(p, old.cfg)
+	fresh.trusted.Store(old.trusted.Load())
+	old.mu.Lock()
+	fresh.isolated, fresh.needs = old.isolated, old.needs
+	old.mu.Unlock()
+	p.servers[id] = fresh
+	p.mu.Unlock()
+	old.close()
+	return nil
 }
 
 // Owners are those for whom sessions with a server are open.

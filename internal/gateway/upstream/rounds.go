@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -70,9 +69,11 @@ func (s *server) kindOf(raw json.RawMessage, era mcp.Era, out *outgoing) (Kind, 
 }
 
 // outcome is the answer to a call.
-func (s *server) outcome(kind Kind, era mcp.Era, raw json.RawMessage, who caller, buf *bytes.Buffer) (Outcome, error) {
+func (s *server) outcome(kind Kind, era mcp.Era, raw json.RawMessage, who caller, buf *buffer) (Outcome, error) {
 	out := Outcome{Kind: kind, Era: era, Raw: raw, buf: buf}
 	switch kind {
+	case Complete:
+		out.Longest = buf.longest
 	case InputRequired:
 		out.Raw = signedResult(s.cfg.ID, raw)
 	case TaskMade:

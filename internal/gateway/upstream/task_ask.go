@@ -76,7 +76,7 @@ func (p *Pool) TaskResult(ctx context.Context, c Call, id string) (Outcome, erro
 		return Outcome{}, err
 	}
 	out := aboutTask(c, taskResult, id, nil)
-	out.buf = buffers.Get().(*bytes.Buffer)
+	out.buf = newBuffer()
 	raw, era, err := s.do(ctx, c.caller(), out) // the breaker does not count it: it may take long
 	if err != nil {
 		return Outcome{}, p.failure(ctx, signedError(s.cfg.ID, err))

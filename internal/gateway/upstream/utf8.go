@@ -23,6 +23,7 @@ func (h hooks) parse(data []byte) (mcp.Message, error) {
 	if wrong > 0 {
 		m.Result = replaced(m.Result, wrong)
 		m.Params = replaced(m.Params, wrong)
+		m.Longest = rawjson.Span{} // it may stand elsewhere now
 	}
 	return m, err
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/core/project/mask"
 	"github.com/toolfit/toolfit/internal/core/project/suggest"
@@ -186,6 +187,8 @@ func TestJudge(t *testing.T) {
 	} {
 		if off, why := suggest.Judge(c.use); off != c.off || off != (why != "") {
 			t.Errorf("%s: %v, %q", c.name, off, why)
+		} else if off && locale.Chinese.Translate(why) == why { // people read it
+			t.Errorf("%s: %q is not said in Chinese", c.name, why)
 		}
 	}
 }
