@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/base64"
 	"maps"
 	"net/netip"
 	"net/url"
@@ -13,7 +14,7 @@ import (
 
 // API is an HTTP API whose operations are tools.
 type API struct {
-	Spec       string                // its OpenAPI or Swagger document: a file, relative to the configuration, or an address
+	Spec       string                // its OpenAPI or Swagger document: a file, relative to the configuration, an address, or itself, see Inline
 	Base       string                // address of the API; "": as the document says
 	Tags       []string              // only operations with one of these tags; none: all
 	Paths      []string              // only paths that match one of these globs
@@ -40,6 +41,24 @@ type Credential struct {
 // Remote reports whether the document is read from an address, where others can change it.
 func (a *API) Remote() bool { return isAddress(a.Spec) }
 
+// inlinePrefix begins a description that is part of the configuration, in base64.
+const inlinePrefix = "data:;base64,"
+
+// InlineSpec is a description as part of the configuration.
+func InlineSpec(document []byte) string {
+	return inlinePrefix + base64.StdEncoding.EncodeToString(document)
+}
+
+// Inline is the description that is part of the configuration; false: it is elsewhere.
+func (a *API) Inline() ([]byte, bool) {
+	text, ok := strings.CutPrefix(a.Spec, inlinePrefix)
+	if !ok {
+		return nil, false
+	}
+	document, err := base64.StdEncoding.DecodeString(text)
+	return document, err == nil
+}
+
 // NeedsTokenURL reports whether the credential is exchanged for a token at an address that the
 // configuration does not specify.
 func (c Credential) NeedsTokenURL() bool {
@@ -57,7 +76,7 @@ func (d *decoder) api(at place, e entry) Server {
 			d.fail(at, "needs base in addition to oauth: tokens are for that address, and sent nowhere else")
 		}
 	}
-	if !d.raw && !isAddress(s.API.Spec) {
+	if _, inline := s.API.Inline(); !d.raw && !inline && !isAddress(s.API.Spec) {
 		s.API.Spec = joined(d.dir, s.API.Spec)
 	}
 	for _, address := range []string{s.Proxy, s.API.Spec, s.API.Base} {
@@ -113,8 +132,11 @@ func (s *Server) apiFields() []field {
 	return fields
 }
 
-// checkSpec accepts a file or an HTTP address.
+// checkSpec accepts a file, an HTTP address, or the description itself.
 func checkSpec(s string) string {
+	if _, inline := (&API{Spec: s}).Inline(); !inline && strings.HasPrefix(s, inlinePrefix) {
+		return "is not base64; write the description again"
+	}
 	if u, err := url.Parse(s); strings.Contains(s, "://") && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "") {
 		return "expected a file, or an address such as https://example.com/openapi.json"
 	}

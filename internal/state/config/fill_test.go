@@ -119,6 +119,7 @@ func TestSecretsAreLiteralValuesOfEnvironmentsAndQueriesThatAreNoPlainText(t *te
 mcpServers:
   a:
     command: x
+    args: [--verbose, --token=argtoken, --password, argpassword, "Server=db;Pwd=argpwd"]
     env: {LOG: "1", DEBUG: "true", MODE: production, REGION: us-east-1, LANG: en_US.UTF-8, ROOT: /home/me/p4th4p4th, PORT: "8080", SINCE: "2025-01-31", URL: "https://example.com/a1b2c3d4",
       OTHER: hush-literal-4714, WORDS: correct-horse-battery-staple,
       GITHUB_TOKEN: abcdef, SOME: 9fJ2kQ7xLm, DATABASE_URL: "postgres://me:pgpass@db/x", API_KEY: abc}
@@ -132,7 +133,7 @@ recall: {ontologyQuery: {url: "https://example.com?key=recallkey"}}
 `)
 	want := []string{
 		"abcdef", "9fJ2kQ7xLm", "hush-literal-4714", "correct-horse-battery-staple", "pgpass", "t0kent0ken", "qkey", "a1b2c3d4e5+",
-		"loose1loose2", "literal", "pw4pw4", "proxypw",
+		"loose1loose2", "literal", "pw4pw4", "proxypw", "argtoken", "argpassword", "argpwd",
 		"spectoken", "basekey", "clientpw", "tokenkey", "modelkey", "embedkey", "recallkey",
 	}
 	slices.Sort(want)

@@ -75,8 +75,10 @@ func splitArg(before []string, arg string) (prefix, name, value string) {
 	if m := namedArg.FindStringSubmatchIndex(arg); m != nil && !strings.HasPrefix(arg[m[1]:], "//") {
 		return arg[:m[1]], arg[m[2]:m[3]], arg[m[1]:]
 	}
-	if len(before) > 0 && strings.HasPrefix(before[len(before)-1], "-") && !strings.HasPrefix(arg, "-") {
-		name = strings.TrimLeft(before[len(before)-1], "-")
+	if len(before) > 0 && !strings.HasPrefix(arg, "-") {
+		if last := before[len(before)-1]; strings.HasPrefix(last, "-") && !strings.Contains(last, "=") {
+			name = strings.TrimLeft(last, "-")
+		}
 	}
 	return "", name, arg
 }
@@ -91,21 +93,34 @@ type secretPart struct {
 var scheme = regexp.MustCompile(`^(?i:bearer|basic|token|apikey|bot) +`)
 
 // secretParts returns the secrets in a named value. An address may have several.
-func secretParts(name, text string) []secretPart {
+func secretParts(name, text string) (parts []secretPart) {
 	if u, err := url.Parse(text); err == nil && u.Scheme != "" && u.Host != "" {
-		return addressParts(text)
+		return addressParts(text, looksSecret)
 	}
 	from := len(scheme.FindString(text))
 	if looksSecret(name, text[from:]) {
 		return []secretPart{{name, from, len(text)}}
 	}
-	return nil
+	for _, m := range named.FindAllStringSubmatchIndex(text, -1) {
+		if m[2] < 0 {
+			m = m[4:] // the other form
+		}
+		name, from, to := text[m[2]:m[3]], m[4], m[5]
+		from += len(scheme.FindString(text[from:to]))
+		if looksSecret(name, text[from:to]) {
+			parts = append(parts, secretPart{name, from, to})
+		}
+	}
+	return parts
 }
 
-// addressParts returns the password and the query values of an address that look secret.
-func addressParts(text string) (parts []secretPart) {
+// named is a value with its name within a text, such as Server=db;Password=x and {"apiKey": "x"}.
+var named = regexp.MustCompile(`([\w.-]+)=([^\s;&,"']+)|"([^"]+)"\s*:\s*"([^"]*)"`)
+
+// addressParts returns the password and the query values of an address that are secret.
+func addressParts(text string, isSecret func(name, value string) bool) (parts []secretPart) {
 	part := func(name string, from, to int) {
-		if looksSecret(name, text[from:to]) {
+		if isSecret(name, text[from:to]) {
 			parts = append(parts, secretPart{name, from, to})
 		}
 	}

@@ -61,7 +61,7 @@ func TestSecretsAreFoundInTheTextOfAServer(t *testing.T) {
 // FuzzRefer holds that a reference stands for exactly what it replaces.
 func FuzzRefer(f *testing.F) {
 	for _, text := range []string{"Bearer abcdefgh", "https://a:bcde@h/?key=fghi&x", "://@?=&#", "--token=abcdefgh", "x: $${y}zz",
-		"a://b:c@d@e:f?token=", "ghp_0123456789abcdef"} {
+		"a://b:c@d@e:f?token=", "ghp_0123456789abcdef", "x$$$${y}zz"} {
 		f.Add("TOKEN", text)
 	}
 	f.Fuzz(func(t *testing.T, name, text string) {
@@ -75,7 +75,7 @@ func FuzzRefer(f *testing.F) {
 		})
 		back := func(got, want string) {
 			for ref, value := range was {
-				got = strings.ReplaceAll(got, ref, value)
+				got = strings.ReplaceAll(got, ref, strings.ReplaceAll(value, "${", "$${")) // as a file writes it
 			}
 			if want = strings.ReplaceAll(want, "$${", "${"); strings.ReplaceAll(got, "$${", "${") != want {
 				t.Errorf("got %q, want %q", got, want)

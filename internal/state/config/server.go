@@ -45,6 +45,9 @@ func (d *decoder) server(at place, e entry) Server {
 	}
 	d.secretsIn(s.Proxy)
 	d.secretsIn(s.URL)
+	for _, inline := range s.InlineSecrets() { // those of arguments, which servers like to repeat
+		d.secret(inline.Value)
+	}
 	return s
 }
 

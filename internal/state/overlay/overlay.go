@@ -157,6 +157,19 @@ func (o *Overlay[T]) CheckNotInFile(id string) error {
 	return nil
 }
 
+// Changeable returns the entry of the store with this id, or an error if there is none or another
+// one wins.
+func (o *Overlay[T]) Changeable(id string) (*Entry[T], error) {
+	e := o.Find(id)
+	switch {
+	case e != nil && !e.Hidden:
+		return e, nil
+	case slices.ContainsFunc(o.Entries(), func(e Entry[T]) bool { return e.ID == id }):
+		return nil, o.kind.NotStored(id)
+	}
+	return nil, o.kind.Unknown(id)
+}
+
 // Delete deletes the entry from the store. The warning says that one of the same id, of the file
 // or built in, stays.
 func (o *Overlay[T]) Delete(ctx context.Context, id string) (warning string, err error) {

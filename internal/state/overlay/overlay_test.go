@@ -105,3 +105,16 @@ func TestDeleteSaysWhatStays(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyWhatIsInForceOfTheStoreCanBeChanged(t *testing.T) {
+	o := words(t, new(strings.Builder), map[string]string{"a": "a stored", "b": "b stored", "c": "bad"})
+	if _, err := o.Read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	o.Apply(nil, []string{"a file", "d file"}, nil)
+	for id, want := range map[string]string{"a": "not stored", "b": "<nil>", "c": "<nil>", "d": "not stored", "e": "unknown"} {
+		if e, err := o.Changeable(id); fmt.Sprint(err) != want || (e == nil) != (err != nil) {
+			t.Errorf("%s: %v, %v, want %s", id, e, err, want)
+		}
+	}
+}

@@ -55,7 +55,18 @@ type CallFilter struct {
 	Policy    string // the name of a rule of the policy that applied
 	Parent    string
 	Outcome   string
-	Level     string    // debug, info, warn or error: this one and the graver ones
+	Level     string // debug, info, warn or error: this one and the graver ones
+
+	// No index has these.
+	Profile    string
+	MCPSession string
+	Code       string
+	Trace      string
+	Repaired   *bool         // whether something was changed in the arguments
+	Cut        *bool         // whether the caller got less than the whole result
+	Slower     time.Duration // took so long or longer
+	Larger     int64         // the whole result has so many tokens or more
+
 	Since     time.Time // began then or later
 	Until     time.Time // began then or earlier
 	After     string    // only calls younger than the one with this id
@@ -85,49 +96,73 @@ var levels = map[string]string{
 // warned is worded like the condition of the indexes on warnings and errors.
 const warned = "level IN ('warn', 'error')"
 
-// index is the index that leaves the fewest calls to read; "" leaves the choice to the database.
-func (f *CallFilter) index() string {
+// index is the index that leaves the fewest calls to read; "" leaves the choice to the database. Lead is the part of the filter by
+// which it is read.
+func (f *CallFilter) index() (name string, lead CallFilter) {
 	grave := f.Level == "warn" || f.Level == "error"
 	switch {
 	case f.Parent != "":
-		return "calls_by_parent"
+		return "calls_by_parent", CallFilter{Parent: f.Parent}
 	case f.Session != "":
-		return "calls_by_session"
+		return "calls_by_session", CallFilter{Session: f.Session}
 	case f.Rule != "":
-		return "calls_by_rule"
+		return "calls_by_rule", CallFilter{Rule: f.Rule}
 	case f.Policy != "":
-		return "calls_by_policy"
+		return "calls_by_policy", CallFilter{} // it is not in the order of these rules
 	case grave && f.Agent != "":
-		return "calls_warned_by_agent"
+		return "calls_warned_by_agent", CallFilter{Agent: f.Agent, Level: "warn"}
 	case grave && f.Principal != "":
-		return "calls_warned_by_principal"
+		return "calls_warned_by_principal", CallFilter{Principal: f.Principal, Level: "warn"}
 	case f.Level == "error":
-		return "calls_with_errors"
+		return "calls_with_errors", CallFilter{Level: f.Level}
 	case f.Level == "warn":
-		return "calls_with_warnings"
+		return "calls_with_warnings", CallFilter{Level: f.Level}
 	case f.Agent != "" && f.Principal != "":
-		return "calls_by_own_agent"
+		return "calls_by_own_agent", CallFilter{Agent: f.Agent, Principal: f.Principal}
 	case f.Agent != "":
-		return "calls_by_agent"
+		return "calls_by_agent", CallFilter{Agent: f.Agent}
 	case f.Server != "":
-		return "calls_by_server"
+		return "calls_by_server", CallFilter{Server: f.Server}
 	case f.Principal != "":
-		return "calls_by_principal"
+		return "calls_by_principal", CallFilter{Principal: f.Principal}
 	}
-	return ""
+	return "", CallFilter{}
 }
 
 // Sparse tells whether the calls that match may be few among those that are read to find them.
 func (f *CallFilter) Sparse() bool {
-	return f.Tool != "" || f.Outcome != "" || f.Policy != "" || f.Server != "" && f.index() != "calls_by_server"
+	index, _ := f.index()
+	return f.Tool != "" || f.Outcome != "" || f.Policy != "" || f.Server != "" && index != "calls_by_server" || f.reads()
+}
+
+// reads tells whether the filter has something that only the calls themselves tell.
+func (f *CallFilter) reads() bool {
+	return f.Profile != "" || f.MCPSession != "" || f.Code != "" || f.Trace != "" || f.Repaired != nil || f.Cut != nil || f.Slower > 0 ||
+		f.Larger > 0
 }
 
 func (f *CallFilter) query(d *dialect) (string, []any, error) {
+	w, err := f.conditions()
+	if err != nil {
+		return "", nil, err
+	}
+	order := " ORDER BY id DESC"
+	if f.Oldest {
+		order = " ORDER BY id"
+	}
+	columns := briefColumns
+	if f.Arguments {
+		columns = callColumns
+	}
+	index, _ := f.index()
+	return "SELECT " + columns + " FROM calls" + d.by(index) + w.String() + order + w.limit(f.Limit), w.args, nil
+}
+
+func (f *CallFilter) conditions() (w where, err error) {
 	level, known := levels[f.Level]
 	if !known {
-		return "", nil, fault.New(fault.BadRequest, "unknown level %q", f.Level).WithHint("use debug, info, warn or error")
+		return w, fault.New(fault.BadRequest, "unknown level %q", f.Level).WithHint("use debug, info, warn or error")
 	}
-	var w where
 	for _, c := range []struct{ column, value string }{
 		{"parent", f.Parent}, {"session", f.Session}, {"rule", f.Rule}, {"agent", f.Agent}, {"server", f.Server},
 	} {
@@ -149,16 +184,20 @@ func (f *CallFilter) query(d *dialect) (string, []any, error) {
 	w.equals("principal", f.Principal)
 	w.equals("tool", f.Tool)
 	w.equals("outcome", f.Outcome)
+	w.equals("profile", f.Profile)
+	w.equals("mcp_session", f.MCPSession)
+	w.equals("code", f.Code)
+	w.equals("trace", f.Trace)
+	w.either(f.Repaired, "repairs <> ''", "repairs = ''")
+	w.either(f.Cut, "bytes_sent < bytes_full", "bytes_sent >= bytes_full")
+	if f.Slower > 0 {
+		w.has("duration >=", f.Slower.Microseconds())
+	}
+	if f.Larger > 0 {
+		w.has("tokens_full >=", f.Larger)
+	}
 	w.span(f)
-	order := " ORDER BY id DESC"
-	if f.Oldest {
-		order = " ORDER BY id"
-	}
-	columns := briefColumns
-	if f.Arguments {
-		columns = callColumns
-	}
-	return "SELECT " + columns + " FROM calls" + d.by(f.index()) + w.String() + order + w.limit(f.Limit), w.args, nil
+	return w, nil
 }
 
 // Call returns one call; an unknown id is a fault.NotFound.
@@ -188,14 +227,21 @@ func (s *Store) CallsByID(ctx context.Context, ids []string) ([]Call, error) {
 	return list(ctx, s, "read calls", read, query, args...)
 }
 
-// CallAt is the id of the n-th newest call before the given id, or of all calls for ""; "" if
-// there are fewer. It reads only an index.
-func (s *Store) CallAt(ctx context.Context, before string, n int) (id string, err error) {
-	var w where
-	if before != "" {
-		w.has("id <", before)
+// CallAt is the id of the n-th newest call of those that are read to find the calls of a filter; "" if there are fewer. It reads
+// only an index.
+func (s *Store) CallAt(ctx context.Context, f CallFilter, n int) (id string, err error) {
+	query, args, err := f.leadQuery(&s.dialect, n)
+	if err == nil {
+		err = s.readOne(ctx, "count calls", nil, query, args, []any{&id})
 	}
-	query := "SELECT id FROM calls" + w.String() + " ORDER BY id DESC LIMIT 1 OFFSET " + w.value(max(n, 1)-1)
-	err = s.readOne(ctx, "count calls", nil, query, w.args, []any{&id})
 	return id, err
+}
+
+func (f *CallFilter) leadQuery(d *dialect, n int) (string, []any, error) {
+	_, lead := f.index()
+	index, _ := lead.index()
+	lead.After, lead.Before = f.IDs()
+	w, err := lead.conditions()
+	query := "SELECT id FROM calls" + d.by(index) + w.String() + " ORDER BY id DESC LIMIT 1 OFFSET " + w.value(max(n, 1)-1)
+	return query, w.args, err
 }

@@ -15,12 +15,15 @@ import (
 // Document is an agent, a rule or a recipe. The store does not read its body.
 type Document struct {
 	ID        string
-	Version   int64           // from 1; each change raises it
+	Version   int64           // from 1; each change raises it. To save: 0 replaces any, NoVersion none
 	Body      json.RawMessage // byte for byte as it came
 	Err       error           // why Body cannot be read; only of what is stored encrypted
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
+
+// NoVersion is the version of a document that must be new: one that is stored already is a fault.Conflict.
+const NoVersion = -1
 
 // Agents returns all stored agents, ordered by id.
 func (s *Store) Agents(ctx context.Context) ([]Document, error) { return s.documents(ctx, "agents") }
@@ -78,7 +81,11 @@ func (s *Store) saveDocument(ctx context.Context, table string, d Document) (Doc
 		ON CONFLICT (id) DO UPDATE SET body = excluded.body, version = ` + table + `.version + 1, updated_at = excluded.updated_at
 		RETURNING version, created_at`
 	args := []any{d.ID, notNull(d.Body), now}
-	if d.Version != 0 {
+	switch {
+	case d.Version == NoVersion:
+		query = "INSERT INTO " + table + ` (id, version, body, created_at, updated_at) VALUES ($1, 1, $2, $3, $3)
+			ON CONFLICT (id) DO NOTHING RETURNING version, created_at`
+	case d.Version != 0:
 		query = "UPDATE " + table + ` SET body = $2, version = version + 1, updated_at = $3 WHERE id = $1 AND version = $4
 			RETURNING version, created_at`
 		args = append(args, d.Version)
@@ -140,12 +147,22 @@ type ServerConfig struct {
 	UpdatedAt time.Time
 }
 
+// CheckSecrets says why a server's configuration with secrets cannot be stored; nil: it can.
+func (s *Store) CheckSecrets(id tool.ServerID) error {
+	if s.opts.SecretKey.IsZero() {
+		return fault.New(fault.BadConfig, "server %s has secrets, and the store has no key to encrypt them", id).
+			WithHint("set TOOLFIT_SECRET_KEY and restart, or put the server into the configuration file")
+	}
+	return nil
+}
+
 // SaveServerConfig stores the server's configuration, replacing an earlier one. With a secret key
 // it is encrypted; without one, a configuration with secrets is a fault.BadConfig.
 func (s *Store) SaveServerConfig(ctx context.Context, id tool.ServerID, config []byte, secret bool) error {
-	if secret && s.opts.SecretKey.IsZero() {
-		return fault.New(fault.BadConfig, "server %s has secrets, and the store has no key to encrypt them", id).
-			WithHint("set TOOLFIT_SECRET_KEY and restart, or put the server into the configuration file")
+	if secret {
+		if err := s.CheckSecrets(id); err != nil {
+			return err
+		}
 	}
 	const upsert = `INSERT INTO server_configs (id, config, created_at, updated_at) VALUES ($1, $2, $3, $3)
 		ON CONFLICT (id) DO UPDATE SET config = excluded.config, updated_at = excluded.updated_at`

@@ -40,7 +40,7 @@ func (s *Store) AppendMessages(ctx context.Context, session string, bodies ...js
 		for i, body := range bodies {
 			rows[i] = []any{session, last + 1 + int64(i), now, notNull(body)}
 		}
-		return s.insertRows(ctx, tx, "messages (session, position, at, body)", rows)
+		return s.insertRows(ctx, tx, "messages (session, position, at, body)", "", rows)
 	})
 	s.sessionsGrown.add(size)
 	return s.explain("append messages to session "+session, err)

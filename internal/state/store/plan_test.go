@@ -308,3 +308,23 @@ func labPlans() (all []filterPlan) {
 	}
 	return all
 }
+
+func TestTheCallsOfAnIndexAreCountedInIt(t *testing.T) {
+	s := fillPlan(t, filepath.Join(t.TempDir(), "toolfit.db"), 2000)
+	for _, p := range plans {
+		query, args, err := p.filter.leadQuery(&s.dialect, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := planOf(t, s, "EXPLAIN QUERY PLAN", query, args)
+		index := p.index
+		if p.filter.Policy != "" {
+			index = "" // all calls are counted
+		}
+		covered := strings.Contains(text, "USING COVERING INDEX "+index)
+		if !covered && index != "calls_with_warnings" || // SQLite reads the level, which that lacks
+			strings.Contains(text, "TEMP B-TREE") {
+			t.Errorf("%s: want nothing but index %s:\n%s", p.name, index, text)
+		}
+	}
+}

@@ -142,14 +142,15 @@ func storedDuration(d *time.Duration) asMicros {
 	return func(us int64) { *d = time.Duration(us) * time.Microsecond }
 }
 
-// insertRows inserts rows of the same length with few different statements, which stay prepared.
-func (s *Store) insertRows(ctx context.Context, tx *sql.Tx, into string, rows [][]any) error {
+// insertRows inserts rows of the same length with few different statements, which stay prepared. Conflict is what each ends with;
+// "" for nothing.
+func (s *Store) insertRows(ctx context.Context, tx *sql.Tx, into, conflict string, rows [][]any) error {
 	var args []any
 	for _, size := range []int{64, 8, 1} {
 		if len(rows) < size {
 			continue
 		}
-		insert := s.insertSQL(into, size, len(rows[0]))
+		insert := s.insertSQL(into, size, len(rows[0])) + conflict
 		for ; len(rows) >= size; rows = rows[size:] {
 			args = args[:0]
 			for _, row := range rows[:size] {

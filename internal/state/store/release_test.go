@@ -71,6 +71,7 @@ func fillRelease(t *testing.T, s *store.Store) {
 	home := store.Home{Kind: "session", Key: "h_1"}
 	for _, step := range []func() error{
 		func() error { return s.SaveTools(ctx, sampleServer("cloud")) },
+		func() error { return s.SaveTools(ctx, otherServer("cloud")) },
 		func() error {
 			return s.Decide(ctx, "cloud", []store.Decision{{Kind: "prompt", Name: "p", Hash: "h", Verdict: store.Approved, By: "k_1", At: noon}})
 		},
@@ -138,11 +139,15 @@ func everything(t *testing.T, s *store.Store) map[string]any {
 	all := map[string]any{}
 	for name, read := range map[string]func() (any, error){
 		"servers":     func() (any, error) { return s.Servers(ctx) },
+		"definitions": func() (any, error) { return s.Definitions(ctx, "cloud", "one") },
 		"configs":     func() (any, error) { return s.ServerConfigs(ctx) },
 		"keys":        func() (any, error) { return s.Keys(ctx) },
 		"people":      func() (any, error) { return s.People(ctx, "", 100) },
 		"calls":       func() (any, error) { return s.Calls(ctx, store.CallFilter{Arguments: true}) },
 		"savings":     func() (any, error) { return s.Savings(ctx, store.ByTool, time.Time{}) },
+		"activity": func() (any, error) {
+			return s.Activity(ctx, store.ActivityFilter{Since: noon.Add(-25 * time.Hour).Truncate(20 * time.Minute), Step: 20 * time.Minute})
+		},
 		"result":      func() (any, error) { return s.Result(ctx, sampleResult(1).Owner, sampleResult(1).Ref) },
 		"waiting":     func() (any, error) { return s.WaitingCalls(ctx, store.WaitingFilter{}) },
 		"script":      func() (any, error) { return s.ScriptRun(ctx, "ann", "c_1") },

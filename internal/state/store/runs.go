@@ -57,7 +57,7 @@ func (s *Store) SaveRun(ctx context.Context, r Run) error {
 		if _, err := tx.ExecContext(ctx, "DELETE FROM run_pictures WHERE run = $1", r.ID); err != nil {
 			return err
 		}
-		return s.insertRows(ctx, tx, "run_pictures (run, step, type, data)", pictures)
+		return s.insertRows(ctx, tx, "run_pictures (run, step, type, data)", "", pictures)
 	})
 	s.recordsGrown.add(size)
 	return s.explain("save run "+r.ID, err)

@@ -115,7 +115,7 @@ func sorted(sums map[Saving]*Saving) []Saving {
 // sumParts are the sums of the spans since a time, the calls after the sums, and the summed calls between
 // the time and the nearer end of its span.
 func sumParts(since time.Time) (query string, args []any) {
-	const summed = "(SELECT id FROM savings_end)"
+	const summed = "(SELECT id FROM sums_end)"
 	columns := strings.Join(sumKeys, ", ")
 	calls := func(sign string) string {
 		text := fmt.Sprint(" UNION ALL SELECT at / ", microsPerSpan, ", ", sign, "1, ", columns)

@@ -68,8 +68,8 @@ func (srv *Server) offers() map[string]*[]json.RawMessage {
 	}
 }
 
-// SaveTools replaces everything stored of the server's lists, all or nothing, and notes a good
-// check. CheckedAt zero means ListedAt; Reason is ignored.
+// SaveTools replaces everything stored of the server's lists, all or nothing, keeps the definitions of tools that it replaces, and
+// notes a good check. CheckedAt zero means ListedAt; Reason is ignored.
 func (s *Store) SaveTools(ctx context.Context, srv Server) error {
 	if srv.CheckedAt.IsZero() {
 		srv.CheckedAt = srv.ListedAt
@@ -91,18 +91,22 @@ func (s *Store) SaveTools(ctx context.Context, srv Server) error {
 		if err != nil {
 			return err
 		}
+		since, err := s.keepReplaced(ctx, tx, stored, &srv)
+		if err != nil {
+			return err
+		}
 		for _, list := range []struct {
 			table, columns string
 			rows           [][]any
 		}{
-			{"tools", " (server, position, name, definition)", srv.toolRows()},
+			{"tools", " (server, position, name, definition, since)", srv.toolRows(since)},
 			{"offers", " (server, kind, position, definition)", srv.offerRows()},
 			{"held", " (server, kind, name, kept_out, was)", srv.heldRows()},
 		} {
 			if _, err := tx.ExecContext(ctx, "DELETE FROM "+list.table+" WHERE server = $1", string(srv.ID)); err != nil {
 				return err
 			}
-			if err := s.insertRows(ctx, tx.Tx, list.table+list.columns, list.rows); err != nil {
+			if err := s.insertRows(ctx, tx.Tx, list.table+list.columns, "", list.rows); err != nil {
 				return err
 			}
 		}
@@ -170,10 +174,10 @@ func ttlMicros(ttl time.Duration) int64 {
 	return ttl.Microseconds()
 }
 
-func (srv *Server) toolRows() [][]any {
+func (srv *Server) toolRows(since map[string]int64) [][]any {
 	rows := make([][]any, len(srv.Tools))
 	for i, t := range srv.Tools {
-		rows[i] = []any{string(srv.ID), i, t.Name, notNull(t.Definition)}
+		rows[i] = []any{string(srv.ID), i, t.Name, notNull(t.Definition), since[t.Name]}
 	}
 	return rows
 }

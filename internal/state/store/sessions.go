@@ -69,7 +69,7 @@ func (s *Store) CreateSession(ctx context.Context, v Session) (Session, error) {
 		if err != nil {
 			return err
 		}
-		return s.insertRows(ctx, tx, metadataInto, rows)
+		return s.insertRows(ctx, tx, metadataInto, "", rows)
 	})
 	s.sessionsGrown.add(sessionSize(v))
 	return s.changed(SessionCreated, v, s.explain("create session "+v.ID, err))

@@ -67,6 +67,7 @@ type Store struct {
 	recordsGrown, sessionsGrown growth
 	resultsGrown                growth       // PostgreSQL; beside a SQLite file each new segment makes room
 	longestSession              atomic.Int64 // bytes of messages; 0 sets no bound
+	summedUpTo                  atomic.Int64 // microseconds: where the sums of calls ended when they were last looked at
 	density                     density      // PostgreSQL
 	silentUntil                 atomic.Int64 // PostgreSQL: microseconds; no call waits for it before then
 

@@ -148,7 +148,7 @@ func testCallAt(t *testing.T, open func() *store.Store) {
 		want   string
 	}{{"", 1, "c9"}, {"", 9, "c1"}, {"", 10, ""}, {"", 0, "c9"}, {"c5", 1, "c4"}, {"c5", 4, "c1"}, {"c5", 5, ""}, {"c1", 1, ""},
 		{"zzz", 2, "c8"}} {
-		got, err := s.CallAt(ctx, c.before, c.n)
+		got, err := s.CallAt(ctx, store.CallFilter{Before: c.before}, c.n)
 		check(t, err)
 		if got != c.want {
 			t.Errorf("the call %d before %q is %q, want %q", c.n, c.before, got, c.want)

@@ -28,7 +28,7 @@ func testDocuments(t *testing.T, open func() *store.Store) {
 		second, err := k.save(ctx, store.Document{ID: "b", Version: 1, Body: raws(`{"n":2}`)})
 		check(t, err)
 		equal(t, second, store.Document{ID: "b", Version: 2, Body: raws(`{"n":2}`), CreatedAt: first.CreatedAt, UpdatedAt: second.UpdatedAt})
-		for _, stale := range []store.Document{{ID: "b", Version: 1}, {ID: "new", Version: 1}} {
+		for _, stale := range []store.Document{{ID: "b", Version: 1}, {ID: "new", Version: 1}, {ID: "b", Version: store.NoVersion}} {
 			if _, err := k.save(ctx, stale); !fault.Is(err, fault.Conflict) {
 				t.Fatalf("save %+v: got %v, want a conflict", stale, err)
 			}

@@ -33,6 +33,19 @@ func filterSample(i int, c *store.Call) {
 	if i%10 == 6 {
 		c.Level = "warn"
 	}
+	c.Profile = fmt.Sprint("f", i%6)
+	c.MCPSession = fmt.Sprint("m", i%9)
+	c.Trace = fmt.Sprint("trace", i%11)
+	c.Code, c.Repairs = "", ""
+	if i%10 == 3 {
+		c.Code = "upstream_timeout"
+	}
+	if i%13 == 0 {
+		c.Repairs = `[{"field":"/n","kind":"number"}]`
+	}
+	c.BytesFull, c.BytesSent = 100, int64(100-i%2)
+	c.Duration = time.Duration(i) * time.Millisecond
+	c.TokensFull = int64(10 * i)
 }
 
 func testFilter(t *testing.T, open func() *store.Store) {
@@ -43,6 +56,7 @@ func testFilter(t *testing.T, open func() *store.Store) {
 	id := func(i int) string { return sampleCall(i).ID }
 	at := func(i int) time.Time { return sampleCall(i).At }
 	all := func(int) bool { return true }
+	yes, no := true, false
 	cases := []struct {
 		name   string
 		filter store.CallFilter
@@ -74,6 +88,16 @@ func testFilter(t *testing.T, open func() *store.Store) {
 		{"session and all that may go with it", store.CallFilter{Session: "ses_0", Agent: "a0", Principal: "p0", Level: "info", Since: at(20)},
 			func(i int) bool { return i%24 == 0 && i >= 20 }},
 		{"level, agent and principal", store.CallFilter{Level: "warn", Agent: "a4", Principal: "p0"}, func(i int) bool { return i%60 == 16 }},
+		{"by profile", store.CallFilter{Profile: "f5"}, func(i int) bool { return i%6 == 5 }},
+		{"by MCP session", store.CallFilter{MCPSession: "m2"}, func(i int) bool { return i%9 == 2 }},
+		{"by trace", store.CallFilter{Trace: "trace10"}, func(i int) bool { return i%11 == 10 }},
+		{"by code", store.CallFilter{Code: "upstream_timeout"}, func(i int) bool { return i%10 == 3 }},
+		{"repaired", store.CallFilter{Repaired: &yes}, func(i int) bool { return i%13 == 0 }},
+		{"not repaired", store.CallFilter{Repaired: &no, Limit: 1000}, func(i int) bool { return i%13 != 0 }},
+		{"cut", store.CallFilter{Cut: &yes, Limit: 1000}, func(i int) bool { return i%2 == 1 }},
+		{"whole", store.CallFilter{Cut: &no, Limit: 1000}, func(i int) bool { return i%2 == 0 }},
+		{"as slow or slower", store.CallFilter{Slower: 180 * time.Millisecond}, func(i int) bool { return i >= 180 }},
+		{"as large or larger", store.CallFilter{Larger: 1900}, func(i int) bool { return i >= 190 }},
 		{"rule and level", store.CallFilter{Rule: "r", Level: "error"}, func(i int) bool { return i%70 == 63 }},
 	}
 	for _, c := range cases {

@@ -14,7 +14,7 @@ const (
 	sumAge  = 2 * time.Minute
 	lateAge = time.Minute
 	// sumPage is how many calls one transaction sums, so that appending does not wait long.
-	sumPage = 20_000
+	sumPage = 5000
 
 	// A span is what is summed to one row. There are few enough in a month, and few enough calls in one.
 	sumSpan       = 20 * time.Minute
@@ -42,18 +42,21 @@ func sumSQL(sign, condition string) string {
 }
 
 // lockSums keeps others from changing the sums until the transaction ends, and returns where they end.
-func lockSums(ctx context.Context, tx *sql.Tx) (end string, err error) {
-	err = tx.QueryRowContext(ctx, "UPDATE savings_end SET id = id RETURNING id").Scan(&end)
+func (s *Store) lockSums(ctx context.Context, tx *sql.Tx) (end string, err error) {
+	err = tx.QueryRowContext(ctx, "UPDATE sums_end SET id = id RETURNING id").Scan(&end)
+	if at, ok := timeOfID(end); ok {
+		s.summedUpTo.Store(micros(at))
+	}
 	return end, err
 }
 
-// SumCalls adds the calls that have come since to the sums from which Savings are read.
+// SumCalls adds the calls that have come since to the sums from which Savings and Activity are read.
 func (s *Store) SumCalls(ctx context.Context) error {
 	young := string(AppendCallTime(nil, s.opts.Now().Add(-sumAge)))
 	for {
 		var n int64
 		err := s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			end, err := lockSums(ctx, tx)
+			end, err := s.lockSums(ctx, tx)
 			if err != nil {
 				return err
 			}
@@ -66,7 +69,10 @@ func (s *Store) SumCalls(ctx context.Context) error {
 			if _, err := tx.ExecContext(ctx, sumSQL("1", "id > $1 AND id <= $2"), end, last); err != nil {
 				return err
 			}
-			_, err = tx.ExecContext(ctx, "UPDATE savings_end SET id = $1", last)
+			if err := s.countSpans(ctx, tx, "", "id > $1 AND id <= $2", end, last); err != nil {
+				return err
+			}
+			_, err = tx.ExecContext(ctx, "UPDATE sums_end SET id = $1", last)
 			return err
 		})
 		if err != nil || n < sumPage {
@@ -75,10 +81,26 @@ func (s *Store) SumCalls(ctx context.Context) error {
 	}
 }
 
-// lateCalls are the ids of calls that may be among those that are summed already.
+// countSpans adds calls to the counts of Activity, or takes them out: sign is "" or "-".
+func (s *Store) countSpans(ctx context.Context, tx *sql.Tx, sign, condition string, args ...any) error {
+	for _, t := range []countTable{activityTable, toolTable} {
+		query, args := t.addSQL(sign, condition, args, s.opts.Now())
+		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lateCalls are the ids of calls that may be among those that are summed already. Where the clock of another gateway is ahead, or ours
+// was, the sums reach further than our clock says; they were looked at a minute ago at most, and have grown by no more since.
 func (s *Store) lateCalls(calls []Call) (ids []any) {
 	var b [len("c_") + timeDigits]byte
-	young := AppendCallTime(b[:0], s.opts.Now().Add(-lateAge))
+	from := s.opts.Now().Add(-lateAge)
+	if summed := time.UnixMicro(s.summedUpTo.Load()).Add(lateAge); summed.After(from) {
+		from = summed
+	}
+	young := AppendCallTime(b[:0], from)
 	for i := range calls {
 		if calls[i].ID < string(young) {
 			ids = append(ids, calls[i].ID)
@@ -90,7 +112,7 @@ func (s *Store) lateCalls(calls []Call) (ids []any) {
 // insertLate inserts calls of which some are late. What is there of these already is taken out of the sums
 // and added again with them.
 func (s *Store) insertLate(ctx context.Context, tx *sql.Tx, late []any, insert func() error) error {
-	end, err := lockSums(ctx, tx)
+	end, err := s.lockSums(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -100,13 +122,13 @@ func (s *Store) insertLate(ctx context.Context, tx *sql.Tx, late []any, insert f
 			summed = append(summed, id)
 		}
 	}
-	if err := s.addSums(ctx, tx, "-1", summed); err != nil {
+	if err := s.addSums(ctx, tx, "-", summed); err != nil {
 		return err
 	}
 	if err := insert(); err != nil {
 		return err
 	}
-	return s.addSums(ctx, tx, "1", summed)
+	return s.addSums(ctx, tx, "", summed)
 }
 
 func (s *Store) addSums(ctx context.Context, tx *sql.Tx, sign string, ids []any) error {
@@ -117,17 +139,21 @@ func (s *Store) addSums(ctx context.Context, tx *sql.Tx, sign string, ids []any)
 			places = append(places, w.value(id))
 		}
 		ids = ids[len(places):]
-		if _, err := tx.ExecContext(ctx, sumSQL(sign, "id IN ("+strings.Join(places, ", ")+")"), w.args...); err != nil {
+		condition := "id IN (" + strings.Join(places, ", ") + ")"
+		if _, err := tx.ExecContext(ctx, sumSQL(sign+"1", condition), w.args...); err != nil {
+			return err
+		}
+		if err := s.countSpans(ctx, tx, sign, condition, w.args...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// deleteCalls deletes calls, and takes them out of the sums.
+// deleteCalls deletes calls, and takes them out of the savings. They stay in the counts of Activity.
 func (s *Store) deleteCalls(ctx context.Context, condition string, args ...any) (deleted int64, err error) {
 	err = s.inTx(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		end, err := lockSums(ctx, tx)
+		end, err := s.lockSums(ctx, tx)
 		if err != nil {
 			return err
 		}

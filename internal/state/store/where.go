@@ -28,6 +28,17 @@ func (w *where) equals(column, text string) {
 	}
 }
 
+// either adds one of two conditions; nil does not filter.
+func (w *where) either(which *bool, yes, no string) {
+	switch {
+	case which == nil:
+	case *which:
+		w.is(yes)
+	default:
+		w.is(no)
+	}
+}
+
 // since and until compare a column with a time; the zero time does not filter.
 func (w *where) since(column string, t time.Time) {
 	if !t.IsZero() {

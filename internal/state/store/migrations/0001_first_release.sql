@@ -20,7 +20,19 @@ CREATE TABLE tools (
     position   INTEGER NOT NULL,
     name       TEXT    NOT NULL,
     definition BYTEA   NOT NULL,
+    since      BIGINT  NOT NULL, -- when it was first listed with this definition
     PRIMARY KEY (server, position)
+);
+
+-- What tools were like before. Of each tool and of each server only the last definitions are kept.
+CREATE TABLE definitions (
+    server     TEXT   NOT NULL REFERENCES servers (id) ON DELETE CASCADE,
+    tool       TEXT   NOT NULL,
+    hash       TEXT   NOT NULL,
+    definition BYTEA  NOT NULL,
+    since      BIGINT NOT NULL,
+    until      BIGINT NOT NULL, -- when it was listed otherwise, or no more
+    PRIMARY KEY (server, tool, hash)
 );
 
 CREATE TABLE offers (
@@ -154,7 +166,7 @@ CREATE INDEX calls_warned_by_agent ON calls (agent, id, level, principal) WHERE 
 CREATE INDEX calls_warned_by_principal ON calls (principal, id, level) WHERE level IN ('warn', 'error');
 
 -- What calls cost, summed by spans of 20 minutes, so that a report need not read every call. The sums are of the calls
--- up to the id in savings_end. Whoever changes them changes its row first, so that only one does at a time.
+-- up to the id in sums_end. Whoever changes them changes its row first, so that only one does at a time.
 CREATE TABLE savings (
     span          BIGINT NOT NULL,
     tool          TEXT   NOT NULL,
@@ -172,8 +184,50 @@ CREATE TABLE savings (
     PRIMARY KEY (span, tool, profile, rule, shadow)
 );
 
-CREATE TABLE savings_end (id TEXT NOT NULL);
-INSERT INTO savings_end (id) VALUES ('');
+-- When a tool was called: calls have no index by tool, which each of them would have to write to.
+CREATE INDEX savings_by_tool ON savings (tool, span);
+
+CREATE TABLE sums_end (id TEXT NOT NULL);
+INSERT INTO sums_end (id) VALUES ('');
+
+-- How busy the gateway was, in spans of several lengths: a long time is read in long spans. These outlive the calls that they
+-- count, as long as records are kept.
+CREATE TABLE activity (
+    step         BIGINT NOT NULL, -- how long the span is, in microseconds
+    at           BIGINT NOT NULL, -- when it began
+    server       TEXT   NOT NULL,
+    outcome      TEXT   NOT NULL,
+    calls        BIGINT NOT NULL,
+    duration     BIGINT NOT NULL,
+    tokens_full  BIGINT NOT NULL,
+    tokens_sent  BIGINT NOT NULL,
+    -- How many calls took less than so many milliseconds.
+    under_10     BIGINT NOT NULL,
+    under_20     BIGINT NOT NULL,
+    under_50     BIGINT NOT NULL,
+    under_100    BIGINT NOT NULL,
+    under_200    BIGINT NOT NULL,
+    under_500    BIGINT NOT NULL,
+    under_1000   BIGINT NOT NULL,
+    under_2000   BIGINT NOT NULL,
+    under_5000   BIGINT NOT NULL,
+    under_10000  BIGINT NOT NULL,
+    under_30000  BIGINT NOT NULL,
+    PRIMARY KEY (step, at, server, outcome)
+);
+
+-- The same by tool.
+CREATE TABLE tool_activity (
+    step        BIGINT NOT NULL,
+    at          BIGINT NOT NULL,
+    tool        TEXT   NOT NULL,
+    calls       BIGINT NOT NULL,
+    errors      BIGINT NOT NULL,
+    duration    BIGINT NOT NULL,
+    tokens_full BIGINT NOT NULL,
+    tokens_sent BIGINT NOT NULL,
+    PRIMARY KEY (step, at, tool)
+);
 
 -- Whole results, for stores that several gateways share. A SQLite store keeps them in
 -- files beside it, and this table stays empty.
@@ -267,6 +321,7 @@ CREATE TABLE approvals (
 -- Two gateways that are asked the same at once ask one question.
 CREATE UNIQUE INDEX approvals_standing ON approvals (principal, tool, digest) WHERE standing;
 CREATE INDEX approvals_by_time ON approvals (created_at, id);
+CREATE INDEX approvals_open ON approvals (expires_at) WHERE standing AND state = 'open'; -- every page of the console counts them
 
 CREATE TABLE sessions (
     id         TEXT   PRIMARY KEY,

@@ -60,6 +60,33 @@ SET default_tablespace = '';
 SET default_table_access_method = heap;
 
 --
+-- Name: activity; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.activity (
+    step bigint NOT NULL,
+    at bigint NOT NULL,
+    server text NOT NULL COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    calls bigint NOT NULL,
+    duration bigint NOT NULL,
+    tokens_full bigint NOT NULL,
+    tokens_sent bigint NOT NULL,
+    under_10 bigint NOT NULL,
+    under_20 bigint NOT NULL,
+    under_50 bigint NOT NULL,
+    under_100 bigint NOT NULL,
+    under_200 bigint NOT NULL,
+    under_500 bigint NOT NULL,
+    under_1000 bigint NOT NULL,
+    under_2000 bigint NOT NULL,
+    under_5000 bigint NOT NULL,
+    under_10000 bigint NOT NULL,
+    under_30000 bigint NOT NULL
+);
+
+
+--
 -- Name: agents; Type: TABLE; Schema: public; Owner: -
 --
 
@@ -226,6 +253,20 @@ CREATE TABLE public.decisions (
     verdict text NOT NULL COLLATE pg_catalog."C",
     decided_by text NOT NULL COLLATE pg_catalog."C",
     at bigint NOT NULL
+);
+
+
+--
+-- Name: definitions; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.definitions (
+    server text NOT NULL COLLATE pg_catalog."C",
+    tool text NOT NULL COLLATE pg_catalog."C",
+    hash text NOT NULL COLLATE pg_catalog."C",
+    definition bytea NOT NULL,
+    since bigint NOT NULL,
+    until bigint NOT NULL
 );
 
 
@@ -534,15 +575,6 @@ CREATE TABLE public.savings (
 
 
 --
--- Name: savings_end; Type: TABLE; Schema: public; Owner: -
---
-
-CREATE TABLE public.savings_end (
-    id text NOT NULL COLLATE pg_catalog."C"
-);
-
-
---
 -- Name: schema_version; Type: TABLE; Schema: public; Owner: -
 --
 
@@ -629,6 +661,31 @@ CREATE TABLE public.sessions (
 
 
 --
+-- Name: sums_end; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.sums_end (
+    id text NOT NULL COLLATE pg_catalog."C"
+);
+
+
+--
+-- Name: tool_activity; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.tool_activity (
+    step bigint NOT NULL,
+    at bigint NOT NULL,
+    tool text NOT NULL COLLATE pg_catalog."C",
+    calls bigint NOT NULL,
+    errors bigint NOT NULL,
+    duration bigint NOT NULL,
+    tokens_full bigint NOT NULL,
+    tokens_sent bigint NOT NULL
+);
+
+
+--
 -- Name: tools; Type: TABLE; Schema: public; Owner: -
 --
 
@@ -636,7 +693,8 @@ CREATE TABLE public.tools (
     server text NOT NULL COLLATE pg_catalog."C",
     "position" integer NOT NULL,
     name text NOT NULL COLLATE pg_catalog."C",
-    definition bytea NOT NULL
+    definition bytea NOT NULL,
+    since bigint NOT NULL
 );
 
 
@@ -682,6 +740,16 @@ CREATE TABLE public.waiting (
 
 
 --
+-- Data for Name: activity; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.activity VALUES (1200000000, 1772539200000000, 'cloud', 'ok', 1, 12345, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
+INSERT INTO public.activity VALUES (1200000000, 1772542800000000, 'cloud', 'ok', 1, 12345, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
+INSERT INTO public.activity VALUES (7200000000, 1772539200000000, 'cloud', 'ok', 2, 24690, 0, 0, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2);
+INSERT INTO public.activity VALUES (28800000000, 1772524800000000, 'cloud', 'ok', 2, 24690, 0, 0, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2);
+
+
+--
 -- Data for Name: agents; Type: TABLE DATA; Schema: public; Owner: -
 --
 
@@ -692,7 +760,7 @@ INSERT INTO public.agents VALUES ('d_1', 1, '\x7b226e616d65223a22e69687227d', 17
 -- Data for Name: approvals; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.approvals VALUES ('a_1', 'ann', 'default', 'shop', 'shop__refund', 'd1', 'call-a_1', '\x01eff0d0aa18924dc66cdbaa554870a7eca3bf1a7528e482a4da253bcd67d3085a61b250fb8ecb24d72951e8f3082ef58d587d0ebce901cf7f18e938d09ae88260cedc3722a4bcedaa', 'open', true, 1772625600123456, 1772626200123456, 0, '', '');
+INSERT INTO public.approvals VALUES ('a_1', 'ann', 'default', 'shop', 'shop__refund', 'd1', 'call-a_1', '\x01eff0d0aac0eb61e91c32a71ab56038bc6641b9d963871350343ed1ae2b49b8f7a8b78b011d0974e019577f8427feebc5fd360c1afa2ee70a642205d513af3ecae62da2b4d4e7b05b', 'open', true, 1772625600123456, 1772626200123456, 0, '', '');
 
 
 --
@@ -700,22 +768,23 @@ INSERT INTO public.approvals VALUES ('a_1', 'ann', 'default', 'shop', 'shop__ref
 --
 
 INSERT INTO public.audit VALUES (1, 1772625600123456, 'server', 'cloud', '', 'pin.change', 'cloud', '\x7b7d', '\x7b22686f73743a68747470733a2f2f612e6578616d706c65223a2262663137663734356461663632366135303365393331306164396562623363306565393463316262636666636132306630313632366231303662393163656236222c22686f73743a68747470733a2f2f622e6578616d706c65223a2263326536613834656662616566616332366331663765333864373666623061326531653463303065666664343238613763373436656138663065626666633838222c22696e737472756374696f6e733a223a2232316364626161653139633035366365363732633065363866666537666231323862303430353832363431313365383262356237373130656439633764613962222c226f6e65223a2234343133366661333535623336373861313134366164313666376538363439653934666234666332316665373765383331306330363066363163616166663861222c2270726f6d70743a70223a22656136386136313334613063353363376431336665336339383935303537343930376531393761366238333138336635333364346532376439303034333736342068656c64222c22736b696c6c3a223a2234343133366661333535623336373861313134366164313666376538363439653934666234666332316665373765383331306330363066363163616166663861222c22736b696c6c3a733a223a2239653961383663393263316462633965393330643232623961303061396562613363323436306635383536343936346135623830303238656637623337386562222c2274776f223a2234343133366661333535623336373861313134366164313666376538363439653934666234666332316665373765383331306330363066363163616166663861227d', '\xeff0d0aa', '\x', '\xd345c667a38c431347836dc6469a24580a1c5e9797701dd4341fc051a198ea8f');
-INSERT INTO public.audit VALUES (2, 1772625600123456, 'key', 'k_1', '安', 'pin.decide', 'cloud', '\x7b22646566696e6974696f6e223a2268222c226b696e64223a2270726f6d7074222c226e616d65223a2270222c2276657264696374223a6e756c6c7d', '\x7b22646566696e6974696f6e223a2268222c226b696e64223a2270726f6d7074222c226e616d65223a2270222c2276657264696374223a22617070726f766564227d', '\xeff0d0aa', '\xd345c667a38c431347836dc6469a24580a1c5e9797701dd4341fc051a198ea8f', '\x18a299d6ef82ceb6d93006a44d71ebce0efec1afd4cb48db054827f816afd2e9');
-INSERT INTO public.audit VALUES (3, 1772625600123456, 'key', 'k_1', '安', 'server.save', 'notes', '\x', '\x226e6f742073686f776e22', '\xeff0d0aa', '\x18a299d6ef82ceb6d93006a44d71ebce0efec1afd4cb48db054827f816afd2e9', '\x056a2314df160e59d0f6f75a9b9b5af506ca77654618b2bc9256d2ad15f93377');
-INSERT INTO public.audit VALUES (4, 1772625600123456, 'key', 'k_1', '安', 'key.create', '安', '\x', '\x7b226964223a226b5f31222c22726f6c65223a22222c2270726f66696c65223a22222c22736563726574223a226237616537373239e280a6227d', '\xeff0d0aa', '\x056a2314df160e59d0f6f75a9b9b5af506ca77654618b2bc9256d2ad15f93377', '\x3829bfb2cbb4e4ee99041e6530035a54df936b919a903a4a8b1deebcd8bc3e2a');
-INSERT INTO public.audit VALUES (5, 1772625600123456, 'user', 'u_1', '安', 'person.create', 'u_1', '\x', '\x7b22697373756572223a2268747470733a2f2f69642e6578616d706c65222c227375626a656374223a2231222c226e616d65223a22e5ae89222c22726f6c65223a2263616c6c6572222c2270726f66696c65223a22227d', '\xeff0d0aa', '\x3829bfb2cbb4e4ee99041e6530035a54df936b919a903a4a8b1deebcd8bc3e2a', '\x6e88c4be4908813c1e7dd9f397aefe84ea5c2d58a9cc7a8bcf77c9b29dc45f69');
-INSERT INTO public.audit VALUES (6, 1772625600123456, 'key', 'k_1', '安', 'agent.save', 'd_1', '\x', '\x7b226e616d65223a22e69687227d', '\xeff0d0aa', '\x6e88c4be4908813c1e7dd9f397aefe84ea5c2d58a9cc7a8bcf77c9b29dc45f69', '\x712fa1cc586e8d0c7f5c44ca1b279c8ef214b9e5daab358d320360abe795c782');
-INSERT INTO public.audit VALUES (7, 1772625600123456, 'key', 'k_1', '安', 'rule.save', 'd_1', '\x', '\x7b226e616d65223a22e69687227d', '\xeff0d0aa', '\x712fa1cc586e8d0c7f5c44ca1b279c8ef214b9e5daab358d320360abe795c782', '\x20d73cb0595dd39305557a243f9c8568c3207dec532c42a7d0c13988f5879df7');
-INSERT INTO public.audit VALUES (8, 1772625600123456, 'key', 'k_1', '安', 'recipe.save', 'd_1', '\x', '\x7b226e616d65223a22e69687227d', '\xeff0d0aa', '\x20d73cb0595dd39305557a243f9c8568c3207dec532c42a7d0c13988f5879df7', '\x99b4b2df5f1ea17b8cd8ce244a056e3cae05021c28aaa282d561c759d2072b4b');
-INSERT INTO public.audit VALUES (9, 1772625600123456, 'key', 'k_1', '安', 'connection.save', 'notes', '\x', '\x7b226f776e6572223a22755f31222c227374617465223a227265616479222c22657870697265735f6174223a22323032362d30332d30345431333a30303a30302e3132333435365a227d', '\xeff0d0aa', '\x99b4b2df5f1ea17b8cd8ce244a056e3cae05021c28aaa282d561c759d2072b4b', '\xc33f5c5a48a2f3899c085837f9cedf734f25eb0d12d272ceea079085debb8fd7');
-INSERT INTO public.audit VALUES (10, 1772625600123456, 'key', 'k_1', '安', 'value.save', 'jira', '\x', '\x7b226f776e6572223a22616e6e227d', '\xeff0d0aa', '\xc33f5c5a48a2f3899c085837f9cedf734f25eb0d12d272ceea079085debb8fd7', '\x2a1fa628de9dd91acf5f328824ddea7210f5e88b5817c01e397bce3193604c07');
+INSERT INTO public.audit VALUES (2, 1772625600123456, 'server', 'cloud', '', 'pin.change', 'cloud', '\x7b226f6e65223a2234343133366661333535623336373861313134366164313666376538363439653934666234666332316665373765383331306330363066363163616166663861227d', '\x7b226f6e65223a2261336430643031363531323438623836616533386332383466303663306130353566326438623332396533303463306363663538333464643835623230313766227d', '\xeff0d0aa', '\xd345c667a38c431347836dc6469a24580a1c5e9797701dd4341fc051a198ea8f', '\x666bb36c61156e908549d4ef24c13e0025f27e40d49f4602f98fd516cba2e8a7');
+INSERT INTO public.audit VALUES (3, 1772625600123456, 'key', 'k_1', '安', 'pin.decide', 'cloud', '\x7b22646566696e6974696f6e223a2268222c226b696e64223a2270726f6d7074222c226e616d65223a2270222c2276657264696374223a6e756c6c7d', '\x7b22646566696e6974696f6e223a2268222c226b696e64223a2270726f6d7074222c226e616d65223a2270222c2276657264696374223a22617070726f766564227d', '\xeff0d0aa', '\x666bb36c61156e908549d4ef24c13e0025f27e40d49f4602f98fd516cba2e8a7', '\x7ae45e2d5f63022807efa27909d40d178830e7f90ffa3f62ee6d3dfe04f410c2');
+INSERT INTO public.audit VALUES (4, 1772625600123456, 'key', 'k_1', '安', 'server.save', 'notes', '\x', '\x226e6f742073686f776e22', '\xeff0d0aa', '\x7ae45e2d5f63022807efa27909d40d178830e7f90ffa3f62ee6d3dfe04f410c2', '\x0e36df65f06c49504043d7f506ff672c121d9aa5268963f760377da61bbe5e5b');
+INSERT INTO public.audit VALUES (5, 1772625600123456, 'key', 'k_1', '安', 'key.create', '安', '\x', '\x7b226964223a226b5f31222c22726f6c65223a22222c2270726f66696c65223a22222c22736563726574223a226237616537373239e280a6227d', '\xeff0d0aa', '\x0e36df65f06c49504043d7f506ff672c121d9aa5268963f760377da61bbe5e5b', '\x065a1f297db2249e91a65b6719355c898134eb14e94a63d7ec520f1c8515b461');
+INSERT INTO public.audit VALUES (6, 1772625600123456, 'user', 'u_1', '安', 'person.create', 'u_1', '\x', '\x7b22697373756572223a2268747470733a2f2f69642e6578616d706c65222c227375626a656374223a2231222c226e616d65223a22e5ae89222c22726f6c65223a2263616c6c6572222c2270726f66696c65223a22227d', '\xeff0d0aa', '\x065a1f297db2249e91a65b6719355c898134eb14e94a63d7ec520f1c8515b461', '\xd4efeb10efd8ecbf847c7845f489dc3c195075b65721fe12ddc6bb1599610e82');
+INSERT INTO public.audit VALUES (7, 1772625600123456, 'key', 'k_1', '安', 'agent.save', 'd_1', '\x', '\x7b226e616d65223a22e69687227d', '\xeff0d0aa', '\xd4efeb10efd8ecbf847c7845f489dc3c195075b65721fe12ddc6bb1599610e82', '\x572a3e4ea92db7aa3c699eacc8bff187cad1512c34c4c95b8ac59e2977fdda7e');
+INSERT INTO public.audit VALUES (8, 1772625600123456, 'key', 'k_1', '安', 'rule.save', 'd_1', '\x', '\x7b226e616d65223a22e69687227d', '\xeff0d0aa', '\x572a3e4ea92db7aa3c699eacc8bff187cad1512c34c4c95b8ac59e2977fdda7e', '\x6140a8d0ff4eb619dad446772411ebdb95402a2cf147e8f4bf56d970daa86b3b');
+INSERT INTO public.audit VALUES (9, 1772625600123456, 'key', 'k_1', '安', 'recipe.save', 'd_1', '\x', '\x7b226e616d65223a22e69687227d', '\xeff0d0aa', '\x6140a8d0ff4eb619dad446772411ebdb95402a2cf147e8f4bf56d970daa86b3b', '\x68297f4788ce8aa84b39b4713cdd28a14bb2bb72a95d5bdfb184a23ce9c3d6c6');
+INSERT INTO public.audit VALUES (10, 1772625600123456, 'key', 'k_1', '安', 'connection.save', 'notes', '\x', '\x7b226f776e6572223a22755f31222c227374617465223a227265616479222c22657870697265735f6174223a22323032362d30332d30345431333a30303a30302e3132333435365a227d', '\xeff0d0aa', '\x68297f4788ce8aa84b39b4713cdd28a14bb2bb72a95d5bdfb184a23ce9c3d6c6', '\xc33ec5bacaea857cb1bdbb2b67bcbcb125b52c38923aa62d386e429eb76d225c');
+INSERT INTO public.audit VALUES (11, 1772625600123456, 'key', 'k_1', '安', 'value.save', 'jira', '\x', '\x7b226f776e6572223a22616e6e227d', '\xeff0d0aa', '\xc33ec5bacaea857cb1bdbb2b67bcbcb125b52c38923aa62d386e429eb76d225c', '\x778b6cb068200762e4b8095a3dee40821635a1ad800f631b310f495d02159d10');
 
 
 --
 -- Data for Name: audit_head; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.audit_head VALUES (1, 1, '\x', 10, '\x2a1fa628de9dd91acf5f328824ddea7210f5e88b5817c01e397bce3193604c07', '\xeff0d0aa', '\xc15461501ca4d0e360dde490618aac9928ec5c9c06eeaedb11329b21e9c99fd3');
+INSERT INTO public.audit_head VALUES (1, 1, '\x', 11, '\x778b6cb068200762e4b8095a3dee40821635a1ad800f631b310f495d02159d10', '\xeff0d0aa', '\x2fd8fc4eb4bf992096c011ab689a5be7e70b32706b26f79ad1d29df93e4818a0');
 
 
 --
@@ -729,7 +798,7 @@ INSERT INTO public.audit_sinks VALUES ('siem', 1, 'one', 0);
 -- Data for Name: calls; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.calls VALUES ('c_1jc3nrnzcj00n0de0n0', 1772539200123456, 'k0000001', 'default', 'ses_01hzy3', 'helper', '5f0c7d1e9a', 'cloud', 'cloud__envQuery', 'envQuery', 'ok', '', '', 'info', 12345, 321, 50000, 2000, '', '', '', '', 0, 0, 0, '\x01eff0d0aa8869f0c75a0d69a2c21f238f0d5d10316eba1a91bb0d2690a112daf18582717c961afafbacba969493be1f7171d9a08f1505c8cd6b210da40de3f9c341089ed80f365b36bc9cff15d1', '', 0, '', '');
+INSERT INTO public.calls VALUES ('c_1jc3nrnzcj00n0de0n0', 1772539200123456, 'k0000001', 'default', 'ses_01hzy3', 'helper', '5f0c7d1e9a', 'cloud', 'cloud__envQuery', 'envQuery', 'ok', '', '', 'info', 12345, 321, 50000, 2000, '', '', '', '', 0, 0, 0, '\x01eff0d0aa6a943f660e1e65d90de390dcb49ba1ebbf7073d8099e7b03654c6eabc8281c7e890fea3416157207f9dbebbe8aedd8d60acc1c284d2c89cbbaa1f06fdadfefbea99b420b145b86208e', '', 0, '', '');
 INSERT INTO public.calls VALUES ('c_1jc3s3z6nj00n0de0n0', 1772542800123456, 'k0000002', 'default', '', '', '5f0c7d1e9a', 'cloud', 'cloud__envQuery', 'envQuery', 'ok', '', '', 'info', 12345, 321, 50000, 2000, '', '', '', '', 0, 0, 0, NULL, '', 0, '', '');
 
 
@@ -737,14 +806,14 @@ INSERT INTO public.calls VALUES ('c_1jc3s3z6nj00n0de0n0', 1772542800123456, 'k00
 -- Data for Name: connection_logins; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.connection_logins VALUES ('state', 'notes', 'u_1', '\x01eff0d0aa85bfbe88b16fc9c2aed3aee3b262000beac2246c8eff7f356760a02637', 1772629200123456);
+INSERT INTO public.connection_logins VALUES ('state', 'notes', 'u_1', '\x01eff0d0aabf73493332c186eed707138ba270e34e58415fe0fcfdae61afe8720bd6', 1772629200123456);
 
 
 --
 -- Data for Name: connections; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.connections VALUES ('notes', 'u_1', '', 'ready', '', '\x01eff0d0aa0e000935346e377146d602a46af841550aa26aa9f6603f143f31e51d8db201f6d93f', 1772629200123456, 1772625600123456, 1772625600123456, 1, '', 0);
+INSERT INTO public.connections VALUES ('notes', 'u_1', '', 'ready', '', '\x01eff0d0aa28f16e4612182eebe8e9f9fa117c4f0ccd6f0e5fe379f665d296697a81822d1e54d8', 1772629200123456, 1772625600123456, 1772625600123456, 1, '', 0);
 
 
 --
@@ -752,6 +821,13 @@ INSERT INTO public.connections VALUES ('notes', 'u_1', '', 'ready', '', '\x01eff
 --
 
 INSERT INTO public.decisions VALUES ('cloud', 'prompt', 'p', 'h', 'approved', 'k_1', 1772625600123456);
+
+
+--
+-- Data for Name: definitions; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.definitions VALUES ('cloud', 'one', '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a', '\x7b7d', 1772625600123456, 1772625600123456);
 
 
 --
@@ -779,7 +855,7 @@ INSERT INTO public.held VALUES ('cloud', 'prompt', 'p', false, NULL);
 -- Data for Name: homes; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.homes VALUES ('session', 'h_1', 'one', 1772625600123456, '\x01eff0d0aa93242ae59b688bb87d90530728d9422a3184ee252a8ddd3f93118fbdfe939631');
+INSERT INTO public.homes VALUES ('session', 'h_1', 'one', 1772625600123456, '\x01eff0d0aa080f471d7aa014fb42ca3eb0365ac1ad20e86ec05e82ed858300146a2284367d');
 
 
 --
@@ -800,7 +876,7 @@ INSERT INTO public.keys VALUES ('k_1', '安', '', '', '\x0100ff', 17726256001234
 -- Data for Name: limits; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.limits VALUES ('mails', '', '\x18e9202ec310f068', 1795004911697105000);
+INSERT INTO public.limits VALUES ('mails', '', '\x18e94232f4cda080', 1795042313106768000);
 
 
 --
@@ -841,7 +917,7 @@ INSERT INTO public.offers VALUES ('cloud', 'host', 1, '\x2268747470733a2f2f622e6
 -- Data for Name: own_clients; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.own_clients VALUES ('https://as.example', 'http://127.0.0.1', '\x01eff0d0aa0911410a45705a70804b6b0c77c16ee91e8891274acf0defe1b197fab4ff840c5c731f1a418a');
+INSERT INTO public.own_clients VALUES ('https://as.example', 'http://127.0.0.1', '\x01eff0d0aaeff5ea3377ce11c1ae448f64edfb007221df8b91e20cbd051c8b852ae9d559314f34b101f606');
 
 
 --
@@ -855,14 +931,14 @@ INSERT INTO public.people VALUES ('u_1', 'https://id.example', '1', 'user', '安
 -- Data for Name: personal; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.personal VALUES ('ann', 'jira', '\x01eff0d0aa06ae1199a2289e0a84e11aef177f3930efc7f3f7bb5c691d790eca5606d0d97452a164', 0, 1772625600123456);
+INSERT INTO public.personal VALUES ('ann', 'jira', '\x01eff0d0aa1abfbe187f3da1c59552c5ac6a403ffc62e2a641b3f1f9e2cbfd39a013b5f71e1422aa', 0, 1772625600123456);
 
 
 --
 -- Data for Name: rates; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.rates VALUES ('ann', 1795004911695848000, 1);
+INSERT INTO public.rates VALUES ('ann', 1795042313103509000, 1);
 
 
 --
@@ -883,7 +959,7 @@ INSERT INTO public.replicas VALUES ('one', 'http://one', 'v', 1772625600123456);
 -- Data for Name: results; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.results VALUES ('r_000001', 'k1', 'c_1jc667ke5h80n0de0n0', 'cloud', 'cloud__t1', 'default', 'ses_1', 'env-list', '\x01eff0d0aa94914e86e57705bd2f320803e38cd34cc43d1e995b31477ff574598ff8bcacac47c06f301641ed1768390b4593', '\x01eff0d0aa66d0c79b888d891a59b2ccab3e5584867258cda3f94bc58e34d339712bfb946fdbc79442d9766c548b89af1d', 99, 1772625600124456, 0);
+INSERT INTO public.results VALUES ('r_000001', 'k1', 'c_1jc667ke5h80n0de0n0', 'cloud', 'cloud__t1', 'default', 'ses_1', 'env-list', '\x01eff0d0aaa667019196b6556c050efa8d579fbfe1b5bd40423814a438d058c44829b4f8c3a8698ea5c392310d05dc026e25', '\x01eff0d0aa3896a0fd0b541ad674528cd998a782d8aec8681fea9b87723a50739af28a82e1fe91546ed84b1338c1095d44', 99, 1772625600124456, 0);
 
 
 --
@@ -916,13 +992,6 @@ INSERT INTO public.savings VALUES (1477119, 'cloud__envQuery', 'default', '', ''
 
 
 --
--- Data for Name: savings_end; Type: TABLE DATA; Schema: public; Owner: -
---
-
-INSERT INTO public.savings_end VALUES ('c_1jc3s3z6nj00n0de0n0');
-
-
---
 -- Data for Name: schema_version; Type: TABLE DATA; Schema: public; Owner: -
 --
 
@@ -933,14 +1002,14 @@ INSERT INTO public.schema_version VALUES (1, 0);
 -- Data for Name: script_runs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.script_runs VALUES ('c_1', 'ann', 'default', 'run_script', 'd', 'paused', 1772625600123456, 1772629200123456, 1, '\x01eff0d0aacc831c165d9f1dff027a1075a772fdd6d96c1c2754a961ab09cec197ecb458c6b877dad7fc5d538f7e1c3d43b678a1');
+INSERT INTO public.script_runs VALUES ('c_1', 'ann', 'default', 'run_script', 'd', 'paused', 1772625600123456, 1772629200123456, 1, '\x01eff0d0aa418cc57cc660c52600d7983c076b1db24a8dee08d175855eb136b76567974f61966ae38aedb9bacc62ff567793972c');
 
 
 --
 -- Data for Name: server_configs; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.server_configs VALUES ('notes', '\x01eff0d0aac623ec410a8e3d856f6060a1696bdb67a7161047f3a4ee7f08a3c7f5edd3027db9a57ce2339282c305152279189d594ee05993704dd95b2d3624942dc43f98067e19a46910ceaff9252b25556556', 1772625600123456, 1772625600123456);
+INSERT INTO public.server_configs VALUES ('notes', '\x01eff0d0aaee9f4c688e42cd4c2e2a74ed646d931cafc61d1e98f284c361b3fefc8d425459b4d5e876cd09716c4ce5026c47441845271f6e8d9860c21ffbe93eae0d98d657a3df6c7af00a6c72482082893b13', 1772625600123456, 1772625600123456);
 
 
 --
@@ -965,25 +1034,52 @@ INSERT INTO public.sessions VALUES ('ses_1', '', 'ann', '文', '', 1772625600123
 
 
 --
+-- Data for Name: sums_end; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.sums_end VALUES ('c_1jc3s3z6nj00n0de0n0');
+
+
+--
+-- Data for Name: tool_activity; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+INSERT INTO public.tool_activity VALUES (1200000000, 1772539200000000, 'cloud__envQuery', 1, 0, 12345, 0, 0);
+INSERT INTO public.tool_activity VALUES (1200000000, 1772542800000000, 'cloud__envQuery', 1, 0, 12345, 0, 0);
+INSERT INTO public.tool_activity VALUES (7200000000, 1772539200000000, 'cloud__envQuery', 2, 0, 24690, 0, 0);
+INSERT INTO public.tool_activity VALUES (28800000000, 1772524800000000, 'cloud__envQuery', 2, 0, 24690, 0, 0);
+INSERT INTO public.tool_activity VALUES (86400000000, 1772496000000000, 'cloud__envQuery', 2, 0, 24690, 0, 0);
+INSERT INTO public.tool_activity VALUES (604800000000, 1772064000000000, 'cloud__envQuery', 2, 0, 24690, 0, 0);
+
+
+--
 -- Data for Name: tools; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.tools VALUES ('cloud', 0, 'one', '\x7b7d');
-INSERT INTO public.tools VALUES ('cloud', 1, 'two', '\x7b7d');
+INSERT INTO public.tools VALUES ('cloud', 0, 'one', '\x7b226e6f77223a22e69687227d', 1772625600123456);
+INSERT INTO public.tools VALUES ('cloud', 1, 'two', '\x7b7d', 1772625600123456);
 
 
 --
 -- Data for Name: uses; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.uses VALUES ('ann', 'cloud__one', '00064c318f3712404O5GR32KILSVT6B6LRP4QJ3EJI', 1772625600123456, '\x5b22e69687225d');
+INSERT INTO public.uses VALUES ('ann', 'cloud__one', '00064c318f371240GDAL2UB3IPIZ7FDTOIJ5FSRWJF', 1772625600123456, '\x5b22e69687225d');
 
 
 --
 -- Data for Name: waiting; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.waiting VALUES ('c_1jc667ke5h80n0de0n0', 'k1', 'default', 'cloud', 'cloud__deploy', 'working', 'server', 'uploading', '', 1, false, 'one', 1772625660123456, 1772625600124456, 1772625600123456, 1772712000123456, 0, '\x01eff0d0aa55d429df539e47186959bd77f27b419230ef4c3eec9f829c3152c5472683dcd7b1aa71733b9222', NULL, NULL);
+INSERT INTO public.waiting VALUES ('c_1jc667ke5h80n0de0n0', 'k1', 'default', 'cloud', 'cloud__deploy', 'working', 'server', 'uploading', '', 1, false, 'one', 1772625660123456, 1772625600124456, 1772625600123456, 1772712000123456, 0, '\x01eff0d0aa50b1ffc49f97e023381881601f98e9921c8e643dc884d0421cd97fdafd4362f6a2f72292c7f9d3', NULL, NULL);
+
+
+--
+-- Name: activity activity_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.activity
+    ADD CONSTRAINT activity_pkey PRIMARY KEY (step, at, server, outcome);
 
 
 --
@@ -1056,6 +1152,14 @@ ALTER TABLE ONLY public.connections
 
 ALTER TABLE ONLY public.decisions
     ADD CONSTRAINT decisions_pkey PRIMARY KEY (server, kind, name, hash);
+
+
+--
+-- Name: definitions definitions_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.definitions
+    ADD CONSTRAINT definitions_pkey PRIMARY KEY (server, tool, hash);
 
 
 --
@@ -1275,6 +1379,14 @@ ALTER TABLE ONLY public.sessions
 
 
 --
+-- Name: tool_activity tool_activity_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.tool_activity
+    ADD CONSTRAINT tool_activity_pkey PRIMARY KEY (step, at, tool);
+
+
+--
 -- Name: tools tools_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 --
 
@@ -1303,6 +1415,13 @@ ALTER TABLE ONLY public.waiting
 --
 
 CREATE INDEX approvals_by_time ON public.approvals USING btree (created_at, id);
+
+
+--
+-- Name: approvals_open; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX approvals_open ON public.approvals USING btree (expires_at) WHERE (standing AND (state = 'open'::text));
 
 
 --
@@ -1488,6 +1607,13 @@ CREATE INDEX runs_by_time ON public.runs USING btree (at, id);
 
 
 --
+-- Name: savings_by_tool; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX savings_by_tool ON public.savings USING btree (tool, span);
+
+
+--
 -- Name: script_runs_by_expiry; Type: INDEX; Schema: public; Owner: -
 --
 
@@ -1654,6 +1780,14 @@ CREATE TRIGGER kept_whole BEFORE TRUNCATE ON public.audit FOR EACH STATEMENT EXE
 
 ALTER TABLE ONLY public.decisions
     ADD CONSTRAINT decisions_server_fkey FOREIGN KEY (server) REFERENCES public.servers(id) ON DELETE CASCADE;
+
+
+--
+-- Name: definitions definitions_server_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.definitions
+    ADD CONSTRAINT definitions_server_fkey FOREIGN KEY (server) REFERENCES public.servers(id) ON DELETE CASCADE;
 
 
 --

@@ -10,7 +10,6 @@ package clientfile
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -19,15 +18,9 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/regular"
+	"github.com/toolfit/toolfit/internal/core/clients"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
-
-// Entry is one key of a server in a client's own form. The value is a string, a []string or a
-// map[string]string.
-type Entry struct {
-	Key   string
-	Value any
-}
 
 // transportKeys are the keys that say how a client reaches a server. Put replaces them; all
 // other keys of an entry are the client's own and stay.
@@ -73,7 +66,7 @@ func Open(path string) (Edit, error) {
 }
 
 // Put returns the file with the server under the keys, where the client keeps its servers.
-func (e Edit) Put(keys []string, id string, entries []Entry) (Edit, error) {
+func (e Edit) Put(keys []string, id string, entries []clients.Entry) (Edit, error) {
 	return e.change(func(f *file) (string, bool) {
 		if isTOML(e.Path) {
 			return f.putTOML(keys[0], id, entries)
@@ -152,9 +145,9 @@ func parse(path string, data []byte) (f *file, found doctree.Problems) {
 }
 
 // putJSON returns the text with the entry in it.
-func (f *file) putJSON(keys []string, id string, entries []Entry) (string, bool) {
+func (f *file) putJSON(keys []string, id string, entries []clients.Entry) (string, bool) {
 	servers := f.Root.Find(keys...)
-	value := entryNode(entries)
+	value := clients.Node(entries)
 	if servers != nil && servers.Kind == doctree.Nothing {
 		return "", false // null, whatever that means to the client
 	}
@@ -174,28 +167,10 @@ func ownKeys(n *doctree.Node) []doctree.Entry {
 	return slices.DeleteFunc(slices.Clone(n.Entries), func(e doctree.Entry) bool { return slices.Contains(transportKeys, e.Key) })
 }
 
-func entryNode(entries []Entry) *doctree.Node {
-	n := &doctree.Node{Kind: doctree.Mapping}
-	for _, e := range entries {
-		switch v := e.Value.(type) {
-		case []string:
-			n.Add(e.Key, doctree.NewList(v))
-		case map[string]string:
-			n.Add(e.Key, doctree.NewMap(v))
-		default:
-			n.Add(e.Key, doctree.NewText(fmt.Sprint(v)))
-		}
-	}
-	return n
-}
-
 // putTOML returns the text with the table in it: in place of an old one, or at the end.
-func (f *file) putTOML(key, id string, entries []Entry) (string, bool) {
-	value := entryNode(entries)
-	lines := []string{"[" + key + "." + tomlKey(id) + "]"}
-	for _, e := range value.Entries {
-		lines = append(lines, tomlKey(e.Key)+" = "+e.Value.Format(tomlStyle))
-	}
+func (f *file) putTOML(key, id string, entries []clients.Entry) (string, bool) {
+	value := clients.Node(entries)
+	lines := clients.TOMLTable(key, id, value)
 	was := f.Root.Find(key, id)
 	if was == nil {
 		text := f.Text
@@ -241,15 +216,3 @@ func (f *file) cutTOML(key, id string) (string, bool) {
 	}
 	return text, text != f.Text
 }
-
-var tomlStyle = doctree.Style{Key: tomlKey, Text: tomlString, Separator: " = ", Open: "{ ", Close: " }"}
-
-func tomlKey(s string) string {
-	if s != "" && bareKey.FindString(s) == s {
-		return s
-	}
-	return tomlString(s)
-}
-
-// tomlString quotes text. TOML reads what JSON escapes, too.
-func tomlString(s string) string { return strings.ReplaceAll(doctree.QuoteJSON(s), "\x7f", `\u007F`) }

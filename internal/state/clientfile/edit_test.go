@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/core/clients"
 )
 
 var (
-	byURL     = []Entry{{"type", "http"}, {"url", "http://127.0.0.1:8420/mcp"}}
-	byCommand = []Entry{{"command", "/opt/toolfit"}, {"args", []string{"stdio"}}}
+	byURL     = []clients.Entry{{Key: "type", Value: "http"}, {Key: "url", Value: "http://127.0.0.1:8420/mcp"}}
+	byCommand = []clients.Entry{{Key: "command", Value: "/opt/toolfit"}, {Key: "args", Value: []string{"stdio"}}}
 )
 
 func TestPutEntryLeavesAllElseAsItIs(t *testing.T) {
@@ -288,7 +289,7 @@ func TestTheFirstTableOfAnOtherwiseScatteredSectionCanGo(t *testing.T) {
 	}
 }
 
-func putIn(path, key, id string, entries []Entry) (Edit, error) {
+func putIn(path, key, id string, entries []clients.Entry) (Edit, error) {
 	edit, err := Open(path)
 	if err != nil {
 		return edit, err
