@@ -67,7 +67,7 @@ var axes = []*axis{
 		sizes: []int{10_000, 100_000, 1_000_000}, quick: []int{10_000, 100_000}, run: (*lab).growRecords,
 		intro: "In the SQLite store when the gateway starts, written by the store's own code. Time is that of `GET /api/v1/calls`, of an " +
 			"administrator, for 100 calls: the newest, those with `level=error` (every 100th, by an index), and those with a `tool` " +
-			"that no record has, which no index knows: every record is looked at.",
+			"that no record has, which the counts of calls by tool tell.",
 		measures: []measure{
 			{"ready", "ready s", "time until ready"},
 			{"memory", "memory MB", "memory"},
@@ -161,11 +161,11 @@ func grown(at, values []float64) (times float64, word string) {
 	case times <= 1.25: // as much as figures move from run to run
 		return times, "flat"
 	case step > 1.15:
-		return times, "faster than linear"
+		return times, "more than linear"
 	case step > 0.85:
 		return times, "linear"
 	}
-	return times, "slower than linear"
+	return times, "less than linear"
 }
 
 // growth says of each measure how it grows in one row; "" where one size is all there is.

@@ -195,11 +195,11 @@ func TestProgramsAndSourcesMustBeNamedAndThere(t *testing.T) {
 func TestGrowthIsNamedByItsLastStep(t *testing.T) {
 	at := []float64{1, 10, 100}
 	for want, values := range map[string][]float64{
-		"flat":               {100, 90, 120},
-		"falls":              {100, 90, 70},
-		"linear":             {1, 10, 100},
-		"slower than linear": {100, 110, 200}, // a constant, and little besides
-		"faster than linear": {100, 110, 10_000},
+		"flat":             {100, 90, 120},
+		"falls":            {100, 90, 70},
+		"linear":           {1, 10, 100},
+		"less than linear": {100, 110, 200}, // a constant, and little besides
+		"more than linear": {100, 110, 10_000},
 	} {
 		if times, got := grown(at, values); got != want || times != values[2]/values[0] {
 			t.Errorf("%v: got %q, %v times, want %q", values, got, times, want)

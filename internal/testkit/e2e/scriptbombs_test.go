@@ -45,7 +45,7 @@ var shortBombs = []string{
 // maxBombMemory is how much memory the gateway may take more than before: for what it must not hold, and for the largest values that
 // it may, of which it makes copies as for those of any other call.
 const (
-	maxBombMemory  = 20 << 20
+	maxBombMemory  = 32 << 20 // a busy gateway collects its garbage later
 	maxLargeMemory = 100 << 20
 )
 
