@@ -51,6 +51,10 @@ var verb = regexp.MustCompile(`%[-+# 0-9.]*[a-zA-Z]`)
 
 // faultFormat is the message or the hint that a call makes, or a problem that is found in a file.
 func faultFormat(path string, n ast.Node) (string, bool) {
+	if found, ok := n.(*ast.ReturnStmt); ok && strings.HasSuffix(path, "/fault/plain.go") && len(found.Results) == 1 {
+		text, ok := constant(found.Results[0])
+		return text, ok && prose.MatchString(text)
+	}
 	if found, ok := n.(*ast.ReturnStmt); ok && strings.Contains(path, "/state/config/") && len(found.Results) > 0 { // of a check
 		problem, ok := constant(found.Results[len(found.Results)-1])
 		return "%s: " + problem, ok && prose.MatchString(problem)
@@ -73,8 +77,18 @@ func faultFormat(path string, n ast.Node) (string, bool) {
 	case fun.Sel.Name == "fail" && (strings.Contains(path, "/state/config/") || strings.Contains(path, "/base/doctree/")):
 		problem, ok := constant(call.Args[1])
 		return "%s: " + problem, ok
-	case (fun.Sel.Name == "fail" || fun.Sel.Name == "note") && strings.Contains(path, "/program/clientfile/"):
+	case (fun.Sel.Name == "fail" || fun.Sel.Name == "note") && strings.Contains(path, "/state/clientfile/"):
 		return constant(call.Args[0])
+	case fun.Sel.Name == "protocolError" && strings.Contains(path, "/gateway/upstream/"):
+		problem, ok := constant(call.Args[0])
+		return "server %s " + problem, ok
+	case fun.Sel.Name == "unusable" && strings.Contains(path, "/gateway/oauth/"), fun.Sel.Name == "note" && strings.HasSuffix(path, "/upstream/list.go"):
+		return constant(call.Args[0])
+	case fun.Sel.Name == "fail" && strings.Contains(path, "/project/mask/parse"):
+		return constant(call.Args[2])
+	case (fun.Sel.Name == "Sprintf" || fun.Sel.Name == "Errorf") && strings.HasSuffix(path, "/config/fill.go"):
+		problem, ok := constant(call.Args[0])
+		return "%s: " + problem, ok
 	case fun.Sel.Name == "WithHint" && len(call.Args) > 0:
 		return constant(call.Args[0])
 	}

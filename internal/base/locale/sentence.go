@@ -64,7 +64,7 @@ func newSentence(english, chinese string) sentence {
 // Limits, because servers may write anything.
 const (
 	maxSentence = 4096 // bytes
-	maxInside   = 4    // sentences in sentences
+	maxInside   = 6    // sentences in sentences
 )
 
 // Translate translates the program's own sentences, line by line, with the sentences inside them.

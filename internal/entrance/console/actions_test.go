@@ -1,8 +1,10 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/testkit/testparts"
 )
 
@@ -20,9 +23,11 @@ func TestWhatAPersonDoes(t *testing.T) {
 		name string
 		try  func(t *testing.T, b *testparts.Browser, w *world)
 	}{
-		{"adds, tests and removes a server", tryServer},
+		{"pastes servers, looks at them, and adds them", tryPaste},
+		{"edits, restarts, disables and removes a server", tryServer},
 		{"approves one changed tool and keeps the other out", tryApprove},
 		{"finds a tool and tries it", tryTool},
+		{"looks for destructive tools, folds a group and sees what changed in a definition", tryToolList},
 		{"sees calls as they end, and chooses among them", tryLive},
 		{"sees calls without a WebSocket, and that they are stale", tryPolling},
 		{"sees a live part go on, break off and come back", tryLivePart},
@@ -30,6 +35,11 @@ func TestWhatAPersonDoes(t *testing.T) {
 		{"sees calls that ended before the page was connected", tryMissedRows},
 		{"goes by keyboard, and chooses colors", tryKeyboard},
 		{"chooses among rows on a phone", tryFilters},
+		{"filters calls, takes filters away, keeps one", tryCallFilter},
+		{"compares two calls", tryCompare},
+		{"stops new rows for a while", tryTail},
+		{"has many rows wait, and misses none without being told", tryHeldRows},
+		{"filters by times in a zone of one's own", tryTimesOfFilters},
 		{"makes a key, signs in and out, and revokes it", tryKeys},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -45,18 +55,78 @@ func TestWhatAPersonDoes(t *testing.T) {
 // has is the condition that the page says something.
 func has(text string) string { return `document.body.innerText.includes(` + "`" + text + "`)" }
 
-func tryServer(_ *testing.T, b *testparts.Browser, w *world) {
-	b.Do(chromedp.Navigate(w.URL+"/servers"), chromedp.Click(".add details:nth-of-type(1) summary"),
-		chromedp.SendKeys(".add details:nth-of-type(1) [name=name]", "extra"),
-		chromedp.SendKeys(".add details:nth-of-type(1) [name=command]", "no-such-program"),
-		chromedp.SendKeys(".add details:nth-of-type(1) [name=args]", "-y\nsome thing\n"),
-		chromedp.Click(".add details:nth-of-type(1) button"))
-	b.Until(`location.pathname === "/servers/extra" && ` + has("Server added"))
-	b.Do(chromedp.Click(".actions button.plain"))
-	b.Until(has("did not answer") + " && " + has(`"no-such-program" does not exist`))
+// press clicks the button, or the link that looks like one, with this text; of several the n-th, from 0.
+func press(b *testparts.Browser, text string, n int) {
+	b.Read(fmt.Sprintf("[...document.querySelectorAll('main button, main a.button')].filter((e) => e.textContent.trim() === %q)[%d].click(), ''", text, n))
+}
+
+func tryPaste(t *testing.T, b *testparts.Browser, w *world) {
+	pasted := `{"mcpServers": {"one": {"builtin": "demo-shop", "gallery": true}, "shop": {"command": "no-such-program", "args": ["--token", "sk-abcdefgh12345678"], "env": {"MODE": "fast"}}}}`
+	b.Do(chromedp.Navigate(w.URL+"/servers"), chromedp.Click(".head .button"))
+	b.Until(`location.pathname === "/servers/add" && document.activeElement.name === "text"`)
+	b.Do(chromedp.SetValue("[name=text]", pasted))
+	press(b, "Continue", 0)
+	b.Until(has("This was understood") + ` && document.querySelectorAll(".pasted section").length === 2`)
+	for what, so := range map[string]string{
+		"a secret is masked":           `!document.querySelector(".pasted").innerText.includes("sk-abc") && ` + has("no-such-program --token •••"),
+		"a variable is masked":         has("MODE=•••"),
+		"what was left out is said":    has("one: ignored gallery"),
+		"a name that is taken is said": has("has a server shop already") + ` && !document.querySelectorAll("[name=use]")[1].checked`,
+		"nothing was added":            `document.querySelectorAll("[name=use]")[0].checked`,
+	} {
+		if b.Read(`Boolean(`+so+`)`) != "true" {
+			t.Errorf("%s: no, on %s", what, b.Read(`document.querySelector("main").innerText`))
+		}
+	}
+	if w.app.Servers(); len(w.app.Servers()) != 4 {
+		t.Errorf("%d servers before anything was added", len(w.app.Servers()))
+	}
+	b.Accessible(testparts.Axe(t))
+	b.Screenshot("understood")
+	b.Do(chromedp.SetValue(`[name="name.1"]`, "two"))
+	press(b, "Edit", 1)
+	b.Until(`document.querySelector(".server-form [name=command]")?.value.startsWith("no-such-program")`)
+	b.Do(chromedp.SetValue(".server-form [name=command]", "no-such-program"))
+	b.Read(`document.querySelector(".server-form [name=env]").value = ""`)
+	press(b, "Add", 0)
+	b.Until(`location.pathname === "/servers/two" && ` + has("Added. It does not work.") + " && " + has(`"no-such-program" does not exist`))
+	if n := b.Read(`document.querySelectorAll(".notice").length`); n != "1" {
+		t.Errorf("%s messages, want one", n)
+	}
+	b.Do(chromedp.Navigate(w.URL+"/servers/add"), chromedp.SetValue("[name=text]", `{"one": {"builtin": "demo-shop"}, "three": {"builtin": "demo-cloud"}}`))
+	press(b, "Continue", 0)
+	b.Until(has("This was understood"))
+	b.Do(chromedp.SendKeys(`[name="name.1"]`, kb.Enter))
+	b.Until(`location.pathname === "/servers" && ` + has("Added: one (up), three (up)"))
+	b.Do(chromedp.Click(`.servers a[href="/tools?server=one"]`))
+	b.Until(has("one__list_orders"))
+	b.CheckConsole()
+}
+
+func tryServer(t *testing.T, b *testparts.Browser, w *world) {
+	b.Do(chromedp.Navigate(w.URL + "/servers/" + w.extra()))
+	press(b, "Edit", 0)
+	b.Until(`location.pathname === "/servers/stored/edit" && document.querySelector("[name=more]").value.includes("demo-shop")`)
+	b.Do(chromedp.SetValue("[name=more]", `{"builtin": "demo-cloud", "timeout": "2m"}`))
+	press(b, "Save", 0)
+	b.Until(`location.pathname === "/servers/stored" && ` + has("Saved. It works.") + " && " + has("demo-cloud"))
+	press(b, "Restart", 0)
+	b.Until(has("Restarted. It works."))
+	press(b, "Disable", 0)
+	b.Until(has("Disabled. Its tools are hidden") + ` && ` + has("Enable") + ` && !` + has("Restart"))
+	if v, err := w.app.Catalog.View("default"); err != nil || slices.ContainsFunc(v.Entries, func(e *catalog.Entry) bool { return e.Server == "stored" }) {
+		t.Errorf("its tools are still there: %v", err)
+	}
+	press(b, "Enable", 0)
+	b.Until(has("Enabled. It works."))
+	press(b, "Refresh", 0)
+	b.Until(has("Refreshed. It works."))
 	b.Read(`window.confirm = () => true`)
 	b.Do(chromedp.Click(".actions .danger"))
 	b.Until(`location.pathname === "/servers" && ` + has("Server removed"))
+	b.Do(chromedp.Navigate(w.URL + "/servers/gone"))
+	press(b, "Restart", 0)
+	b.Until(has("Restarted. It does not work.") + " && " + has(`"no-such-program-here" does not exist`))
 	b.CheckConsole()
 }
 
@@ -82,10 +152,10 @@ func tryTool(_ *testing.T, b *testparts.Browser, w *world) {
 	b.Do(chromedp.Navigate(w.URL+"/tools"), chromedp.SendKeys("#q", "orders by status"))
 	b.Until(`document.querySelector(".found a") && location.search.includes("q=orders")`)
 	b.Do(chromedp.Navigate(w.URL+"/tools/shop__list_orders"), chromedp.SetValue(`[name="a:status"]`, `"paid"`),
-		chromedp.SendKeys(`[name="a:limit"]`, `"2"`), chromedp.Click("form[hx-post] button"))
+		chromedp.SendKeys(`[name="a:limit"]`, `"2"`), chromedp.Click("#try-form button.go"))
 	b.Until(`document.querySelector("#tried .beside") && ` + has("Succeeded") + " && " + has("Arguments after repair"))
 	b.Until(`/"limit": 2\b/.test(document.querySelector("#tried .beside > :nth-child(2) pre").textContent)`)
-	b.Do(chromedp.Navigate(w.URL+"/tools/shop__get_order"), chromedp.Click("form[hx-post] button"))
+	b.Do(chromedp.Navigate(w.URL+"/tools/shop__get_order"), chromedp.Click("#try-form button.go"))
 	b.Until(`document.querySelector("#tried .notice.bad") && ` + has("bad_arguments"))
 	b.CheckConsole()
 }
@@ -202,7 +272,14 @@ func tryKeys(_ *testing.T, b *testparts.Browser, w *world) {
 	b.Accessible(testparts.Axe(w.t))
 	b.Screenshot("rotated")
 	b.Do(chromedp.SendKeys(`[name="name"]`, "several"), chromedp.SetValue(`.stack [name="expires"]`, "30d"),
-		chromedp.Click(`[name="more"][value="orders"]`), chromedp.Click(".stack .row button"))
+		chromedp.Click(`[name="more"][value="orders"]`))
+	if again := b.Read(`(() => {
+		const form = document.querySelector("form.stack");
+		form.requestSubmit();
+		return form.dispatchEvent(new SubmitEvent("submit", { bubbles: true, cancelable: true }));
+	})()`); again != "false" {
+		w.t.Error("a second click sends the form again, and its answer hides the key")
+	}
 	b.Until(has("Key several created") + ` && ` + has("default, orders"))
 	b.Read(`window.confirm = () => true`)
 	b.Do(chromedp.Click(`form[data-confirm*="several"] button`))

@@ -82,7 +82,7 @@ func (c *Console) readApproval(v *visit) (p approvalPage, err error) {
 	left := maxArguments
 	p.Values = treeOf(p.Arguments, 0, &left)
 	p.More = left < 0
-	p.Raw = code(text(v.lang, "approval.json"), p.Arguments)
+	p.Raw = codeUpTo(text(v.lang, "approval.json"), p.Arguments, maxWhole)
 	past, err := c.Decisions.ListApprovals(v.Context(), c.decider(v), false, p.Tool)
 	for _, one := range past {
 		if one.ID != p.ID && !one.Decided.IsZero() && len(p.Past) < pastShown {

@@ -90,7 +90,7 @@ func TestAnAppShowsAResult(t *testing.T) {
 		b.Do(chromedp.Navigate(w.URL + "/tools/srv__show"))
 		b.Until(`document.readyState === "complete" && window.htmx`)
 		put(b, "a:n", "7")
-		b.Do(chromedp.Click("form[hx-post] button"))
+		b.Do(chromedp.Click("#try-form button.go"))
 		b.Until(`document.querySelector("#tried .app button")`)
 		if b.Read(`document.querySelector("iframe")`) != "null" {
 			t.Error("the app runs before anybody wants it")
@@ -205,8 +205,8 @@ func TestAHostileAppReachesNothing(t *testing.T) {
 	b.Do(chromedp.Navigate(home.URL+"/"), chromedp.EmulateViewport(1280, 800))
 	key := w.key("root", "*", access.Admin)
 	b.Do(chromedp.Navigate(home.URL+"/tools/srv__show?profile=default"), chromedp.SendKeys(`[name="key"]`, key), chromedp.Click("main form button"))
-	b.Until(`document.readyState === "complete" && window.htmx && document.querySelector("form[hx-post]")`) // else the form goes without it
-	b.Do(chromedp.Click("form[hx-post] button"))
+	b.Until(`document.readyState === "complete" && window.htmx && document.querySelector("#try-form")`) // else the form goes without it
+	b.Do(chromedp.Click("#try-form button.go"))
 	b.Until(`document.querySelector("#tried .app button")`)
 	b.Read(`window.kept = "here", document.addEventListener("securitypolicyviolation", (e) => { window.stopped = e.effectiveDirective; })`)
 	b.Do(chromedp.Click("#tried .app button"))

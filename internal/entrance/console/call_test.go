@@ -14,8 +14,8 @@ func TestCallShowsItsArgumentsAsSentAndAsFitted(t *testing.T) {
 	p := w.person()
 	p.header.Set("Accept-Language", "zh-CN")
 	for id, want := range map[string][]string{
-		repaired: {"调用方发送的参数", "工具收到的参数", "文本中的数字，已转换"},
-		refused:  {"调用方发送的参数", "调用在到达工具之前已被拒绝", "：缺少，应为 integer"},
+		repaired: {"参数：发送时（−）与工具收到时（", "工具收到的参数", "文本中的数字，已转换", "再次调用"},
+		refused:  {"调用方发送的参数", "调用在到达工具之前已被拒绝", "：缺少，应为 integer", "重试"},
 	} {
 		_, body := p.ask("GET", "/calls/"+id, nil)
 		for _, text := range want {
@@ -26,7 +26,11 @@ func TestCallShowsItsArgumentsAsSentAndAsFitted(t *testing.T) {
 	}
 	p = w.person()
 	_, body := p.ask("GET", "/calls/"+repaired, nil)
-	for _, text := range []string{"Arguments as sent", "Arguments received by the tool", "number in a string, converted"} {
+	for _, text := range []string{
+		"Arguments, as sent", "Arguments received by the tool", `<div class="minus"><i>-</i>  &#34;limit&#34;: &#34;2&#34;</div>`,
+		`<div class="plus"><i>&#43;</i>  &#34;limit&#34;: 2 <small>number in a string, converted</small></div>`,
+		`href="/tools/shop__list_orders?from=` + repaired + `&amp;profile=default"`, "Call again", `href="/calls/compare?b=` + repaired + `"`,
+	} {
 		if !strings.Contains(body, text) {
 			t.Errorf("the page lacks %s", text)
 		}

@@ -5,10 +5,17 @@ import (
 	"encoding/json"
 	"html/template"
 	"strings"
+	"unicode/utf8"
 )
 
-// maxCode is how many bytes of a text are shown in one place; the rest can be downloaded.
-const maxCode = 200_000
+// maxCode is how many bytes of JSON are shown in one place, maxProse how many of a text: with their marks, about 70 and 100 kB
+// of a page, which has 150.
+const (
+	maxCode  = 30_000
+	maxProse = 100_000
+	// maxWhole is how many bytes of JSON are shown where a person asked for them, edits or approves them.
+	maxWhole = 200_000
+)
 
 type block struct {
 	Label string // for screen readers
@@ -32,9 +39,59 @@ func codeUpTo(label string, raw []byte, limit int) block {
 	return newBlock(label, raw, limit, color)
 }
 
+// brief is a block of JSON for a page that has more to show. In JSON that is too long, texts that take more than half of the place are
+// shortened, so that what stands behind them is seen.
+func brief(label string, raw []byte, limit int) block {
+	if len(raw) <= limit {
+		return codeUpTo(label, raw, limit)
+	}
+	b := codeUpTo(label, shortTexts(raw, limit/2, limit), limit)
+	b.Cut = true
+	return b
+}
+
+// shortTexts shortens texts in JSON that have more than most bytes, as far as about limit bytes of it are shown.
+func shortTexts(raw []byte, most, limit int) []byte {
+	var short []byte
+	text := string(raw)
+	for i := 0; i < len(text) && len(short) <= limit; {
+		next := strings.IndexByte(text[i:], '"')
+		if next < 0 {
+			return append(short, text[i:]...)
+		}
+		short = append(short, text[i:i+next]...)
+		i += next
+		end := stringEnd(text, i)
+		if end-i <= most {
+			short = append(short, text[i:end]...)
+		} else {
+			short = append(append(short, text[i:i+wholeUpTo(text[i:end], most)]...), "…\""...)
+		}
+		i = end
+	}
+	return short
+}
+
+// wholeUpTo is how many bytes a beginning of a JSON string has that ends in no escape and in no letter.
+func wholeUpTo(text string, most int) int {
+	for at := 1; ; {
+		size := 2
+		switch {
+		case text[at] != '\\':
+			_, size = utf8.DecodeRuneInString(text[at:])
+		case strings.HasPrefix(text[at:], `\u`):
+			size = 6
+		}
+		if at+size > most {
+			return at
+		}
+		at += size
+	}
+}
+
 // prose is a block of text that is not JSON.
 func prose(label, text string) block {
-	return newBlock(label, []byte(text), maxCode, func(shown string) template.HTML {
+	return newBlock(label, []byte(text), maxProse, func(shown string) template.HTML {
 		return template.HTML(template.HTMLEscapeString(plain(shown)))
 	})
 }

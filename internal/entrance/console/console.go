@@ -22,11 +22,13 @@ import (
 // Parts are what the console is built from. The REST API implements all of the first group;
 // each interface is defined in the file of the page that uses it.
 type Parts struct {
+	Setup          Setup // nil: everything is in the menu
 	Activity       Activity
 	Servers        Servers
 	ServerChanges  ServerChanges
 	Approvals      Approvals
 	Tools          Tools
+	ToolNames      ToolNames
 	ToolCaller     ToolCaller
 	Apps           Apps
 	AppRequests    AppRequests
@@ -52,6 +54,8 @@ type Parts struct {
 	Decisions      Decisions
 	Recipes        Recipes
 	RecipeChanges  RecipeChanges
+	Clients        Clients
+	FirstRun       FirstRun
 
 	Chat        chatapi.Agents // agents to chat with
 	Environment Environment
@@ -77,16 +81,22 @@ type Parts struct {
 // Console serves the pages.
 type Console struct {
 	Parts
-	began    time.Time // when counting calls started
-	seals    seals
-	assets   *assets
-	sections []section
-	pages    map[locale.Language]pageSet
-	inner    http.Handler
-	trees    trees
+	began  time.Time // when this gateway started
+	seals  seals
+	assets *assets
+	menu   []group
+	pages  map[locale.Language]pageSet
+	inner  http.Handler
+	trees  trees
 }
 
-// section is an entry of the navigation: a page and its routes.
+// group is a part of the menu: what people do there.
+type group struct {
+	name     string // of its heading: console.group.NAME
+	sections []section
+}
+
+// section is an entry of the menu: a page and its routes.
 type section struct {
 	name   string                      // of its template and its title: console.nav.NAME
 	path   string                      // of its page
@@ -116,22 +126,31 @@ func New(p Parts) *Console {
 	c := &Console{Parts: p, began: time.Now(), seals: newSeals(p.Seal)}
 	c.assets = loadAssets(p.BasePath)
 	// A new page is a line here, a Go file and a template.
-	c.sections = []section{
-		c.overviewSection(),
-		c.serversSection(),
-		c.toolsSection(),
-		c.callsSection(),
-		c.resultsSection(),
-		c.recipesSection(),
-		c.policySection(),
-		c.promptSection(),
-		c.recallSection(),
-		c.chatSection(),
-		c.environmentsSection(),
-		c.runsSection(),
-		c.approvalsSection(),
-		c.connectionsSection(),
-		c.keysSection(),
+	c.menu = []group{
+		{"use", []section{
+			c.overviewSection(),
+			c.toolsSection(),
+			c.chatSection(),
+			c.clientsSection(),
+		}},
+		{"watch", []section{
+			c.callsSection(),
+			c.resultsSection(),
+			c.approvalsSection(),
+			c.environmentsSection(),
+		}},
+		{"build", []section{
+			c.serversSection(),
+			c.recipesSection(),
+			c.promptSection(),
+			c.runsSection(),
+			c.recallSection(),
+		}},
+		{"administer", []section{
+			c.policySection(),
+			c.connectionsSection(),
+			c.keysSection(),
+		}},
 	}
 	c.pages = c.loadPages()
 	c.inner = p.Limit(c.routes())
@@ -144,10 +163,15 @@ func (c *Console) routes() http.Handler {
 	mux.HandleFunc("POST /sign-in", c.signIn)
 	mux.HandleFunc("POST /sign-out", c.signOut)
 	mux.HandleFunc("POST /settings", c.changeSettings)
-	for _, s := range c.sections {
-		for pattern, h := range s.routes {
-			mux.HandleFunc(pattern, c.let(s, h))
+	for _, g := range c.menu {
+		for _, s := range g.sections {
+			for pattern, h := range s.routes {
+				mux.HandleFunc(pattern, c.let(s, h))
+			}
 		}
+	}
+	for pattern, h := range c.findRoutes() {
+		mux.HandleFunc(pattern, c.let(section{}, h))
 	}
 	mux.HandleFunc("GET /sign-in", c.followLink)
 	if c.Logins != nil {
@@ -168,8 +192,13 @@ func text(lang locale.Language, key string, args ...any) string {
 		return message
 	}
 	for i, a := range args {
-		if s, ok := a.(string); ok {
-			args[i] = plain(s)
+		switch a := a.(type) {
+		case string:
+			args[i] = plain(a)
+		case int:
+			args[i] = grouped(a)
+		case int64:
+			args[i] = grouped(a)
 		}
 	}
 	return fmt.Sprintf(message, args...)

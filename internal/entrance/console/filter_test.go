@@ -26,6 +26,6 @@ func tryFilters(t *testing.T, b *testparts.Browser, w *world) {
 		b.Until(field + `.checkVisibility()`)
 	}
 	b.Do(chromedp.Navigate(w.URL + "/calls?outcome=error"))
-	b.Until(`document.querySelector("[name=outcome]")?.checkVisibility()`)
+	b.Until(`document.querySelector(".chips a")?.checkVisibility()`)
 	b.CheckConsole()
 }

@@ -50,16 +50,11 @@ type frame struct {
 	Who      string // "" before the sign-in
 	Role     string
 	SignedIn bool // by a cookie, so the person can sign out
-	Nav      []navItem
+	Menu     []menuGroup
 	Back     string // this page, for the language and theme switches
 	Said     string // message about what was just done; a key
 	Fault    *fault.Error
 	Data     any
-}
-
-type navItem struct {
-	Name, Path, Key string
-	Here            bool
 }
 
 func (c *Console) frameOf(v *visit, page string, data any) frame {
@@ -70,10 +65,8 @@ func (c *Console) frameOf(v *visit, page string, data any) frame {
 	if said := v.URL.Query().Get(saidKey); text(v.lang, "said."+said) != "" {
 		f.Said = "said." + said
 	}
-	for _, s := range c.sections {
-		if v.who.ID != "" && (s.may == nil || s.may(v.who)) {
-			f.Nav = append(f.Nav, navItem{s.name, c.at(s.path), s.key, s.name == v.section})
-		}
+	if v.who.ID != "" {
+		f.Menu = c.menuFor(v)
 	}
 	return f
 }
@@ -88,7 +81,11 @@ func (c *Console) answer(w http.ResponseWriter, v *visit, a answer) {
 	case a.location != "":
 		at := a.location
 		if a.said != "" {
-			at += "?" + saidKey + "=" + url.QueryEscape(a.said)
+			sign := "?"
+			if strings.Contains(at, "?") {
+				sign = "&"
+			}
+			at += sign + saidKey + "=" + url.QueryEscape(a.said)
 		}
 		c.redirect(w, v.Request, at)
 	case a.block != whole:

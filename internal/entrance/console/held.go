@@ -2,6 +2,8 @@ package console
 
 import (
 	"context"
+	"html/template"
+	"slices"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/linediff"
@@ -23,17 +25,54 @@ type held struct {
 	Name     string
 	New      bool
 	Diff     []linediff.Line
+	Cut      int // lines of it that a page has no room for
 	Findings []scan.Finding
 }
 
+// heldList is as much of what is held as one page has room for.
+type heldList struct {
+	Shown []held
+	More  int
+	room  int // left, in bytes of the page
+}
+
+// heldRoom is for pending definitions, and for rejected ones.
+const heldRoom = 40_000
+
+// Total is how many there are.
+func (l heldList) Total() int { return len(l.Shown) + l.More }
+
+// add shows a definition whole if there is room, or as the only one as far as there is.
+func (l *heldList) add(h catalog.Held) {
+	if l.More > 0 {
+		l.More++
+		return
+	}
+	one := held{Name: h.Name, New: h.Was == nil, Diff: diffJSON(h.Was, h.Now), Findings: h.Findings}
+	room := l.room
+	end := slices.IndexFunc(one.Diff, func(line linediff.Line) bool {
+		room -= len(template.HTMLEscapeString(line.Text)) + len(`<div class="plus"><i>+</i></div>`)
+		return room < 0
+	})
+	switch {
+	case end >= 0 && len(l.Shown) > 0:
+		l.More++
+		return
+	case end >= 0:
+		one.Diff, one.Cut = one.Diff[:end], len(one.Diff)-end
+	}
+	l.Shown = append(l.Shown, one)
+	l.room = room
+}
+
 // sortHeld separates pending definitions from rejected ones.
-func sortHeld(all []catalog.Held) (wait, out []held) {
+func sortHeld(all []catalog.Held) (wait, out heldList) {
+	wait.room, out.room = heldRoom, heldRoom
 	for _, h := range all {
-		one := held{h.Name, h.Was == nil, diffJSON(h.Was, h.Now), h.Findings}
 		if h.Out {
-			out = append(out, one)
+			out.add(h)
 		} else {
-			wait = append(wait, one)
+			wait.add(h)
 		}
 	}
 	return wait, out
@@ -60,5 +99,5 @@ func (c *Console) decide(v *visit, do decision, said string) (answer, error) {
 	if _, err := do(v.Context(), v.who, tool.ServerID(id), names...); err != nil {
 		return answer{}, err
 	}
-	return done("/servers/"+id, said)
+	return done(serverPath(tool.ServerID(id)), said)
 }

@@ -16,10 +16,12 @@ import (
 )
 
 const (
-	// flushEvery is how often new rows are sent.
+	// flushEvery is how often new rows are sent, and busyEvery when there are more than a few, which nobody could read otherwise.
 	flushEvery = 300 * time.Millisecond
-	// maxRows is how many rows are sent at once: the newest.
-	maxRows = 50
+	busyEvery  = time.Second
+	fewRows    = 10
+	// maxRows is how many rows are sent at once, the newest: as many as the list has.
+	maxRows = 200
 	// keepAlive is how often an empty message is sent when nothing happens.
 	keepAlive = 30 * time.Second
 	// writeTimeout is how long sending some rows may take.
@@ -29,7 +31,11 @@ const (
 // liveCalls sends rows over a WebSocket as calls end. Any site's script could open one, so
 // the library compares Origin and Host.
 func (c *Console) liveCalls(v *visit) (answer, error) {
-	watch, err := c.CallFeed.WatchCalls(v.who, c.callQuery(v)) // before the browser knows that it is connected
+	asked := c.callFilterOf(v, "/calls")
+	if asked.Fault != nil {
+		return answer{}, asked.Fault
+	}
+	watch, err := c.CallFeed.WatchCalls(v.who, asked.ask) // before the browser knows that it is connected
 	if err != nil {
 		return answer{}, err
 	}
@@ -41,7 +47,7 @@ func (c *Console) liveCalls(v *visit) (answer, error) {
 		}
 		defer conn.CloseNow()
 		ctx, cancel := context.WithCancel(conn.CloseRead(context.WithoutCancel(v.Context())))
-		rows := &liveRows{console: c, visit: v, conn: conn}
+		rows := &liveRows{console: c, visit: v, asked: asked.ask, conn: conn}
 		var sending sync.WaitGroup
 		sending.Go(func() {
 			defer cancel()
@@ -56,13 +62,11 @@ func (c *Console) liveCalls(v *visit) (answer, error) {
 	})
 }
 
-// callQuery selects the calls that the page's filters ask for.
-func (c *Console) callQuery(v *visit) url.Values { return c.listOf(v, "/calls", callFilters...).query }
-
 // liveRows collects calls and sends them as rows.
 type liveRows struct {
 	console *Console
 	visit   *visit
+	asked   url.Values // which calls
 	conn    *websocket.Conn
 
 	mu    sync.Mutex
@@ -116,9 +120,19 @@ func (l *liveRows) send(ctx context.Context) {
 			if l.locked(ctx) {
 				return
 			}
-			err = l.show(ctx, l.take())
+			rows := l.take()
+			tick.Reset(paceOf(len(rows.Calls)))
+			err = l.show(ctx, rows)
 		}
 	}
+}
+
+// paceOf is how long the next rows wait after so many.
+func paceOf(rows int) time.Duration {
+	if rows > fewRows {
+		return busyEvery
+	}
+	return flushEvery
 }
 
 // locked tells whether the person has lost access.
@@ -130,7 +144,7 @@ func (l *liveRows) locked(ctx context.Context) bool {
 // missed are the calls that ended before the connection was open, which the page may lack.
 // Rows that it has already are skipped there.
 func (l *liveRows) missed(ctx context.Context) newRows {
-	page, err := l.console.Calls.ListCalls(ctx, l.visit.who, l.console.callQuery(l.visit), lookAt)
+	page, err := l.console.Calls.ListCalls(ctx, l.visit.who, l.asked, lookAt)
 	if err != nil {
 		return newRows{} // the page shows the error when it polls
 	}

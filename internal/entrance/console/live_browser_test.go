@@ -57,16 +57,18 @@ func newQuick(t *testing.T, w *world) *quick {
 func tryLivePart(t *testing.T, b *testparts.Browser, w *world) {
 	q := newQuick(t, w)
 	defer b.Begin(t) // it leaves the page, which asks again and again
+	w.post("shop__list_orders", `{"limit":1}`)
 	b.Do(chromedp.Navigate(q.URL + "/"))
-	b.Until(`window.htmx && document.querySelector("#live .scroll")`)
-	x, errX := strconv.ParseFloat(b.Read(`document.querySelector("#live .scroll td").getBoundingClientRect().x + 60`), 64)
-	y, errY := strconv.ParseFloat(b.Read(`document.querySelector("#live .scroll td").getBoundingClientRect().y + 5`), 64)
+	b.Until(`window.htmx && document.querySelector("#last + .scroll")`)
+	b.Read(`document.querySelector("#last").scrollIntoView(), ""`)
+	x, errX := strconv.ParseFloat(b.Read(`document.querySelector("#last + .scroll td").getBoundingClientRect().x + 60`), 64)
+	y, errY := strconv.ParseFloat(b.Read(`document.querySelector("#last + .scroll td").getBoundingClientRect().y + 5`), 64)
 	if errX != nil || errY != nil {
 		t.Fatal(errX, errY)
 	}
 	b.Do(chromedp.MouseClickXY(x, y)) // by its place: the table itself is exchanged all the time
-	w.post("shop__list_orders", `{"limit":1}`)
-	b.Until(has("shop__list_orders")) // a click into a table does not stop it
+	w.post("shop__get_order", `{"id":1}`)
+	b.Until(has("shop__get_order")) // a click into a table does not stop it
 
 	q.broken.Store(true)
 	b.Until(has("the store rests"))
@@ -83,7 +85,7 @@ func tryLivePart(t *testing.T, b *testparts.Browser, w *world) {
 	q.broken.Store(true)
 	b.Read(`Date.now = ((now) => () => now() + 60_000)(Date.now)`)
 	b.Until(`!document.getElementById("stale").hidden`)
-	b.Read(`document.getElementById("live").remove()`) // as a run that ends
+	b.Read(`document.querySelectorAll("[data-live]").forEach((el) => el.remove())`) // as a run that ends
 	b.Until(`document.getElementById("stale").hidden`)
 }
 
@@ -111,14 +113,33 @@ func tryLostAnswer(t *testing.T, b *testparts.Browser, w *world) {
 	q := newQuick(t, w)
 	defer b.Begin(t) // a browser complains of HTTP 502
 	b.Do(chromedp.Navigate(q.URL + "/tools/shop__list_orders"))
-	b.Until(`document.readyState === "complete" && window.htmx && !document.querySelector(".waits").checkVisibility()`)
-	b.Read(`document.querySelector("form[hx-post]").classList.add("htmx-request")`)
-	b.Until(`document.querySelector(".waits").checkVisibility()`)
-	b.Read(`document.querySelector("form[hx-post]").classList.remove("htmx-request")`)
+	b.Until(`document.readyState === "complete" && window.htmx`)
 	q.gone.Store(true)
-	b.Do(chromedp.Click("form[hx-post] button"))
-	b.Until(has("The gateway did not answer. Try again. HTTP 502"))
+	b.Do(chromedp.Click("#try-form button.go"))
+	b.Until(`document.querySelector("#tried").innerText.includes("The gateway did not answer. Try again. HTTP 502")`)
+	b.Read(`void htmx.ajax("GET", "/calls/rows", "#tried")`)
+	b.Until(`document.querySelector("#notice").innerText.includes("The gateway did not answer. Try again. HTTP 502")`)
 	q.gone.Store(false)
-	b.Do(chromedp.Click("form[hx-post] button"))
-	b.Until(has("Succeeded") + " && !" + has("did not answer"))
+	b.Do(chromedp.Click("#try-form button.go"))
+	b.Until(`document.querySelector("#tried").innerText.includes("Succeeded")`)
+}
+
+func TestErrorOutputIsReadFromItsEnd(t *testing.T) {
+	w := newWorld(t, demoConfig)
+	id, err := w.app.AddServer(t.Context(), []byte(`{"name":"noisy","command":"seq","args":["100"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.app.Catalog.ServerReady(t.Context(), id)
+	b := testparts.NewBrowser(t, "en-US")
+	b.Do(chromedp.Navigate(w.URL + "/servers/noisy"))
+	b.Until(`document.querySelector(".stderr > span")?.getBoundingClientRect().height > 1000`)
+	if below := b.Read(`document.querySelector(".stderr > span").getBoundingClientRect().bottom > document.querySelector(".stderr").getBoundingClientRect().bottom`); below != "false" {
+		t.Error("the last line is not seen")
+	}
+	const kept = `!document.getElementById("live").dispatchEvent(new CustomEvent("htmx:beforeRequest", { bubbles: true, cancelable: true }))`
+	b.Until(`!(` + kept + `)`)
+	b.Read(`document.querySelector(".stderr").scrollTop = -100`)
+	b.Until(kept) // it is not exchanged while somebody reads what is above
+	b.CheckConsole()
 }

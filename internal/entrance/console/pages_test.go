@@ -14,7 +14,7 @@ import (
 
 func TestEmptyStateSaysWhatToDoFirst(t *testing.T) {
 	p := newWorld(t, "store: t.db\n").person()
-	for path, want := range map[string]string{"/": "No servers yet", "/servers": "toolfit import FILE", "/tools": "No tools here", "/calls": "No calls yet", "/keys": "No keys yet", "/policy": "No rules yet"} {
+	for path, want := range map[string]string{"/": "Three steps to the first call", "/servers": "toolfit import FILE", "/tools": "No tools here", "/calls": "No calls yet", "/keys": "No keys yet", "/policy": "No rules yet"} {
 		if status, body := p.ask("GET", path, nil); status != 200 || !strings.Contains(body, want) {
 			t.Errorf("%s: HTTP %d without %q", path, status, want)
 		}
@@ -27,7 +27,7 @@ func TestEveryLinkStaysBelowTheBasePath(t *testing.T) {
 	w := newWorld(t, demoConfig+"basePath: /gate\n")
 	p := w.person()
 	seen := map[string]bool{} // whether it can be read
-	for _, path := range []string{"/", "/servers", "/servers/gone", "/tools", "/tools?q=orders", "/tools/shop__list_orders", "/calls", "/keys"} {
+	for _, path := range []string{"/", "/servers", "/servers/gone", "/tools", "/tools?is=held", "/tools/gone__read", "/tools?q=orders", "/tools/shop__list_orders", "/calls", "/keys"} {
 		status, body := p.ask("GET", "/gate"+path, nil)
 		if status != 200 {
 			t.Errorf("%s: HTTP %d", path, status)
@@ -79,28 +79,36 @@ func TestWhatIsRareIsSearchedInSteps(t *testing.T) {
 		calls[i] = store.Call{ID: w.app.Records.NewID(), At: time.Now(), Principal: "local", Server: "shop", Tool: "shop__usual", Outcome: "ok",
 			Level: "info"}
 	}
-	calls[5].Tool = "shop__rare"
+	calls[5].Outcome = "question"
 	for part := range slices.Chunk(calls, 2000) {
 		if err := w.app.Store.AppendCalls(t.Context(), part); err != nil {
 			t.Fatal(err)
 		}
 	}
 	p := w.person()
-	_, body := p.ask("GET", "/calls?tool=shop__rare", nil)
+	_, body := p.ask("GET", "/calls?outcome=question", nil)
 	older := regexp.MustCompile(`href="([^"]*)" rel="next"`).FindStringSubmatch(body)
-	if !strings.Contains(body, "No match among the last 20 000 calls") || older == nil {
+	if !strings.Contains(body, "No match in the 20,000 calls that were searched") || older == nil {
 		t.Fatalf("the first step: %.300s", body[strings.Index(body, "<table"):])
 	}
 	_, body = p.ask("GET", strings.ReplaceAll(older[1], "&amp;", "&"), nil)
 	if !strings.Contains(body, `/calls/`+calls[5].ID) || strings.Contains(body, `rel="next"`) {
 		t.Errorf("the second step: %.300s", body[strings.Index(body, "<table"):])
 	}
-}
-
-func TestAYoungGatewaySaysSinceWhenItCounts(t *testing.T) {
-	if _, body := newWorld(t, demoConfig).person().ask("GET", "/", nil); !strings.Contains(body, "Calls since the gateway started") ||
-		strings.Contains(body, "Calls in the last hour") {
-		t.Error("it claims to have counted for an hour")
+	calls[6].ID, calls[6].Tool = w.app.Records.NewID(), "shop__rare"
+	if err := w.app.Store.AppendCalls(t.Context(), calls[6:7]); err != nil {
+		t.Fatal(err)
+	}
+	for range 20_000/2000 + 1 {
+		for i := range calls[:2000] {
+			calls[i].ID, calls[i].Tool = w.app.Records.NewID(), "shop__usual"
+		}
+		if err := w.app.Store.AppendCalls(t.Context(), calls[:2000]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, body = p.ask("GET", "/calls?tool=shop__rare", nil); !strings.Contains(body, ">shop__rare</a>") {
+		t.Errorf("a tool is searched in steps: %.300s", body[strings.Index(body, "<table"):])
 	}
 }
 

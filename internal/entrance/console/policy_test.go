@@ -27,7 +27,7 @@ policy:
 		t.Fatalf("the call is not listed: %s", body)
 	}
 	path, _, _ := strings.Cut(body[at+len(`href="`):], `"`)
-	if _, body := p.ask("GET", path, nil); !strings.Contains(body, "watch look") {
+	if _, body := p.ask("GET", path, nil); !strings.Contains(body, `watch <a href="/calls?policy=look">look</a>`) {
 		t.Errorf("the call does not show what the policy decided: %s", body)
 	}
 	if _, body := p.ask("GET", "/calls?policy=few", nil); strings.Contains(body, path) {

@@ -11,6 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/inbound"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/core/form"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -38,10 +39,9 @@ type recallPage struct {
 	Instances  string
 	Forms      []recallForm // the answer in each form
 	Curl       string
-	Fields     []field // of the call; nil: arguments are entered as JSON
-	Whole      string
-	Target     string // path where the gateway serves the tool; "": elsewhere
-	Elsewhere  string // the tool's address, if it is not the gateway's
+	Form       *form.Form // of the call
+	Target     string     // path where the gateway serves the tool; "": elsewhere
+	Elsewhere  string     // the tool's address, if it is not the gateway's
 	Called     *recallCalled
 }
 
@@ -109,7 +109,7 @@ func (c *Console) recallOf(v *visit, q url.Values) recallPage {
 	if len(p.Forms) == 2 && p.Forms[0].Answer.HTML == p.Forms[1].Answer.HTML { // actions of the file have only one form
 		p.Forms = p.Forms[:1]
 	}
-	p.readTool(p.Forms[0].Tool, c.BasePath)
+	p.readTool(p.Forms[0].Tool, c.BasePath, v.PostForm)
 	return p
 }
 
@@ -140,8 +140,8 @@ func formOfAnswer(name, label string, got *inbound.Recorder) recallForm {
 	return f
 }
 
-// readTool prepares the form for a call, with fixed parameters filled in.
-func (p *recallPage) readTool(t dynamicTool, basePath string) {
+// readTool prepares the form for a call: as it was posted, or else with fixed parameters filled in.
+func (p *recallPage) readTool(t dynamicTool, basePath string, posted url.Values) {
 	at, err := url.Parse(t.URL)
 	if t.URL == "" || err != nil {
 		return
@@ -155,17 +155,28 @@ func (p *recallPage) readTool(t dynamicTool, basePath string) {
 	if at.RawQuery != "" {
 		p.Target += "?" + at.RawQuery
 	}
-	p.Fields = fieldsOf(t.Parameters)
-	p.Whole = string(t.Fixed)
-	for i := range p.Fields {
-		f := &p.Fields[i]
-		value := rawjson.Get(t.Fixed, f.Name)
-		if s, isText := rawjson.String(value); isText && f.Kind == fieldText {
-			f.Value = s
-		} else if string(value) != "{}" { // a level without fixed parameters
-			f.Value = string(value)
-		}
+	s := form.Read(t.Parameters)
+	if posted == nil {
+		posted = s.Fill(withoutEmpty(t.Fixed))
+	} else if button := posted.Get(form.Do); button != "" {
+		posted = s.Change(posted, button)
 	}
+	p.Form = s.Form(posted)
+}
+
+// withoutEmpty is an object without members that are empty objects: levels without fixed parameters.
+func withoutEmpty(fixed json.RawMessage) json.RawMessage {
+	out := []byte{'{'}
+	for w := rawjson.Object(fixed); w.Next(); {
+		if string(w.Value) == "{}" {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(rawjson.AppendString(out, string(w.Key)), ':'), w.Value...)
+	}
+	return append(out, '}')
 }
 
 // callRecalled calls the tool of an action at its api_url, on behalf of the person.
@@ -174,10 +185,10 @@ func (c *Console) callRecalled(v *visit) (answer, error) {
 	if !p.Configured || p.Target == "" {
 		return answer{}, fault.New(fault.BadRequest, "there is no action to call")
 	}
-	args := json.RawMessage(v.PostForm.Get("arguments"))
-	if p.Fields != nil {
-		args = argumentsOf(p.Fields, v.PostForm)
+	if v.PostForm.Has(form.Do) {
+		return show("recall", p)
 	}
+	args := p.Form.Arguments()
 	var to http.Handler = c.Recall()
 	if strings.HasPrefix(p.Target, toolsPath) {
 		to = c.API

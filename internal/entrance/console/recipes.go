@@ -71,7 +71,7 @@ func (c *Console) proposeRecipe(v *visit) (recipeForm, error) {
 		return recipeForm{}, err
 	}
 	f := formOf(v, r)
-	f.Input.values = url.Values{"input": {string(indented(r.Input, maxCode))}, "output": {string(indented(r.Output, maxCode))}}
+	f.Input.values = url.Values{"input": {string(indented(r.Input, maxWhole))}, "output": {string(indented(r.Output, maxWhole))}}
 	return f, nil
 }
 

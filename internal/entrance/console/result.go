@@ -35,7 +35,7 @@ type fieldRow struct {
 // preview is the result as a model would get it by the rule in the form.
 type preview struct {
 	restapi.Trial
-	Saved string
+	Keeps string // share of the tokens
 	Texts []block
 	Fault *fault.Error // why there is no preview
 	From  string       // what the person changed last: ticks or mask
@@ -63,7 +63,7 @@ func (c *Console) resultPage(v *visit, stored restapi.Result, form ruleForm) res
 	p := resultsTab(v, "one")
 	p.One = &resultView{
 		Result: stored, Bytes: int64(len(stored.Result)), Arguments: code(text(v.lang, "result.arguments"), stored.Arguments),
-		Fields: rowsOf(tree, tree, ticked), Cut: isCut(tree), Form: form, Preview: c.preview(v, stored, form),
+		Fields: rowsOf(tree, tree, ticked), Cut: isCut(tree), Form: form, Preview: c.preview(v, stored, form, maxTexts, maxPreview),
 	}
 	return p
 }
@@ -119,7 +119,7 @@ func (c *Console) tryRule(v *visit) (answer, error) {
 	if v.Header.Get("HX-Request") == "" {
 		return show("results", c.resultPage(v, stored, form))
 	}
-	p := c.preview(v, stored, form)
+	p := c.preview(v, stored, form, maxTexts, maxPreview)
 	if from == "ticks" && len(ticked) == 0 {
 		p = preview{Fault: fault.New(fault.BadRequest, "%s", text(v.lang, "result.nothing"))}
 	}
@@ -159,18 +159,18 @@ func writeTicks(ticked map[int]bool) string {
 	return strings.Join(ids, " ")
 }
 
-// preview tries the rule. An error is shown instead of the preview.
-func (c *Console) preview(v *visit, stored restapi.Result, form ruleForm) (p preview) {
+// preview tries the rule, and shows so many texts of the result up to so many bytes. An error is shown instead of the preview.
+func (c *Console) preview(v *visit, stored restapi.Result, form ruleForm, texts, bytes int) (p preview) {
 	trial, err := c.Results.TryRule(v.Context(), v.who, stored, form.trial())
 	if err != nil {
 		p.Fault = fault.As(err)
 		return p
 	}
 	p.Trial = trial
-	p.Saved = share(max(0, ratio(int64(trial.Tokens.Full-trial.Tokens.Sent), int64(trial.Tokens.Full))))
-	for _, t := range project.Texts(trial.Result, 2*maxPreview) {
-		p.Texts = append(p.Texts, codeUpTo(text(v.lang, "result.text", len(p.Texts)+1), t, maxPreview))
-		if len(t) > maxPreview || len(p.Texts) == maxTexts {
+	p.Keeps = share(min(1, ratio(int64(trial.Tokens.Sent), int64(trial.Tokens.Full))))
+	for _, t := range project.Texts(trial.Result, 2*bytes) {
+		p.Texts = append(p.Texts, codeUpTo(text(v.lang, "result.text", len(p.Texts)+1), t, bytes))
+		if len(t) > bytes || len(p.Texts) == texts {
 			break
 		}
 	}
@@ -183,7 +183,7 @@ const maxTexts, maxPreview = 8, 30_000
 
 func (c *Console) fullResult(v *visit) (block, error) {
 	stored, err := c.result(v)
-	return code(text(v.lang, "result.full"), stored.Result), err
+	return codeUpTo(text(v.lang, "result.full"), stored.Result, maxWhole), err
 }
 
 func (c *Console) resultFile(v *visit) (answer, error) {

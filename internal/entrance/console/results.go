@@ -34,6 +34,8 @@ func (c *Console) resultsSection() section {
 		"POST /results/rules/{id}/mode":   c.switchRule,
 		"POST /results/rules/{id}/delete": c.deleteRule,
 		"GET /results/suggestions":        page("results", whole, c.suggestions),
+		"POST /results/suggestions":       c.acceptSuggestion,
+		"GET /results/suggestions/try":    page("results", "samples", c.trySuggestion),
 	}}
 }
 

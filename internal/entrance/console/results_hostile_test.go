@@ -38,7 +38,7 @@ func (evilResults) TryRule(context.Context, access.Principal, restapi.Result, []
 func planted2() []byte { text, _ := json.Marshal(planted); return text }
 func (evilResults) ListRules(access.Principal) ([]restapi.Rule, error) {
 	return []restapi.Rule{
-		{ID: planted, Source: restapi.FromStore, Tool: planted, When: map[string]any{planted: planted}, Keep: planted, Mode: project.On, Profile: planted, Reason: planted},
+		{ID: planted, Source: restapi.FromStore, Tool: planted, When: map[string]any{planted: planted}, Keep: planted, Mode: project.On, Profile: planted, Reason: planted, Undo: &restapi.RuleBefore{Mode: project.On, Text: planted}},
 		{ID: planted, Source: restapi.FromFile, Tool: planted, JQ: planted, Mode: project.Shadow, Shape: "table", Budget: 5},
 		{ID: "x", Source: restapi.FromBuiltin, Tool: planted, When: map[string]any{planted: planted}, Drop: planted, Mode: project.On},
 	}, nil
@@ -54,6 +54,8 @@ func (evilResults) Suggest(context.Context, access.Principal, restapi.SuggestQue
 		Tool: tool.Name(planted), When: map[string]any{planted: planted}, Keep: planted, Stage: "offer", Fields: []restapi.SuggestedPath{{Path: planted, Why: planted}},
 	}}}, nil
 }
+func (evilResults) AcceptRule(context.Context, access.Principal, string, []byte) error { return nil }
+func (evilResults) UndoRule(context.Context, access.Principal, string) error           { return nil }
 func (evilResults) WritePrompt(_ context.Context, _ access.Principal, in restapi.PromptQuery) (restapi.Prompt, error) {
 	if in.Profile == "none" {
 		return restapi.Prompt{}, fault.New(fault.NotFound, "%s", planted)
@@ -76,7 +78,7 @@ func TestResultsThatStrangersWroteAreNoMoreThanText(t *testing.T) {
 	q := "?" + url.Values{"tool": {planted}, "rule": {planted}, "cursor": {planted}, "edit": {planted}, "kn_id": {planted}, "at_id": {planted}, "profile": {planted}, "format": {"json"}, "language": {planted}, "look": {"1"}}.Encode()
 	for _, request := range []string{
 		"GET /results", "GET /results" + q, "GET /results/x", "GET /results/x/full", "POST /results/x/try", "POST /results/x/rule", "GET /results/rules", "GET /results/rules" + q, "POST /results/rules",
-		"POST /results/rules/x/mode", "POST /results/rules/none/mode", "POST /results/rules/x/delete", "GET /results/suggestions", "GET /results/suggestions" + q,
+		"POST /results/rules/x/mode", "POST /results/rules/none/mode", "POST /results/rules/x/delete", "GET /results/suggestions", "GET /results/suggestions" + q, "POST /results/suggestions", "GET /results/suggestions/try" + q,
 		"GET /prompt", "GET /prompt" + q, "GET /prompt/text?profile=none", "GET /recall" + q, "POST /recall/call",
 	} {
 		for _, htmx := range []string{"", "true"} {

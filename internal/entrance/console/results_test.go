@@ -15,6 +15,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/gateway/record"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/store"
@@ -102,14 +103,14 @@ func TestWithoutScriptsTheFormsDo(t *testing.T) {
 }
 
 // talk records conversations in which the key of a thing was used next.
-func talk(t testing.TB, w *world, n int) {
+func talk(t testing.TB, w *world, n int, name string) {
 	t.Helper()
 	var calls []store.Call
-	add := func(session, name, args, value string) {
+	add := func(session, args, value string) {
 		at := time.Now().Add(time.Duration(len(calls)-10_000) * time.Second)
 		c := store.Call{
-			ID: fmt.Sprintf("%s%08d", record.FirstID(at), len(calls)), At: at, Principal: "ann", Profile: "default", MCPSession: session,
-			Server: "shop", Tool: "shop__" + "things", Outcome: "ok", Level: "info", BytesIn: int64(len(args)), Ref: fmt.Sprint("r_", len(calls)),
+			ID: fmt.Sprintf("%s%08d%s", record.FirstID(at), len(calls), name), At: at, Principal: "ann", Profile: "default", MCPSession: session,
+			Server: "shop", Tool: tool.Name("shop__" + name), Outcome: "ok", Level: "info", BytesIn: int64(len(args)), Ref: fmt.Sprint("r_", name, len(calls)),
 		}
 		err := w.app.Store.SaveResult(t.Context(), store.Result{
 			Ref: c.Ref, Owner: "ann", Call: c.ID, Server: "shop", Tool: c.Tool, Profile: "default", Args: json.RawMessage(args), Body: json.RawMessage(`{"structuredContent":` + value + `}`), At: c.At,
@@ -120,12 +121,12 @@ func talk(t testing.TB, w *world, n int) {
 		calls = append(calls, c)
 	}
 	for i := range n {
-		session := fmt.Sprint("ses_", i)
+		session := fmt.Sprint("ses_", name, i)
 		row := func(i int) string {
 			return fmt.Sprintf(`{"id":%d,"key":"key-%05d","digest":"%040d","</td><script>":"%s"}`, i, i, i, strings.Repeat("many words ", 20))
 		}
-		add(session, "things", `{}`, `{"things":[`+row(i)+`,`+row(i+1000)+`]}`)
-		add(session, "things", fmt.Sprintf(`{"key":"key-%05d"}`, i), `{"done":true}`)
+		add(session, `{}`, `{"things":[`+row(i)+`,`+row(i+1000)+`]}`)
+		add(session, fmt.Sprintf(`{"key":"key-%05d"}`, i), `{"done":true}`)
 	}
 	if err := w.app.Store.AppendCalls(t.Context(), calls); err != nil {
 		t.Fatal(err)
@@ -133,17 +134,94 @@ func talk(t testing.TB, w *world, n int) {
 }
 
 func tryProposalIsPutInForceByAClick(t *testing.T, b *testparts.Browser, w *world) {
-	talk(t, w, 70)
+	talk(t, w, 70, "things")
+	talk(t, w, 2, "few")
 	visitPage(b, w, "/results/suggestions")
 	b.Do(chromedp.Click(`a.go`))
 	b.Until(`/would have hidden 0 values that were used later/.test(document.body.innerText) && document.querySelector('button[value="shadow"]')`)
 	b.Screenshot("suggestion.en-US-light-1280")
+	full, kept := b.Read(`document.querySelector("progress").max`), b.Read(`document.querySelector("progress").value`)
+	if !strings.Contains(b.Read(`document.querySelector(".counts").innerText.replaceAll(",", "")`), kept+" of "+full+" tokens") {
+		t.Errorf("the bar is %s of %s, beside %s", kept, full, b.Read(`document.querySelector(".counts").innerText`))
+	}
+	b.Read(`document.querySelectorAll(".cards details").forEach((d) => { d.open = true })`)
+	b.Until(`document.querySelector(".samples").querySelectorAll("article").length === 3 && !document.querySelector(".samples pre").textContent.includes("digest")`)
+	b.Accessible(testparts.Axe(t))
+	b.Screenshot("suggestion-tried.en-US-light-1280")
+
+	state := func(stored, before string) {
+		t.Helper()
+		b.Until(`(document.querySelector(".cards form .badge")?.innerText ?? "") === "` + stored + `" && (document.querySelector(".cards form small")?.innerText ?? "") === "` + before + `"`)
+	}
 	b.Do(chromedp.Click(`button[value="shadow"]`))
-	b.Until(`document.body.innerText.includes("Rule saved") && document.body.innerText.includes("learned-shop__things")`)
-	visitPage(b, w, "/results/suggestions?look=1")
-	b.Until(`document.body.innerText.includes("Stored:") && !document.querySelector('button[value="shadow"]')`)
+	state("shadow", "Before: no rule")
+	b.Until(`document.activeElement.matches("#learn-learned-shop__things")`) // the focus is not lost with the button
 	b.Do(chromedp.Click(`button[value="on"]`))
-	b.Until(`document.body.innerText.includes("Rule saved")`)
+	state("on", "Before: shadow")
+	visitPage(b, w, "/results/suggestions?look=1")
+	state("on", "Before: shadow")
+	b.Screenshot("suggestion-on.en-US-light-1280")
+	b.Do(chromedp.Click(`button[value="undo"]`))
+	state("shadow", "Before: no rule")
+	visitPage(b, w, "/results/rules")
+	b.Do(chromedp.Click(`button[value="undo"]`))
+	b.Until(`document.querySelector("#notice").innerText.includes("Undone") && !document.body.innerText.includes("learned-shop__things")`)
+}
+
+// TestUndoBringsBackExactlyWhatWasStored also for a rule that somebody wrote under the id of a suggestion.
+func TestUndoBringsBackExactlyWhatWasStored(t *testing.T) {
+	w := newWorld(t, demoConfig)
+	p := w.person()
+	stored := func() string {
+		t.Helper()
+		rows, err := w.app.Store.Rules(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, row := range rows {
+			all = append(all, string(row.Body))
+		}
+		return strings.Join(all, "\n")
+	}
+	form := func(mode string) url.Values {
+		return url.Values{"id": {"learned-x"}, "tool": {"shop__list_orders"}, "way": {"keep"}, "expression": {"orders(id)"}, "mode": {mode}, "stage": {"offer"}}
+	}
+	states := []string{stored()}
+	do := func(path string, f url.Values) {
+		t.Helper()
+		if status, body := p.ask("POST", path, f); status != 200 {
+			t.Fatalf("HTTP %d: %.300s", status, body)
+		}
+	}
+	own := form("on")
+	own.Set("expression", "orders(id,status)")
+	own.Set("when", `{"status":"<b>&"}`)
+	own.Set("budget", "900")
+	do("/results/suggestions", form("shadow"))
+	states = append(states, stored())
+	do("/results/suggestions", form("on"))
+	for len(states) > 0 {
+		do("/results/suggestions", form("undo"))
+		last := len(states) - 1
+		if got := stored(); got != states[last] {
+			t.Errorf("stored is %s, was %s", got, states[last])
+		}
+		states = states[:last]
+	}
+	do("/results/rules", own)
+	before := stored()
+	do("/results/suggestions", form("on"))
+	if _, body := p.ask("GET", "/results/rules", nil); !strings.Contains(body, "Before: on <code>orders(id,status)</code>") {
+		t.Errorf("the page does not say what was before: %s", body[strings.Index(body, "<main"):])
+	}
+	do("/results/suggestions", form("undo"))
+	if got := stored(); got != before {
+		t.Errorf("stored is %s, was %s", got, before)
+	}
+	if status, body := p.ask("POST", "/results/suggestions", form("undo")); status != 409 || !strings.Contains(body, "nothing of the rule learned-x can be undone") && !strings.Contains(body, "can be undone") || stored() != before {
+		t.Errorf("HTTP %d: a rule that a person wrote is undone: %.300s", status, body)
+	}
 }
 
 // TestOperationIsCalledWhereItsAnswerSays takes an action that is an operation of an API.
@@ -166,12 +244,12 @@ func TestOperationIsCalledWhereItsAnswerSays(t *testing.T) {
 	p := w.person()
 	action := url.Values{"kn_id": {"shop"}, "at_id": {"move"}}
 	_, body := p.ask("GET", "/recall?"+action.Encode(), nil)
-	if !strings.Contains(body, "/api/v1/tools/parcels__move/call") || !strings.Contains(body, `>{&#34;tell&#34;:true}</textarea>`) {
+	if !strings.Contains(body, "/api/v1/tools/parcels__move/call") || !strings.Contains(body, `name="a:query/tell"`) || !strings.Contains(body, `<option value="true" selected>`) {
 		t.Errorf("no form for the call: %s", body[strings.Index(body, "<main"):])
 	}
-	action.Set("a:path", `{"id":"P 1"}`)
-	action.Set("a:query", `{"tell":true}`)
-	action.Set("a:body", `{"city":"上海"}`)
+	action.Set("a:path/id", "P 1")
+	action.Set("a:query/tell", "true")
+	action.Set("a:body/city", "上海")
 	if status, body := p.ask("POST", "/recall/call", action); status != 200 || !strings.Contains(body, "HTTP 200") ||
 		got != `PUT /parcels/P%201?tell=true {"city":"上海"}` {
 		t.Errorf("HTTP %d, sent %s: %s", status, got, body[strings.Index(body, "<main"):])

@@ -22,14 +22,27 @@ func TestPeopleSeeWhatTheyMay(t *testing.T) {
 		{"a tool of another profile", "/tools/cloud__envQuery", nil, 404, 200},
 		{"another profile", "/tools?profile=default", nil, 403, 200},
 		{"a tool of the profile", "/tools/shop__list_orders", nil, 200, 200},
+		{"a tool that is held", "/tools/gone__read", nil, 404, 200},
+		{"a tool that the profile does not allow", "/tools/shop__find_customers?profile=orders", nil, 404, 403},
+		{"what a definition was", "/tools/shop__list_orders/versions/x", nil, 200, 200}, // the page of the tool, to a caller without it
 		{"a server of another profile", "/servers/cloud", nil, 404, 200},
 		{"calling", "/tools/shop__list_orders/try", url.Values{}, 200, 200}, // the page says that it may not
 		{"testing a server", "/servers/shop/refresh", url.Values{}, 403, 403},
-		{"adding a server", "/servers", url.Values{"kind": {"url"}, "name": {"x"}, "url": {"http://127.0.0.1:1"}}, 403, 403},
+		{"the box for servers", "/servers/add", nil, 403, 403},
+		{"the form of a server", "/servers/add/form", nil, 403, 403},
+		{"pasting", "/servers/add", url.Values{"text": {"npx x"}}, 403, 403},
+		{"adding a server", "/servers/add/form", url.Values{"kind": {"url"}, "name": {"x"}, "url": {"http://127.0.0.1:1"}}, 403, 403},
+		{"adding what was pasted", "/servers", url.Values{"text": {"npx x"}, "name.0": {"y"}, "use": {"0"}}, 403, 403},
+		{"the form of another's server", "/servers/shop/edit", nil, 403, 403},
+		{"changing a server", "/servers/gone/edit", url.Values{"kind": {"url"}, "url": {"http://127.0.0.1:1"}}, 403, 403},
+		{"restarting", "/servers/shop/restart", url.Values{}, 403, 403},
 		{"approving", "/servers/gone/approve", url.Values{"held": {"read"}}, 403, 403},
 		{"the policy", "/policy", nil, 403, 200},
 		{"asking what would be decided", "/policy/explain", url.Values{"tool": {"shop__list_orders"}}, 403, 403},
 		{"the keys", "/keys", nil, 403, 403},
+		{"making a key for a client", "/clients/key", url.Values{"name": {"more"}, "profile": {"orders"}}, 403, 403},
+		{"adding demo data", "/first/demo", url.Values{}, 403, 403},
+		{"importing what is on the machine", "/first/import", url.Values{"server": {"x"}}, 403, 403},
 		{"making a key", "/keys", url.Values{"name": {"more"}, "role": {"admin"}}, 403, 403},
 	}
 	for who, key := range map[string]string{"root": root, "eye": eye, "ann": ann} {
@@ -41,7 +54,7 @@ func TestPeopleSeeWhatTheyMay(t *testing.T) {
 				method = "POST"
 			}
 			if status, body := p.ask(method, tt.path, tt.form); status != want {
-				t.Errorf("%s, %s: HTTP %d, want %d: %.300s", who, tt.name, status, want, body[strings.Index(body, "<main"):])
+				t.Errorf("%s, %s: HTTP %d, want %d: %.300s", who, tt.name, status, want, body[max(0, strings.Index(body, "<main")):])
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func (c *Console) readRun(v *visit) (*runPage, error) {
 	}
 	for _, file := range page.Files {
 		if text, kept := page.Sources[file]; kept {
-			p.Text = append(p.Text, sourceText{file, text[:min(maxCode, len(text))]})
+			p.Text = append(p.Text, sourceText{file, text[:min(maxProse, len(text))]})
 		}
 	}
 	for _, s := range page.Suites {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -164,5 +165,28 @@ func TestARunWithManyStepsHasPagesAndALinkToEachFailure(t *testing.T) {
 	_, last, found := strings.Cut(page, "<b>the last</b>")
 	if strings.Count(last, `<li class="step">`) != 30 || !found || strings.Contains(page, "<b>fine</b>") {
 		t.Error("the case that failed is not where its link leads")
+	}
+}
+
+func TestAFailedRunIsReadInOneLanguage(t *testing.T) {
+	w := newWorld(t, demoConfig)
+	id := w.failedRun("run_failed", "Sign in and order")
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, w.URL+"/runs/"+id, nil)
+	r.Header.Set("Accept-Language", "zh-CN")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	page, _ := io.ReadAll(resp.Body)
+	for _, chinese := range []string{"对应 2 个元素", "除虚词外名称相同", "名称和类型都相符"} {
+		if !strings.Contains(string(page), chinese) {
+			t.Errorf("%s is not on the page", chinese)
+		}
+	}
+	for _, english := range []string{"means 2", "is called so"} {
+		if at := strings.Index(string(page), english); at >= 0 {
+			t.Errorf("not in Chinese: %s", page[max(0, at-80):at+80])
+		}
 	}
 }

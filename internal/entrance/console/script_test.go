@@ -94,7 +94,8 @@ func (w *world) saveScript(id string, log []map[string]any) {
 }
 
 // rows are the names of a table's calls with the places of their bars.
-var rows = regexp.MustCompile(`(?s)<th scope="row" class="mono">(?:<a href="[^"]*">)?([^<]+).*?<path [^>]*>(?:<rect class="(\w+)" x="(\d+)" width="(\d+)"|</svg>)`)
+var rows = regexp.MustCompile(
+	`(?s)<th scope="row" class="mono d\d"[^>]*>(?:<a href="[^"]*">)?([^<]+).*?<td class="axis">(?:<svg[^>]*><title>[^<]*</title><rect class="(\w+)" x="(\d+)" width="(\d+)"|</td>)`)
 
 func TestCallOfAScriptShowsWhatItCalled(t *testing.T) {
 	w := newWorld(t, demoConfig)

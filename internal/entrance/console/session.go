@@ -92,7 +92,7 @@ func (c *Console) admit(r *http.Request) (access.Principal, error) {
 
 // signIn checks a key and sets the cookie.
 func (c *Console) signIn(w http.ResponseWriter, r *http.Request) {
-	f, err := form(w, r)
+	f, err := readPosted(w, r)
 	if err != nil {
 		c.showFault(w, c.visitor(r), err)
 		return

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/toolfit/toolfit/internal/agent"
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -111,6 +112,7 @@ func (c *Console) readSession(v *visit) (sessionPage, error) {
 	if len(s.Metadata) > 1 || len(s.Metadata) == 1 && p.Agent == "" {
 		p.About = code(text(v.lang, "session.metadata"), []byte(compact(s.Metadata)))
 	}
+	c.addTimelines(id, p.Turns)
 	at := c.at("/environments/sessions/" + url.PathEscape(id))
 	if after > 0 {
 		p.Pager.First = at
@@ -119,6 +121,26 @@ func (c *Console) readSession(v *visit) (sessionPage, error) {
 		p.Pager.Older = at + "?after=" + strconv.FormatInt(list.Next, 10)
 	}
 	return p, err
+}
+
+// addTimelines adds to each answer of a session where its calls are shown on an axis of time.
+func (c *Console) addTimelines(session string, turns []turn) {
+	for i := range turns {
+		calls := 0
+		for _, p := range turns[i].Parts {
+			if p.Call != nil && p.Call.Record != "" {
+				calls++
+			}
+		}
+		if calls < 2 {
+			continue
+		}
+		q := url.Values{"session": {session}, "since": {turns[i].At.Format(time.RFC3339Nano)}}
+		if i+1 < len(turns) {
+			q.Set("until", turns[i+1].At.Format(time.RFC3339Nano))
+		}
+		turns[i].Timeline = with(c.at("/calls/timeline"), q, "", "")
+	}
 }
 
 func (c *Console) renameSession(v *visit) (answer, error) {

@@ -79,11 +79,11 @@ func (w *world) failedRun(id, name string) string {
 		{"name":"A visitor sees the list","status":"passed","attempts":1,"duration_ms":900,"tags":["smoke"],"steps":[
 			{"text":"open http://127.0.0.1:3000/","action":"navigate","line":3,"status":"passed","duration_ms":400,"calls":[{"tool":"browser_navigate","before":{"url":"/"},"after":{"url":"http://127.0.0.1:3000/"},"duration_ms":390}]},
 			{"text":"expect \"Orders\"","action":"expect","line":4,"status":"passed","duration_ms":100}]},
-		{"name":NAME,"status":"failed","attempts":2,"duration_ms":3300,"error":{"type":"ELEMENT_NOT_FOUND","message":"no element","details":{"runId":"r"}},"steps":[
-			{"text":"在“姓名”中输入“小明”","action":"type","line":8,"status":"healed","duration_ms":200,"element":{"role":"textbox","name":"姓名","path":"form 登录 > textbox 姓名","score":0.97,"why":"name equals"},"warnings":["found by its label, not by its id"]},
+		{"name":NAME,"status":"failed","attempts":2,"duration_ms":3300,"error":{"type":"ELEMENT_NOT_FOUND","message":"\"Order\" means 2 elements","details":{"runId":"r"}},"steps":[
+			{"text":"在“姓名”中输入“小明”","action":"type","line":8,"status":"healed","duration_ms":200,"element":{"role":"textbox","name":"姓名","path":"form 登录 > textbox 姓名","score":0.97,"why":"is called so, and of that kind"},"warnings":["found by its label, not by its id"]},
 			{"text":"click Order","action":"click","line":9,"status":"failed","duration_ms":2100,"screenshot":{"type":"image/png","data":"PICTURE"},
-				"error":{"type":"ELEMENT_NOT_FOUND","message":"two elements fit equally well","details":{"runId":"r","code":"AMBIGUOUS","selector":NAME}},
-				"candidates":[{"role":"button","name":"Order","path":"main > row 1 > button Order","score":0.81,"why":"name begins so"},{"role":"button","name":"Order all","path":"main > button Order all","score":0.8,"why":"name begins so"}],
+				"error":{"type":"ELEMENT_NOT_FOUND","message":"\"Order\" means 2 elements: row 1 > button Order; button Order all","details":{"runId":"r","code":"AMBIGUOUS","selector":NAME}},
+				"candidates":[{"role":"button","name":"Order","path":"main > row 1 > button Order","score":0.81,"why":"is called so but for small words"},{"role":"button","name":"Order all","path":"main > button Order all","score":0.8,"why":"is called so but for small words"}],
 				"calls":[{"tool":"browser_snapshot","before":{},"after":{},"duration_ms":30},{"tool":"browser_snapshot","before":{},"after":{},"duration_ms":30}]},
 			{"text":"expect \"Thank you\"","action":"expect","line":10,"status":"skipped","duration_ms":0}]},
 		{"name":"Later","status":"skipped","reason":"tagged @later","attempts":0,"duration_ms":0}]}],

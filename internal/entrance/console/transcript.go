@@ -22,6 +22,8 @@ type turn struct {
 	Name   string // of the agent
 	At     time.Time
 	Parts  []turnPart
+
+	Timeline string // the address of its calls on an axis of time; "": it made less than two
 }
 
 type turnPart struct {

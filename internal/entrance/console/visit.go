@@ -105,6 +105,12 @@ func (c *Console) cameFrom(r *http.Request) string {
 	return localPath(strings.TrimPrefix(page.RequestURI(), c.BasePath))
 }
 
+// afterChange tells whether a page is the one that is shown after a change.
+func afterChange(r *http.Request) bool {
+	q := r.URL.Query()
+	return q.Has(saidKey) || q.Has("did") || q.Has("added")
+}
+
 // let admits people and shows what the handler answers.
 func (c *Console) let(s section, h handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -124,11 +130,11 @@ func (c *Console) let(s section, h handler) http.HandlerFunc {
 			err = v.who.Forbidden("%s may not see this page")
 		}
 		if err == nil && r.Method == http.MethodPost {
-			_, err = form(w, r)
+			_, err = readPosted(w, r)
 		}
 		var a answer
 		if err == nil {
-			if r.Method == http.MethodPost || r.URL.Query().Has(saidKey) { // the form, or the page before, may be another gateway's
+			if r.Method == http.MethodPost || afterChange(r) { // the form, or the page before, may be another gateway's
 				c.CatchUp(r.Context())
 			}
 			v.Request = r.WithContext(store.As(r.Context(), v.who.Actor()))
@@ -142,8 +148,8 @@ func (c *Console) let(s section, h handler) http.HandlerFunc {
 	}
 }
 
-// form reads the fields of a form. Fields that cannot be parsed count as not sent.
-func form(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+// readPosted reads the fields of a form. Fields that cannot be parsed count as not sent.
+func readPosted(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if r.ContentLength > maxForm {
 		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", maxForm)
 	}
@@ -156,7 +162,7 @@ func form(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 
 // changeSettings stores the chosen language or theme in a cookie.
 func (c *Console) changeSettings(w http.ResponseWriter, r *http.Request) {
-	f, err := form(w, r)
+	f, err := readPosted(w, r)
 	if err != nil {
 		c.showFault(w, c.visitor(r), err)
 		return

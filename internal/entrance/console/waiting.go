@@ -47,7 +47,7 @@ func (p *callPage) addWaiting(v *visit) {
 		p.Asked = append(p.Asked, asked{q.Key, q.Method, code(plain(q.Key), q.Params)})
 	}
 	if p.Result != nil {
-		p.Answer = code(text(v.lang, "call.result"), p.Result)
+		p.Answer = codeUpTo(text(v.lang, "call.result"), p.Result, maxOfResult)
 	}
 }
 

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"html/template"
+	"io"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -28,8 +29,12 @@ func (c *Console) words(lang locale.Language) template.FuncMap {
 		"empty":  func(title, text, commands string) empty { return empty{title, text, commands} },
 		"htmx":   func() string { return htmxConfig },
 		"number": func(n any) string { return number(reflect.ValueOf(n).Int()) },
-		"clock":  clock, "moment": moment, "took": took, "millis": millis, "size": size, "share": share,
-		"code": code, "plain": plain, "breakable": breakable, "segment": url.PathEscape,
+		"clock":  func(t time.Time) string { return clock(lang, t, time.Now()) },
+		"ago":    func(t time.Time) string { return ago(lang, t, time.Now()) },
+		"exact":  func(t time.Time) string { return exact(lang, t) },
+		"moment": moment, "took": took, "millis": millis, "size": size, "share": share,
+		"code": code, "limits": limits, "plain": plain, "breakable": breakable, "segment": url.PathEscape,
+		"timeField": timeFieldOf,
 	}
 }
 
@@ -38,7 +43,9 @@ var tones = map[string]map[string]string{
 	"approval":   {"open": "warn", "approved": "good", "used": "good", "denied": "bad", "": "calm"},
 	"connection": {"ready": "good", "needs_login": "bad", "": "calm"},
 	"call":       {"ok": "good", "canceled": "calm", "question": "calm", "": "bad"},
+	"definition": {"approved": "good", "held": "warn", "kept_out": "bad"},
 	"level":      {"error": "bad", "warn": "warn", "info": "good", "": "calm"},
+	"mark":       {"destructive": "bad", "suspicious": "warn", "": "calm"},
 	"policy":     {"allow": "good", "approve": "warn", "deny": "bad", "": "calm"},
 	"recipe":     {"ready": "good", "held": "warn", "": "bad"},
 	"rule":       {"on": "good", "shadow": "warn"},
@@ -78,16 +85,49 @@ func why(lang locale.Language, code, sentence string) string {
 const htmxConfig = `{"allowEval":false,"includeIndicatorStyles":false,"historyCacheSize":0,"refreshOnHistoryMiss":true,` +
 	`"selfRequestsOnly":true,"allowScriptTags":false}`
 
-// clock is the time for people: without the date if it is today.
-func clock(t time.Time) string {
-	t = t.Local()
-	if time.Since(t) < 24*time.Hour && t.Day() == time.Now().Day() {
-		return t.Format("15:04:05")
-	}
-	return t.Format("2006-01-02 15:04:05")
+// dates are how the languages write a day, with and without its year. The scripts of the pages write the same.
+var dates = map[locale.Language][2]string{
+	locale.Chinese: {"1月2日 ", "2006年1月2日 "},
+	locale.English: {"Jan 2, ", "Jan 2, 2006, "},
 }
 
-// moment is the time with its zone, for scripts and tooltips.
+// clock is the time for people: without the date if it is today, and without the year if it is this one.
+func clock(lang locale.Language, t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	date := dates[lang][1]
+	switch {
+	case t.YearDay() == now.YearDay() && t.Year() == now.Year():
+		date = ""
+	case t.Year() == now.Year():
+		date = dates[lang][0]
+	}
+	return t.Format(date + time.TimeOnly)
+}
+
+// ago is how long ago something was, as far as that is less than a day, or else its time.
+func ago(lang locale.Language, t, now time.Time) string {
+	switch since := now.Sub(t); {
+	case since < -time.Minute || since >= 24*time.Hour:
+		return clock(lang, t, now)
+	case since < time.Minute:
+		return text(lang, "ago.now")
+	case since < 2*time.Minute:
+		return text(lang, "ago.minute")
+	case since < time.Hour:
+		return text(lang, "ago.minutes", int(since.Minutes()))
+	case since < 2*time.Hour:
+		return text(lang, "ago.hour")
+	default:
+		return text(lang, "ago.hours", int(since.Hours()))
+	}
+}
+
+// exact is all of a time, with its zone.
+func exact(lang locale.Language, t time.Time) string {
+	return strings.TrimSuffix(t.Local().Format(dates[lang][1]+time.TimeOnly+" GMT-07:00"), "+00:00")
+}
+
+// moment is the time with its zone, for scripts.
 func moment(t time.Time) string { return t.Format(time.RFC3339) }
 
 func took(d time.Duration) string {
@@ -101,7 +141,11 @@ func took(d time.Duration) string {
 	case d < time.Minute:
 		return fmt.Sprintf("%.1f s", d.Seconds())
 	}
-	return d.Round(time.Second).String()
+	minutes, seconds := int(d.Round(time.Second).Minutes()), int(d.Round(time.Second).Seconds())%60
+	if minutes < 60 {
+		return fmt.Sprintf("%d min %d s", minutes, seconds)
+	}
+	return fmt.Sprintf("%s h %d min", number(int64(minutes/60)), minutes%60)
 }
 
 func millis(ms float64) string { return took(duration(ms)) }
@@ -118,7 +162,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1_000_000)
 }
 
-// number groups the digits of a count by three.
+// number groups the digits of a count by three, as both languages do.
 func number(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	sign := ""
@@ -129,19 +173,49 @@ func number(n int64) string {
 	var b strings.Builder
 	for i, d := range digits {
 		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteRune('\u202f') // narrow no-break space
+			b.WriteByte(',')
 		}
 		b.WriteRune(d)
 	}
 	return sign + b.String()
 }
 
+// grouped is a count within a text: %d writes it as number does.
+type grouped int64
+
+func (n grouped) Format(to fmt.State, _ rune) { io.WriteString(to, number(int64(n))) }
+
 // share is a fraction as a percentage.
 func share(part float64) string {
 	if part > 0 && part < 0.01 {
-		return "<1 %"
+		return "<1%"
 	}
-	return fmt.Sprintf("%.0f %%", 100*part)
+	return fmt.Sprintf("%.0f%%", 100*part)
+}
+
+// limits are two bounds, of which either may be missing.
+func limits(least, most string) string {
+	open := strings.HasPrefix(least, ">") || strings.HasPrefix(most, "<")
+	switch {
+	case least != "" && most != "" && open:
+		return plain(least + ", " + most)
+	case least != "" && most != "":
+		return plain(least + "–" + most)
+	case open:
+		return plain(least + most)
+	case least != "":
+		return plain("≥ " + least)
+	case most != "":
+		return plain("≤ " + most)
+	}
+	return ""
+}
+
+func ratio(part, whole int64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
 }
 
 // badge is a state in one word, with a color that only supports the word.
@@ -162,3 +236,17 @@ func breakable(text string) template.HTML {
 }
 
 var joints = regexp.MustCompile("_+|,")
+
+// timeField is the field of a filter for a time. The gateway writes its own zone, of which scripts make the browser's.
+type timeField struct {
+	Name, Text string
+	At         time.Time // zero: there is none
+}
+
+func timeFieldOf(name, value string) timeField {
+	at, err := timeOf(value)
+	if err != nil || at.IsZero() {
+		return timeField{Name: name, Text: value}
+	}
+	return timeField{name, at.Local().Format("2006-01-02T15:04:05"), at}
+}

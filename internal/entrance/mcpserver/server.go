@@ -26,6 +26,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/prompt"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/presence"
 	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/gateway/waiting"
@@ -68,6 +69,7 @@ type Options struct {
 	Logger  *slog.Logger         // nil: discard
 	Waiting *waiting.Calls       // the calls that outlive their requests; nil: none do
 	Trace   *telemetry.Telemetry // nil: off
+	Seen    *presence.Seen       // remembers clients; nil: nobody does
 	// May is the decision which tools an agent of a profile may use; nil: there are no agents.
 	May func(profile, agent string) (func(*catalog.Entry) bool, error)
 	// Changed is told that a server has other skills than it has listed; nil: nobody is.
@@ -158,8 +160,23 @@ func (v *visitor) info() mcp.Info {
 	return info
 }
 
+// Greet notes a client that has introduced itself.
+func (v *visitor) Greet(client mcp.Speaker) { v.note(client.Era, client.Info, false) }
+
+func (v *visitor) note(era mcp.Era, info json.RawMessage, call bool) {
+	if v.server.opts.Seen != nil {
+		v.server.opts.Seen.Note(v.principal, v.profile, era, info, call)
+	}
+}
+
 // Serve answers one request, in the words of its client's era.
 func (v *visitor) Serve(ctx context.Context, req *mcp.Request) (json.RawMessage, error) {
+	switch {
+	case req.Meta != nil:
+		v.note(mcp.Modern, req.Meta.Info, req.Method == "tools/call")
+	case req.Session != nil && req.ID != nil:
+		v.note(mcp.Legacy, req.Session.Info, req.Method == "tools/call")
+	}
 	ctx, span := v.server.opts.Trace.Serve(ctx, req)
 	raw, err := v.serve(ctx, req)
 	span.Answered(raw, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/overlay"
+	"github.com/toolfit/toolfit/internal/state/store"
 )
 
 // AgentBook knows the agents, and changes those of the store.
@@ -180,4 +181,51 @@ func agentText(data []byte) (id string, text []byte, err error) {
 
 func (a *API) deleteAgent(ctx context.Context, _ access.Principal, id string) (warning string, err error) {
 	return a.Agents.RemoveAgent(ctx, id)
+}
+
+// FailingAgent is an agent that is not active, or whose last calls failed.
+type FailingAgent struct {
+	ID            string
+	Reason        string // why it is not active; "": it is
+	Calls, Failed int    // of its last calls
+}
+
+const (
+	// judgedCalls are the last calls by which an agent is judged, judgedSince how old they may be.
+	judgedCalls, judgedSince = 20, 24 * time.Hour
+	// fewestCalls are too few to judge by.
+	fewestCalls = 5
+)
+
+// FailingAgents returns the agents that the caller may see which are not active, or half of whose last calls failed. A caller's own
+// calls alone count.
+func (a *API) FailingAgents(ctx context.Context, who access.Principal) ([]FailingAgent, error) {
+	var out []FailingAgent
+	for _, e := range a.Agents.Agents() {
+		switch {
+		case e.Hidden || !seesAgent(who, e):
+			continue
+		case e.Problem != "":
+			out = append(out, FailingAgent{ID: e.ID, Reason: e.Problem})
+			continue
+		}
+		f := store.CallFilter{Agent: e.ID, Since: time.Now().Add(-judgedSince), Limit: judgedCalls}
+		if !who.MayRead() {
+			f.Principal = who.ID
+		}
+		last, err := a.Store.Calls(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		failed := 0
+		for _, c := range last {
+			if c.Level == "error" {
+				failed++
+			}
+		}
+		if len(last) >= fewestCalls && 2*failed >= len(last) {
+			out = append(out, FailingAgent{ID: e.ID, Calls: len(last), Failed: failed})
+		}
+	}
+	return out, nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/approval"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/oauth"
+	"github.com/toolfit/toolfit/internal/gateway/presence"
 	"github.com/toolfit/toolfit/internal/gateway/record"
 	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/gateway/waiting"
@@ -39,6 +40,9 @@ type Parts struct {
 	Connections *oauth.Connections
 	Desk        *approval.Desk
 	Events      *Events
+	Seen        *presence.Seen
+	Replica     string  // which gateway this is among others; "": it is alone
+	Machine     Machine // nil: nobody may see what is on it
 	Tests       Tests
 	Work        Work
 	Admit       func(*http.Request) (access.Principal, error)
@@ -56,6 +60,8 @@ type API struct {
 	Parts
 	mux  *http.ServeMux
 	keys sync.Mutex // held while a key is deleted, so that one admin is left
+
+	anySession, anyRun sighting
 }
 
 // prefix is the path of all routes.

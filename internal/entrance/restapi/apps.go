@@ -130,7 +130,7 @@ func (a *API) CallForApp(ctx context.Context, who access.Principal, c AppCall) (
 	if !c.Agreed && !called.PolicyTool().ReadOnly {
 		return nil, true, nil
 	}
-	out, err := a.CallTool(ctx, who, called.Shown, c.Args, url.Values{"profile": {v.Profile}})
+	out, err := a.CallTool(ctx, who, called.Shown, c.Args, url.Values{"profile": {v.Profile}}, nil)
 	return out.Result, false, err
 }
 

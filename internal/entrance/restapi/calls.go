@@ -21,6 +21,7 @@ type Call struct {
 	Profile    string    `json:"profile"`
 	Session    string    `json:"session,omitempty"`
 	Agent      string    `json:"agent,omitempty"`
+	MCPSession string    `json:"mcp_session,omitempty"` // of the transport
 	Server     string    `json:"server"`
 	Tool       string    `json:"tool"`
 	Upstream   string    `json:"upstream"`
@@ -61,7 +62,8 @@ func showCall(c store.Call, who access.Principal) Call {
 	return Call{
 		Repairs: repairs,
 		ID:      c.ID, At: c.At, Principal: c.Principal, Profile: c.Profile, Session: c.Session, Agent: c.Agent,
-		Server: string(c.Server), Tool: string(c.Tool), Upstream: c.Upstream, Outcome: c.Outcome, Code: c.Code, Message: c.Message,
+		MCPSession: c.MCPSession,
+		Server:     string(c.Server), Tool: string(c.Tool), Upstream: c.Upstream, Outcome: c.Outcome, Code: c.Code, Message: c.Message,
 		Level:      c.Level,
 		DurationMS: float64(c.Duration.Microseconds()) / 1000, BytesIn: c.BytesIn, BytesFull: c.BytesFull, BytesSent: c.BytesSent,
 		TokensIn: c.TokensIn, TokensFull: c.TokensFull, TokensSent: c.TokensSent, Rule: c.Rule, Ref: c.Ref, Trace: c.Trace,
@@ -94,7 +96,7 @@ func (a *API) flush(ctx context.Context) {
 }
 
 // ListCalls returns a page of calls by the filters of the route. It looks at so many calls at most,
-// so that a rare match costs no more than a page; 0: all.
+// so that a rare match costs no more than a page; 0: all, as of those that are asked for with the oldest first.
 func (a *API) ListCalls(ctx context.Context, who access.Principal, q url.Values, look int) (CallPage, error) {
 	f, err := parseFilter(q, who)
 	if err != nil {
@@ -104,18 +106,23 @@ func (a *API) ListCalls(ctx context.Context, who access.Principal, q url.Values,
 		return a.listWaiting(ctx, f)
 	}
 	a.flush(ctx)
-	if look == 0 || !f.Sparse() {
+	if f.Tool != "" {
+		if none, err := a.Store.NarrowToTool(ctx, &f.CallFilter); none || err != nil {
+			return CallPage{Calls: []Call{}}, err
+		}
+	}
+	if look == 0 || !f.Sparse() || f.Oldest {
 		return a.pageOf(ctx, f)
 	}
-	after, before := f.IDs()
-	floor, err := a.Store.CallAt(ctx, before, look)
+	floor, err := a.Store.CallAt(ctx, f.CallFilter, look+1)
 	if err != nil {
 		return CallPage{}, err
 	}
+	after, _ := f.IDs()
 	f.After = max(after, floor)
 	page, err := a.pageOf(ctx, f)
-	if page.Next == "" && f.After == floor {
-		page.Next = floor
+	if page.Next == "" && floor != "" && f.After == floor {
+		page.Next = floor + "0" // the next text: that call itself was not looked at
 	}
 	return page, err
 }

@@ -4,14 +4,17 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/gateway/record"
+	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
@@ -125,6 +128,82 @@ func (g *gateway) export(t *testing.T, who, query string) (calls []restapi.Call)
 	return calls
 }
 
+// TestTheFeedAndTheListAgreeOnEveryFilter holds that what is in one is in the other.
+func TestTheFeedAndTheListAgreeOnEveryFilter(t *testing.T) {
+	g := newGateway(t)
+	at := time.Now().UTC().Truncate(time.Second)
+	dull := store.Call{Principal: "p0", Profile: "default", Server: "shop", Tool: "shop__x", Outcome: "ok", Level: "info", BytesFull: 10, BytesSent: 10}
+	calls := map[string]store.Call{}
+	add := func(name string, change func(*store.Call)) {
+		c := dull
+		c.At = at.Add(time.Duration(len(calls)) * time.Second)
+		c.ID = record.FirstID(c.At) + "node"
+		change(&c)
+		calls[name] = c
+	}
+	add("dull", func(*store.Call) {})
+	add("else", func(c *store.Call) {
+		c.Principal, c.Profile, c.Session, c.Agent, c.MCPSession, c.Server, c.Tool = "p1", "orders", "ses_1", "helper", "m1", "cloud", "cloud__y"
+		c.Rule, c.Policy, c.Parent, c.Trace = "r1", "deny no-prod", "c_1", "4bf9"
+	})
+	add("failed", func(c *store.Call) { c.Outcome, c.Level, c.Code = "error", "error", "upstream_timeout" })
+	add("warned", func(c *store.Call) { c.Level = "warn" })
+	add("repaired", func(c *store.Call) { c.Repairs = `[{"field":"/n","kind":"number"}]` })
+	add("cut", func(c *store.Call) { c.BytesSent, c.TokensFull = 5, 9000 })
+	add("slow", func(c *store.Call) { c.Duration = 2 * time.Second })
+	if err := g.app.Store.AppendCalls(t.Context(), slices.Collect(maps.Values(calls))); err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]string{
+		"principal=p1": "else", "profile=orders": "else", "session=ses_1": "else", "agent=helper": "else", "mcp_session=m1": "else",
+		"server=cloud": "else", "tool=cloud__y": "else", "rule=r1": "else", "policy=no-prod": "else", "parent=c_1": "else", "trace=4bf9": "else",
+		"outcome=error": "failed", "code=upstream_timeout": "failed", "level=error": "failed", "level=warn": "failed warned",
+		"repaired=true": "repaired", "cut=true": "cut", "larger=9000": "cut", "slower=2s": "slow", "slower=1ms&repaired=false": "slow",
+		"cut=false&level=warn": "failed warned", "slower=2001ms": "", "larger=9001": "",
+		"since=" + at.Add(6*time.Second).Format(time.RFC3339): "slow",
+	} {
+		q, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var heard, listed []string
+		for _, one := range g.export(t, "root", query) {
+			for name, c := range calls {
+				if c.ID == one.ID {
+					listed = append(listed, name)
+				}
+			}
+		}
+		for name, c := range calls {
+			if restapi.Matches(q, c) {
+				heard = append(heard, name)
+			}
+		}
+		slices.Sort(heard)
+		slices.Sort(listed)
+		if strings.Join(heard, " ") != want || strings.Join(listed, " ") != want {
+			t.Errorf("%s: the feed has %q, the list %q, want %q", query, heard, listed, want)
+		}
+	}
+}
+
+func TestTheOldestComeFirstWhereThatIsAskedFor(t *testing.T) {
+	g := newGateway(t)
+	g.fill(t, 450, time.Now())
+	newest := g.export(t, "root", "")
+	oldest := g.export(t, "root", "oldest=true")
+	slices.Reverse(newest)
+	if len(oldest) != 450 || !slices.EqualFunc(oldest, newest, func(a, b restapi.Call) bool { return a.ID == b.ID }) {
+		t.Errorf("%d calls, not the same the other way round", len(oldest))
+	}
+	status, body := g.ask(t, "root", "GET", "/api/v1/calls?oldest=true&limit=2&cursor="+oldest[7].ID, "")
+	var page restapi.CallPage
+	if err := json.Unmarshal([]byte(body), &page); err != nil || status != 200 || len(page.Calls) != 2 || page.Calls[0].ID != oldest[8].ID ||
+		page.Next != oldest[9].ID {
+		t.Errorf("HTTP %d, %v: %.300s", status, err, body)
+	}
+}
+
 func TestExportHasEveryCallOnceNewestFirst(t *testing.T) {
 	g := newGateway(t)
 	g.fill(t, 2500, time.Now())
@@ -149,6 +228,11 @@ func TestBadFiltersAreNamed(t *testing.T) {
 	g := newGateway(t)
 	for name, query := range map[string]string{
 		"an unknown outcome":        "outcome=bad",
+		"an unknown level":          "level=loud",
+		"neither yes nor no":        "repaired=maybe",
+		"a duration that is none":   "slower=soon",
+		"a duration of nothing":     "slower=0",
+		"a size that is none":       "larger=many",
 		"a time that is none":       "since=yesterday",
 		"a time whose plus is lost": "until=2026-01-01T00:00:00+01:00",
 		"a limit of none":           "limit=0",
@@ -164,5 +248,60 @@ func TestBadFiltersAreNamed(t *testing.T) {
 				t.Errorf("HTTP %d %s", status, body)
 			}
 		})
+	}
+}
+
+// find pages through calls, looking at so many for each page. It gives the ids, and how many pages it took.
+func (g *gateway) find(t *testing.T, query string, look int) (ids []string, pages int) {
+	t.Helper()
+	api := g.app.API(func(*http.Request) (access.Principal, error) { return access.Owner(), nil })
+	q, err := url.ParseQuery(query)
+	for err == nil && pages < 50 {
+		var page restapi.CallPage
+		page, err = api.ListCalls(t.Context(), access.Owner(), q, look)
+		pages++
+		for _, c := range page.Calls {
+			ids = append(ids, c.ID)
+		}
+		if page.Next == "" {
+			return ids, pages
+		}
+		q.Set("cursor", page.Next)
+	}
+	t.Fatalf("%d pages of %s, and no end: %v", pages, query, err)
+	return nil, 0
+}
+
+func TestASearchThatStopsGoesOnWithTheNextCall(t *testing.T) {
+	g := newGateway(t)
+	g.fill(t, 12, time.Now())
+	for _, query := range []string{"outcome=ok", "outcome=error&server=shop", "trace=none", "principal=p1&cut=false", "tool=shop__fail&principal=p0"} {
+		want, _ := g.find(t, query, 0)
+		for _, look := range []int{1, 2, 3, 5} {
+			if got, _ := g.find(t, query, look); !slices.Equal(got, want) {
+				t.Errorf("%s, looking at %d: %v, want %v", query, look, got, want)
+			}
+		}
+	}
+}
+
+func TestASearchCountsOnlyTheCallsThatItReads(t *testing.T) {
+	g := newGateway(t)
+	old := time.Now().Add(-time.Hour)
+	rare := store.Call{
+		ID: record.FirstID(old) + "node", At: old, Principal: "rare", Session: "ses_rare", Agent: "rare", Server: "rare", Parent: "c_rare",
+		Rule: "rare", Tool: "rare__tool", Code: "internal", Outcome: "error", Level: "error",
+	}
+	if err := g.app.Store.AppendCalls(t.Context(), []store.Call{rare}); err != nil {
+		t.Fatal(err)
+	}
+	g.fill(t, 12, time.Now())
+	for _, by := range []string{
+		"principal=rare", "session=ses_rare", "agent=rare", "server=rare", "parent=c_rare", "rule=rare", "agent=rare&principal=rare",
+		"agent=rare&level=error", "principal=rare&outcome=error",
+	} {
+		if ids, pages := g.find(t, by+"&code=internal", 5); len(ids) != 1 || pages != 1 {
+			t.Errorf("%s: found %d on %d pages", by, len(ids), pages)
+		}
 	}
 }

@@ -26,7 +26,7 @@ func accepts(r *http.Request, want string) bool {
 // exportPage is how many calls are read at once; their arguments may be large.
 const exportPage = 200
 
-// ExportCalls writes the matching calls that the caller may read as JSON Lines, newest first. It
+// ExportCalls writes the matching calls that the caller may read as JSON Lines. It
 // reads page by page, so that a slow reader holds no database connection. A late error is the
 // last line.
 func (a *API) ExportCalls(w http.ResponseWriter, r *http.Request, who access.Principal) {
@@ -69,6 +69,10 @@ func (a *API) ExportCalls(w http.ResponseWriter, r *http.Request, who access.Pri
 			return
 		}
 		_ = http.NewResponseController(w).Flush() // it may not be able to
-		f.Before = rows[len(rows)-1].ID
+		if f.Oldest {
+			f.After = rows[len(rows)-1].ID
+		} else {
+			f.Before = rows[len(rows)-1].ID
+		}
 	}
 }

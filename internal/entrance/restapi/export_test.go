@@ -1,6 +1,12 @@
 package restapi
 
-import "strings"
+import (
+	"net/url"
+	"strings"
+
+	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/store"
+)
 
 // Routes are the patterns of all routes.
 func Routes() (patterns []string) {
@@ -8,6 +14,12 @@ func Routes() (patterns []string) {
 		patterns = append(patterns, strings.Replace(r.pattern, " ", " "+prefix, 1))
 	}
 	return patterns
+}
+
+// Matches tells whether the live feed of an admin with the filter has a call.
+func Matches(q url.Values, c store.Call) bool {
+	f, err := parseFilter(q, access.Principal{Role: access.Admin})
+	return err == nil && f.matches(c)
 }
 
 // Preferred is preferred, for tests.

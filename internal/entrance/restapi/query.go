@@ -16,6 +16,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/state/access"
+	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
@@ -86,8 +87,24 @@ func parseTimes(q url.Values) (since, until time.Time, err error) {
 	return since, until, err
 }
 
-// outcomes are the outcomes of calls.
-var outcomes = []string{"ok", "tool_error", "question", "error", "canceled"}
+// yesOrNo reads a parameter that is true or false; nil without it.
+func yesOrNo(q url.Values, name string) (*bool, error) {
+	text := q.Get(name)
+	switch text {
+	case "":
+		return nil, nil
+	case "true", "false":
+		yes := text == "true"
+		return &yes, nil
+	}
+	return nil, fault.New(fault.BadRequest, "%s must be true or false, got %.40q", name, text)
+}
+
+// outcomes are the outcomes of calls, levels their levels, the gravest last.
+var (
+	outcomes = []string{"ok", "tool_error", "question", "error", "canceled"}
+	levels   = []string{"debug", "info", "warn", "error"}
+)
 
 // callFilter selects calls.
 type callFilter struct {
@@ -109,7 +126,8 @@ func (f *callFilter) page() (int, error) {
 func parseFilter(q url.Values, who access.Principal) (f callFilter, err error) {
 	for key, into := range map[string]*string{
 		"server": &f.Server, "tool": &f.Tool, "principal": &f.Principal, "agent": &f.Agent, "session": &f.Session,
-		"outcome": &f.Outcome, "policy": &f.Policy, "parent": &f.Parent, "cursor": &f.Before,
+		"outcome": &f.Outcome, "policy": &f.Policy, "parent": &f.Parent, "cursor": &f.Before, "profile": &f.Profile,
+		"mcp_session": &f.MCPSession, "code": &f.Code, "level": &f.Level, "rule": &f.Rule, "trace": &f.Trace,
 	} {
 		*into = q.Get(key)
 		if !isText(*into) {
@@ -119,22 +137,13 @@ func parseFilter(q url.Values, who access.Principal) (f callFilter, err error) {
 	if f.Outcome != "" && !slices.Contains(outcomes, f.Outcome) {
 		return f, fault.New(fault.BadRequest, "unknown outcome %q", f.Outcome).WithHint("use %s", strings.Join(outcomes, ", "))
 	}
+	if f.Level != "" && !slices.Contains(levels, f.Level) {
+		return f, fault.New(fault.BadRequest, "unknown level %q", f.Level).WithHint("use %s", strings.Join(levels, ", "))
+	}
 	if f.Outcome == "error" || f.Outcome == "tool_error" {
 		f.Level = "error" // all of them have it, and it is indexed
 	}
-	switch text := q.Get("waiting"); text {
-	case "", "false":
-	case "true":
-		f.waiting = true
-	default:
-		return f, fault.New(fault.BadRequest, "waiting must be true or false, got %.40q", text)
-	}
-	f.limit, err = number(q, "limit", 1, maxNumber)
-	if err != nil {
-		return f, err
-	}
-	f.Since, f.Until, err = parseTimes(q)
-	if err != nil {
+	if err := f.parseValues(q); err != nil {
 		return f, err
 	}
 	f.Since = f.Since.Add(time.Microsecond - 1).Truncate(time.Microsecond) // calls are stored to the microsecond
@@ -151,15 +160,58 @@ func parseFilter(q url.Values, who access.Principal) (f callFilter, err error) {
 	return f, nil
 }
 
+// parseValues reads the filters that are no names.
+func (f *callFilter) parseValues(q url.Values) (err error) {
+	waiting, err := yesOrNo(q, "waiting")
+	if err == nil {
+		f.waiting = waiting != nil && *waiting
+		f.Repaired, err = yesOrNo(q, "repaired")
+	}
+	if err == nil {
+		f.Cut, err = yesOrNo(q, "cut")
+	}
+	oldest := (*bool)(nil)
+	if err == nil {
+		oldest, err = yesOrNo(q, "oldest")
+	}
+	if oldest != nil && *oldest {
+		f.Oldest = true
+		f.Before, f.After = "", f.Before
+	}
+	if err == nil {
+		f.limit, err = number(q, "limit", 1, maxNumber)
+	}
+	larger := 0
+	if err == nil {
+		larger, err = number(q, "larger", 1, maxNumber)
+		f.Larger = int64(larger)
+	}
+	if err == nil {
+		f.Since, f.Until, err = parseTimes(q)
+	}
+	if text := q.Get("slower"); err == nil && text != "" {
+		d, ok := config.ParseDuration(text)
+		if !ok || d <= 0 {
+			return fault.New(fault.BadRequest, "slower must be a duration such as 500ms or 2s, got %.40q", text)
+		}
+		f.Slower = d
+	}
+	return err
+}
+
 // matches tells whether a call that just ended is one of those.
 func (f *callFilter) matches(c store.Call) bool {
 	for _, one := range [][2]string{
 		{f.Principal, c.Principal}, {f.Agent, c.Agent}, {f.Session, c.Session}, {f.Server, string(c.Server)}, {f.Tool, string(c.Tool)},
-		{f.Outcome, c.Outcome}, {f.Parent, c.Parent},
+		{f.Outcome, c.Outcome}, {f.Parent, c.Parent}, {f.Profile, c.Profile}, {f.MCPSession, c.MCPSession}, {f.Code, c.Code},
+		{f.Rule, c.Rule}, {f.Trace, c.Trace},
 	} {
 		if one[0] != "" && one[0] != one[1] {
 			return false
 		}
 	}
-	return f.Began(c.At) && (f.Policy == "" || strings.Contains(c.Policy+",", " "+f.Policy+","))
+	is := func(wanted *bool, so bool) bool { return wanted == nil || *wanted == so }
+	return f.Began(c.At) && (f.Policy == "" || strings.Contains(c.Policy+",", " "+f.Policy+",")) &&
+		slices.Index(levels, c.Level) >= slices.Index(levels, f.Level) && is(f.Repaired, c.Repairs != "") &&
+		is(f.Cut, c.BytesSent < c.BytesFull) && c.Duration >= f.Slower && c.TokensFull >= f.Larger
 }

@@ -35,13 +35,19 @@ func (a *API) routes() []route {
 		{"GET /servers", 0, a.listServers},
 		{"POST /servers", admin | body, a.addServer},
 		{"GET /servers/{id}", 0, a.server},
+		{"PUT /servers/{id}", admin | body, a.changeServer},
 		{"DELETE /servers/{id}", 0, removes(a.RemoveServer)},
+		{"GET /servers/{id}/config", 0, a.serverSettings},
 		{"POST /servers/{id}/refresh", 0, byID(a.RefreshServer)},
+		{"POST /servers/{id}/restart", 0, byID(a.RestartServer)},
+		{"POST /servers/{id}/disable", 0, byID(a.DisableServer)},
+		{"POST /servers/{id}/enable", 0, byID(a.EnableServer)},
 		{"GET /servers/{id}/held", 0, a.held},
 		{"POST /servers/{id}/approve", admin | body, decides("approved", a.ApproveHeld)},
 		{"POST /servers/{id}/keep-out", admin | body, decides("kept_out", a.KeepOutHeld)},
 		{"GET /tools", 0, a.tools},
 		{"GET /tools/{name}", 0, a.tool},
+		{"GET /tools/{name}/history", 0, a.toolHistory},
 		{"POST /tools/{name}/call", body, a.call},
 		{"POST /tools/{name}/curl", body, a.curl},
 		{"GET /search", 0, a.search},
@@ -53,6 +59,7 @@ func (a *API) routes() []route {
 		{"GET /results", 0, a.listResults},
 		{"GET /results/{ref}", 0, a.result},
 		{"POST /results/{ref}/try", body, a.tryRule},
+		{"GET /activity", 0, a.activity},
 		{"GET /savings", 0, a.savings},
 		{"GET /suggestions", 0, a.suggestions},
 		{"GET /rules", 0, a.listRules},
@@ -83,6 +90,7 @@ func (a *API) routes() []route {
 		{"POST /keys", admin | body, a.createKey},
 		{"POST /keys/{id}/rotate", admin | body, a.rotateKey},
 		{"DELETE /keys/{id}", 0, removes(a.DeleteKey)},
+		{"GET /clients", 0, func(q *request) (any, error) { return a.SeenClients(q.who), nil }},
 		{"GET /connections", 0, a.listConnections},
 		{"POST /connections/{id}", 0, a.beginConnection},
 		{"DELETE /connections/{id}", 0, a.endConnection},
@@ -155,6 +163,14 @@ func (a *API) server(q *request) (any, error) {
 func (a *API) addServer(q *request) (any, error) {
 	s, err := a.AddServer(q.Context(), q.who, q.body)
 	return created{"/servers/" + url.PathEscape(string(s.ID)), s}, err
+}
+
+func (a *API) changeServer(q *request) (any, error) {
+	return a.ChangeServer(q.Context(), q.who, tool.ServerID(q.id()), q.body)
+}
+
+func (a *API) serverSettings(q *request) (any, error) {
+	return a.ServerSettings(q.who, tool.ServerID(q.id()))
 }
 
 func (a *API) held(q *request) (any, error) {

@@ -20,6 +20,10 @@ type Rulebook interface {
 	Rules() []overlay.Entry[project.Rule]
 	// SaveRule stores the rule that the JSON text describes and activates it.
 	SaveRule(ctx context.Context, id string, text []byte) error
+	// AcceptRule stores a suggested rule as SaveRule does, and keeps what it replaces.
+	AcceptRule(ctx context.Context, id string, text []byte) error
+	// UndoRule puts back what AcceptRule has replaced.
+	UndoRule(ctx context.Context, id string) error
 	// RemoveRule deletes a stored rule; the warning says what stays.
 	RemoveRule(ctx context.Context, id string) (warning string, err error)
 }
@@ -39,6 +43,13 @@ type Rule struct {
 	Profile string         `json:"profile,omitempty"`
 	Reason  string         `json:"reason,omitempty"` // why it is not in force, or was put back to shadow
 	Counts  RuleCounts     `json:"counts"`
+	Undo    *RuleBefore    `json:"-"` // what was before a suggestion was accepted; nil: it is not one
+}
+
+// RuleBefore is what undoing an accepted suggestion brings back.
+type RuleBefore struct {
+	Mode project.Mode // "": there was no rule
+	Text string       // its mask or jq program
 }
 
 // RuleCounts counts results by what the rule did, since the gateway started or the rule changed.
@@ -59,7 +70,7 @@ func ShowRule(e overlay.Entry[project.Rule], n call.RuleCount) Rule {
 	v := e.Value
 	r := Rule{
 		ID: e.ID, Source: sources[e.Source], Tool: v.Tool, When: v.When, Keep: v.Keep, Drop: v.Drop, JQ: v.JQ, Budget: v.Budget,
-		Shape: v.Shape, Mode: cmp.Or(v.Mode, project.On), Profile: v.Profile, Reason: doc.Why,
+		Shape: v.Shape, Mode: cmp.Or(v.Mode, project.On), Profile: v.Profile, Reason: doc.Why, Undo: before(doc.Undo),
 	}
 	switch {
 	case e.Problem != "":
@@ -70,6 +81,21 @@ func ShowRule(e overlay.Entry[project.Rule], n call.RuleCount) Rule {
 	}
 	r.Counts = RuleCounts(n)
 	return r
+}
+
+func before(u *rules.Undo) *RuleBefore {
+	if u == nil {
+		return nil
+	}
+	var was rules.Document
+	var rule struct {
+		Mode           project.Mode
+		Keep, Drop, JQ string
+	}
+	if u.Was == nil || json.Unmarshal(u.Was, &was) != nil || json.Unmarshal(was.Rule, &rule) != nil {
+		return &RuleBefore{}
+	}
+	return &RuleBefore{cmp.Or(rule.Mode, project.On), cmp.Or(rule.Keep, rule.Drop, rule.JQ)}
 }
 
 // ListRules returns all rules, in the order of their sources.
@@ -110,4 +136,20 @@ func (a *API) DeleteRule(ctx context.Context, who access.Principal, id string) (
 		return "", err
 	}
 	return a.Rules.RemoveRule(ctx, id)
+}
+
+// AcceptRule stores a suggested rule; what was stored under its id comes back with UndoRule.
+func (a *API) AcceptRule(ctx context.Context, who access.Principal, id string, text []byte) error {
+	if err := needAdmin(who); err != nil {
+		return err
+	}
+	return a.Rules.AcceptRule(ctx, id, text)
+}
+
+// UndoRule puts back what was stored before somebody accepted a suggestion.
+func (a *API) UndoRule(ctx context.Context, who access.Principal, id string) error {
+	if err := needAdmin(who); err != nil {
+		return err
+	}
+	return a.Rules.UndoRule(ctx, id)
 }

@@ -17,23 +17,26 @@ import (
 
 // Server is a server as the API shows it.
 type Server struct {
-	ID        tool.ServerID   `json:"id"`
-	Source    Source          `json:"source"`
-	Kind      string          `json:"kind,omitempty"`
-	State     upstream.State  `json:"state"`
-	Reason    string          `json:"reason,omitempty"`
-	Warning   string          `json:"warning,omitempty"`
-	Sandbox   string          `json:"sandbox,omitempty"` // how it is enforced
-	Notes     []string        `json:"notes,omitempty"`   // what of its list was left out, and why
-	Info      json.RawMessage `json:"info,omitempty"`
-	Tools     int             `json:"tools"`
-	Held      []string        `json:"held,omitempty"`     // what waits for approval: tools by name, all else as kind:name
-	KeptOut   []string        `json:"kept_out,omitempty"` // tools that somebody has decided to keep out
-	Sessions  int             `json:"sessions"`
-	Era       mcp.Era         `json:"era,omitempty"` // of the protocol, in which it is spoken to
-	ListedAt  *time.Time      `json:"listed_at,omitempty"`
-	CheckedAt *time.Time      `json:"checked_at,omitempty"`
-	Stderr    []string        `json:"stderr,omitempty"`
+	ID           tool.ServerID   `json:"id"`
+	Source       Source          `json:"source"`
+	Kind         string          `json:"kind,omitempty"`
+	State        upstream.State  `json:"state"`
+	Reason       string          `json:"reason,omitempty"`
+	Warning      string          `json:"warning,omitempty"`
+	Sandbox      string          `json:"sandbox,omitempty"` // how it is enforced
+	Notes        []string        `json:"notes,omitempty"`   // what of its list was left out, and why
+	Info         json.RawMessage `json:"info,omitempty"`
+	Tools        int             `json:"tools"`
+	Prompts      int             `json:"prompts"`
+	Resources    int             `json:"resources"`
+	Held         []string        `json:"held,omitempty"`     // what waits for approval: tools by name, all else as kind:name
+	KeptOut      []string        `json:"kept_out,omitempty"` // tools that somebody has decided to keep out
+	Sessions     int             `json:"sessions"`
+	Era          mcp.Era         `json:"era,omitempty"`          // of the protocol, in which it is spoken to
+	Capabilities json.RawMessage `json:"capabilities,omitempty"` // as it declared them
+	ListedAt     *time.Time      `json:"listed_at,omitempty"`
+	CheckedAt    *time.Time      `json:"checked_at,omitempty"`
+	Stderr       []string        `json:"stderr,omitempty"`
 }
 
 // Source is where a configuration comes from.
@@ -112,7 +115,7 @@ func (a *API) RefreshServer(ctx context.Context, who access.Principal, id tool.S
 	if err := needAdmin(who); err != nil {
 		return Server{}, err
 	}
-	if _, err := a.SeenServer(who, id); err != nil {
+	if err := a.switchedOn(who, id); err != nil {
 		return Server{}, err
 	}
 	// The list is useful even when the caller has left.

@@ -59,6 +59,63 @@ func TestServersAreAddedAndRemoved(t *testing.T) {
 	}
 }
 
+func TestStoredServersAreChangedAndTheirSecretsStay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "toolfit.yaml")
+	key := map[string]string{"TOOLFIT_SECRET_KEY": "a key of more than 16 letters"}
+	g := openPlain(t, path, configText, key)
+	defer g.close()
+	const before = `{"name":"web","url":"http://127.0.0.1:1/mcp","headers":{"Authorization":"Bearer hunter22"},"disabled":true}`
+	for _, step := range []struct {
+		name, method, path, body string
+		status                   int
+		has                      string
+	}{
+		{"it is added", "POST", "/servers", before, 201, `"state":"disabled"`},
+		{"its secrets are not shown", "GET", "/servers/web/config", "", 200, `"Authorization":"Bearer •••"`},
+		{"what is masked stays", "PUT", "/servers/web", `{"url":"http://127.0.0.1:1/other","headers":{"Authorization":"Bearer •••"},"disabled":true}`, 200, `"id":"web"`},
+		{"the new is shown", "GET", "/servers/web/config", "", 200, `127.0.0.1:1/other`},
+		{"but not at another host", "PUT", "/servers/web", `{"url":"http://127.0.0.1:2/","headers":{"Authorization":"Bearer •••"}}`, 400, "was for another host"},
+		{"a wrong key is named", "PUT", "/servers/web", `{"url":"http://127.0.0.1:1/","comand":"x"}`, 400, `unknown key`},
+		{"its name stays", "PUT", "/servers/web", `{"name":"other","url":"http://127.0.0.1:1/x","headers":{"Authorization":"Bearer •••"},"disabled":true}`, 200, `"id":"web"`},
+		{"it is switched on", "POST", "/servers/web/enable", "", 200, `"id":"web"`},
+		{"and off", "POST", "/servers/web/disable", "", 200, `"state":"disabled"`},
+		{"what is off is not restarted", "POST", "/servers/web/restart", "", 409, "server web is disabled"},
+		{"nor listed", "POST", "/servers/web/refresh", "", 409, "enable it first"},
+		{"one of the file is not changed", "PUT", "/servers/shop", `{"builtin":"demo-shop"}`, 409, "edit the file"},
+		{"nor switched off", "POST", "/servers/shop/disable", "", 409, "edit the file"},
+		{"one that is not there", "PUT", "/servers/none", `{"builtin":"demo-shop"}`, 404, "there is no server"},
+		{"nor restarted", "POST", "/servers/none/restart", "", 404, "there is no server"},
+		{"any can be restarted", "POST", "/servers/shop/restart", "", 200, `"id":"shop"`},
+	} {
+		status, body := g.ask(step.method, step.path, step.body)
+		if status != step.status || !strings.Contains(body, step.has) || strings.Contains(body, "hunter22") {
+			t.Errorf("%s: HTTP %d, want %d with %s: %.400s", step.name, status, step.status, step.has, body)
+		}
+	}
+	rows, err := g.Store.ServerConfigs(t.Context())
+	if err != nil || len(rows) != 1 || !strings.Contains(string(rows[0].Config), "Bearer hunter22") {
+		t.Errorf("the secret is gone: %v, %s", err, rows[0].Config)
+	}
+	status, body := g.ask("GET", "/audit?limit=50", "")
+	if status != 200 || strings.Count(body, `"server.save"`) < 4 || strings.Contains(body, "hunter22") {
+		t.Errorf("the audit log: HTTP %d, %.600s", status, body)
+	}
+}
+
+func TestConfigurationsAreForThoseWhoReadEverything(t *testing.T) {
+	g := newGateway(t)
+	for who, want := range map[string]int{"ann": 403, "eye": 200, "root": 200} {
+		if status, body := g.ask(t, who, "GET", "/api/v1/servers/shop/config", ""); status != want {
+			t.Errorf("%s: HTTP %d, want %d: %s", who, status, want, body)
+		}
+		for _, path := range []string{"restart", "disable", "enable"} {
+			if status, _ := g.ask(t, who, "POST", "/api/v1/servers/shop/"+path, ""); (status == 403) != (who != "root") {
+				t.Errorf("%s of %s: HTTP %d", path, who, status)
+			}
+		}
+	}
+}
+
 func TestCallerSeesOnlyWhatConcernsItsUse(t *testing.T) {
 	g := newGateway(t)
 	g.ask(t, "root", "GET", "/api/v1/tools", "") // waits for the first lists

@@ -15,12 +15,20 @@ import (
 	"github.com/toolfit/toolfit/internal/state/overlay"
 )
 
-// Registry adds and removes servers while the gateway runs.
+// Registry adds, changes and removes servers while the gateway runs.
 type Registry interface {
+	// CheckServer says why the server that the JSON text describes could not be added.
+	CheckServer(text []byte) error
 	// AddServer stores the server that the JSON text describes and activates it.
 	AddServer(ctx context.Context, text []byte) (tool.ServerID, error)
 	// RemoveServer deletes a stored server; the warning says what stays.
 	RemoveServer(ctx context.Context, id tool.ServerID) (warning string, err error)
+	// ChangeServer replaces a stored server; what is masked in the JSON text stays as it was.
+	ChangeServer(ctx context.Context, id tool.ServerID, text []byte) error
+	// SwitchServer switches a stored server on or off.
+	SwitchServer(ctx context.Context, id tool.ServerID, on bool) error
+	// ServerSettings returns how a server is configured, without secrets.
+	ServerSettings(id tool.ServerID) (ServerSettings, error)
 	// Servers returns the servers of the file and those of the store. It is read-only.
 	Servers() []overlay.Entry[config.Server]
 	// SignedIn lists a server anew that somebody has signed in to.
@@ -105,6 +113,7 @@ func (s Sources) sees(who access.Principal, id tool.ServerID) bool {
 func oneServer(known catalog.Server, st upstream.Status) Server {
 	s := Server{
 		ID: known.ID, Source: FromFile, Kind: st.Kind, State: st.State, Reason: st.Reason, Info: known.Info, Tools: known.Tools,
+		Capabilities: known.Capabilities, Prompts: known.Prompts, Resources: known.Resources,
 		Held: known.Held, KeptOut: known.KeptOut, Sandbox: st.Sandbox, Notes: known.Notes,
 		Sessions: st.Sessions, Era: known.Era, ListedAt: moment(known.ListedAt), CheckedAt: moment(known.CheckedAt), Stderr: st.Stderr,
 	}
@@ -115,6 +124,8 @@ func oneServer(known catalog.Server, st upstream.Status) Server {
 	case known.Disabled:
 		s.State = Disabled
 		s.Reason = ""
+	case s.State == upstream.Idle && known.Listing:
+		s.State = upstream.Starting
 	case s.State == upstream.Idle && known.Reason != "":
 		s.State = upstream.Down
 		s.Reason = known.Reason

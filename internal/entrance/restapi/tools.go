@@ -13,6 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/gateway/call"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/mcp"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/schema"
 )
@@ -194,12 +195,23 @@ func (a *API) tool(r *request) (any, error) {
 
 // call calls a tool; the body is the arguments.
 func (a *API) call(q *request) (any, error) {
-	return a.CallTool(q.Context(), q.who, q.PathValue("name"), q.body, q.query)
+	return a.CallTool(q.Context(), q.who, q.PathValue("name"), q.body, q.query, nil)
 }
 
-// CallTool calls a tool as the route does: q has profile, for and view.
-func (a *API) CallTool(ctx context.Context, who access.Principal, name string, args json.RawMessage, q url.Values) (CallAnswer, error) {
+// Follower hears of a call while it runs.
+type Follower struct {
+	Began    func(id string)              // the id of its record
+	Progress func(params json.RawMessage) // of a notification of its server; it must not block
+}
+
+// CallTool calls a tool as the route does: q has profile, for and view. The follower may be nil.
+func (a *API) CallTool(
+	ctx context.Context, who access.Principal, name string, args json.RawMessage, q url.Values, f *Follower,
+) (CallAnswer, error) {
 	req, err := callRequest(who, name, args, q)
+	if err == nil && f != nil {
+		err = f.follow(&req)
+	}
 	if err != nil {
 		return CallAnswer{}, err
 	}
@@ -208,6 +220,27 @@ func (a *API) CallTool(ctx context.Context, who access.Principal, name string, a
 		return CallAnswer{}, asFault(err)
 	}
 	return CallAnswer{ID: res.ID, Result: res.Raw, Fitted: showFitted(&res.Fitted), Ref: res.Ref, Rule: res.Rule}, nil
+}
+
+// follow asks for the progress of a call.
+func (f *Follower) follow(req *call.Request) (err error) {
+	req.Began = f.Began
+	req.Client = progressPeer{mcp.Deaf, f.Progress}
+	req.Params, err = call.ParseParams(mcp.With(req.Params.Raw, "_meta", []byte(`{"progressToken":1}`)))
+	return err
+}
+
+// progressPeer is a client that hears of progress and answers nothing.
+type progressPeer struct {
+	mcp.Peer
+	tell func(params json.RawMessage)
+}
+
+func (p progressPeer) Notify(_ context.Context, method string, params json.RawMessage) error {
+	if method == "notifications/progress" {
+		p.tell(params)
+	}
+	return nil
 }
 
 // CallAnswer is the answer to a call.
@@ -262,15 +295,21 @@ func callRequest(who access.Principal, name string, args json.RawMessage, q url.
 
 // curl returns the HTTP request that a call would send.
 func (a *API) curl(q *request) (any, error) {
-	req, err := callRequest(q.who, q.PathValue("name"), q.body, q.query)
+	text, err := a.CurlTool(q.Context(), q.who, q.PathValue("name"), q.body, q.query)
 	if err != nil {
 		return nil, err
 	}
-	text, err := a.Caller.Curl(q.Context(), req)
-	if err != nil {
-		return nil, asFault(err)
-	}
 	return Curl{text}, nil
+}
+
+// CurlTool is the HTTP request that a call of an API's tool would send, as a command line without secrets.
+func (a *API) CurlTool(ctx context.Context, who access.Principal, name string, args json.RawMessage, q url.Values) (string, error) {
+	req, err := callRequest(who, name, args, q)
+	if err != nil {
+		return "", err
+	}
+	text, err := a.Caller.Curl(ctx, req)
+	return text, asFault(err)
 }
 
 type Curl struct {

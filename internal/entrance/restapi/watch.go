@@ -62,11 +62,3 @@ func (w *CallWatch) Tell(ctx context.Context, tell func(c Call, gap bool) error)
 		}
 	}
 }
-
-// Pulse returns the calls of the last hour, minute by minute.
-func (a *API) Pulse(who access.Principal) ([]record.Minute, error) {
-	if !who.MayRead() {
-		return nil, who.Forbidden("%s may not read how others call")
-	}
-	return a.Events.records.Pulse(), nil
-}

@@ -309,6 +309,9 @@ type Server struct {
 	CheckedAt time.Time
 	Reason    string // why the last listing failed
 	Disabled  bool
+	Listing   bool // it is being listed because it is new or was changed
+
+	Capabilities json.RawMessage // as it declared them; nil: not known
 }
 
 // Servers returns what is known about each server, in configuration order.
@@ -324,7 +327,10 @@ func (c *Catalog) Servers() []Server {
 		s := Server{
 			ID: cfg.ID, Info: k.offer.Info, Tools: len(k.offer.Tools), Prompts: len(k.offer.Prompts), Resources: len(k.offer.Resources),
 			ListedAt: k.listedAt, CheckedAt: k.checkedAt, Reason: k.reason, Disabled: cfg.Disabled, Era: k.offer.Era, Notes: k.offer.Notes,
+			Capabilities: k.offer.Capabilities,
 		}
+		_, due := c.due[cfg.ID]
+		s.Listing = due || k.listing && (!k.told.IsZero() || k.listedAt.IsZero() && k.reason == "")
 		s.Held, s.KeptOut = k.heldNames()
 		all = append(all, s)
 	}

@@ -13,7 +13,7 @@ import (
 
 // Changed tells whether callers see a different definition than the server's.
 func (e *Entry) Changed() bool {
-	return e.Paged || e.changed != nil || !same(e.fits.Schema(), e.Definition.InputSchema())
+	return e.Paged || e.changed != nil || e.fits != nil && !same(e.fits.Schema(), e.Definition.InputSchema())
 }
 
 // Raw is the definition as the profile's callers see it, whatever the dialect.
@@ -38,6 +38,9 @@ func (e *Entry) InputSchema() json.RawMessage {
 	}
 	if e.changed != nil {
 		return e.changed.InputSchema()
+	}
+	if e.fits == nil { // it cannot be fitted, and is not shown
+		return e.Definition.InputSchema()
 	}
 	return e.fits.Schema()
 }

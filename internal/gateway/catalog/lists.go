@@ -36,8 +36,18 @@ var members = map[Kind]string{
 // eraList is a list as one protocol era writes it.
 type eraList struct {
 	once  sync.Once
+	items []item      // in the order of their keys if there are several pages
+	pages []*listPage // at least one
+}
+
+// listPage is a page of a list.
+type listPage struct {
+	after string // the key of the last item before it; "" on the first page
 	items []item
-	whole []byte // the result of a request for it; nil if it has pages: its items are in the order of their keys then
+	last  bool
+
+	once sync.Once
+	raw  []byte
 }
 
 // listsOfEra are the lists that clients of one protocol era have asked for.
@@ -66,8 +76,10 @@ func (v *View) Page(era mcp.Era, kind Kind, cursor string, may func(*Entry) bool
 		return nil, err
 	}
 	l := v.listIn(era, kind)
-	if cursor == "" && may == nil && l.whole != nil {
-		return l.whole, nil
+	if may == nil {
+		if p := l.pageAfter(after); p != nil {
+			return v.rendered(p, era, kind), nil
+		}
 	}
 	items := l.items
 	if may != nil {
@@ -76,7 +88,7 @@ func (v *View) Page(era mcp.Era, kind Kind, cursor string, may func(*Entry) bool
 	if cursor == "" && onePage(items) {
 		return v.write(era, kind, items, "", true), nil
 	}
-	if l.whole != nil {
+	if len(l.pages) == 1 {
 		items = sorted(items)
 	}
 	from, found := slices.BinarySearchFunc(items, after, func(i item, key string) int { return strings.Compare(i.key, key) })
@@ -98,14 +110,45 @@ func (v *View) listIn(era mcp.Era, kind Kind) *eraList {
 	l.once.Do(func() {
 		l.items = v.items(kind)
 		v.inEra(era, l.items)
-		if onePage(l.items) {
-			l.whole = v.write(era, kind, l.items, "", true)
-		} else {
+		if !onePage(l.items) {
 			l.items = sorted(l.items)
+		}
+		rest, after := l.items, ""
+		for first := true; first || len(rest) > 0; first = false {
+			n := firstPage(rest)
+			l.pages = append(l.pages, &listPage{after: after, items: rest[:n], last: n == len(rest)})
+			if n > 0 {
+				after = rest[n-1].key
+			}
+			rest = rest[n:]
 		}
 	})
 	return l
 }
+
+// pageAfter is the page that begins after a key; nil if none does.
+func (l *eraList) pageAfter(key string) *listPage {
+	i, found := slices.BinarySearchFunc(l.pages, key, func(p *listPage, key string) int { return strings.Compare(p.after, key) })
+	if !found {
+		return nil
+	}
+	return l.pages[i]
+}
+
+// rendered is the result of a request for a page, which is written once.
+func (v *View) rendered(p *listPage, era mcp.Era, kind Kind) []byte {
+	p.once.Do(func() {
+		next := ""
+		if !p.last {
+			next = v.cursor(kind, p.items[len(p.items)-1].key)
+		}
+		p.raw = closed(v.write(era, kind, p.items, next, p.after == ""))
+	})
+	return p.raw
+}
+
+// closed puts the brace that ends an answer behind its result, so that both are sent in one piece.
+func closed(result []byte) []byte { return append(result, '}')[:len(result)] }
 
 // firstPage is how many of the items the first page has: at least one.
 func firstPage(items []item) int {

@@ -143,6 +143,25 @@ func TestWhatStaysIsOnOnePageWhateverComesAndGoes(t *testing.T) {
 	}
 }
 
+func TestPagesAreWrittenOnce(t *testing.T) {
+	for _, tools := range []int{10, 2500} {
+		c, put := shelf(t, config.Profile{})
+		put(numbered(0, tools), 1)
+		v, _ := c.View("p")
+		for round, cursor := 0, ""; round == 0 || cursor != ""; round++ {
+			first, err := v.Page(mcp.Modern, ToolKind, cursor, nil)
+			again, _ := v.Page(mcp.Modern, ToolKind, cursor, nil)
+			if err != nil || &first[0] != &again[0] {
+				t.Fatalf("page %d of %d tools is written for each request, %v", round, tools, err)
+			}
+			if behind := first[:len(first)+1]; behind[len(first)] != '}' {
+				t.Errorf("page %d of %d tools has no brace behind it", round, tools)
+			}
+			_, cursor = readPage(t, c, mcp.Modern, ToolKind, cursor)
+		}
+	}
+}
+
 func TestOnlyCursorsOfTheListAreTaken(t *testing.T) {
 	c, put := shelf(t, config.Profile{})
 	put(numbered(0, 1500), 1)

@@ -15,9 +15,11 @@ const firstList = 20 * time.Second
 
 // Listed is what the profile sees once all its servers were listed for the first time, or after firstList.
 func (c *Catalog) Listed(ctx context.Context, profile string) (*View, error) {
-	ctx, cancel := context.WithTimeout(ctx, firstList)
-	defer cancel()
-	c.Ready(ctx, profile)
+	if !c.allTried.Load() { // else there is nothing to wait for, as on nearly every list
+		ctx, cancel := context.WithTimeout(ctx, firstList)
+		defer cancel()
+		c.Ready(ctx, profile)
+	}
 	return c.View(profile)
 }
 

@@ -26,25 +26,29 @@ type scans struct {
 
 var seed = maphash.MakeSeed()
 
-// scanOffer scans a server's offer among those of all servers. A definition that was scanned before is not
-// scanned again, unless there are other tools now.
-func scanOffer(at int, all []upstream.Listing, before scans) scans {
-	var own []string
-	var others []scan.Tool
-	var hash maphash.Hash
-	hash.SetSeed(seed)
+// sumsOf are hashes of the tools of each server.
+func sumsOf(all []upstream.Listing) []uint64 {
+	sums := make([]uint64, len(all))
 	for i, l := range all {
+		var hash maphash.Hash
+		hash.SetSeed(seed)
 		for _, def := range l.Tools {
-			hash.WriteString(def.Name)
-			if i == at {
-				own = append(own, def.Name)
-				continue
-			}
-			others = append(others, scan.Tool{Name: def.Name, Description: def.Description(), First: i < at})
 			hash.Write(def.Raw)
 		}
+		sums[i] = hash.Sum64()
 	}
-	fmt.Fprint(&hash, len(others), at) // which of them stand before it
+	return sums
+}
+
+// scanOffer scans a server's offer among those of all servers, whose sums these are. A definition that was scanned before is
+// not scanned again, unless there are other tools now.
+func scanOffer(at int, all []upstream.Listing, sums []uint64, before scans) scans {
+	var hash maphash.Hash
+	hash.SetSeed(seed)
+	for _, def := range all[at].Tools {
+		hash.WriteString(def.Name)
+	}
+	fmt.Fprint(&hash, at, sums[:at], sums[at+1:]) // which of them stand before it
 	now := scans{hash.Sum64(), map[pin]scanned{}}
 	var names *scan.Names
 	for p, def := range offers(all[at]) {
@@ -54,13 +58,29 @@ func scanOffer(at int, all []upstream.Listing, before scans) scans {
 		was, known := before.found[p]
 		if !known || before.among != now.among || !bytes.Equal(was.def, def) {
 			if names == nil {
-				names = scan.NewNames(own, others)
+				names = namesAmong(at, all)
 			}
 			was = scanned{def, scan.Definition(def, names)}
 		}
 		now.found[p] = was
 	}
 	return now
+}
+
+// namesAmong are the names of a server's tools among those of all servers.
+func namesAmong(at int, all []upstream.Listing) *scan.Names {
+	var own []string
+	var others []scan.Tool
+	for i, l := range all {
+		for _, def := range l.Tools {
+			if i == at {
+				own = append(own, def.Name)
+			} else {
+				others = append(others, scan.Tool{Name: def.Name, Description: def.Description(), First: i < at})
+			}
+		}
+	}
+	return scan.NewNames(own, others)
 }
 
 // scanFor scans what a server lists now if something may be held for it. Else it is scanned when somebody asks.
@@ -93,7 +113,7 @@ func (c *Catalog) scan(k *known, l upstream.Listing) scans {
 		at = len(all)
 		all = append(all, l)
 	}
-	return scanOffer(at, all, before)
+	return scanOffer(at, all, sumsOf(all), before)
 }
 
 // Findings returns what the scan found in a tool of a server.
@@ -120,6 +140,32 @@ func (c *Catalog) findings(k *known) map[pin]scanned {
 	return now.found
 }
 
+// allFindings are the findings of all servers.
+func (c *Catalog) allFindings() map[tool.ServerID]map[pin]scanned {
+	c.mu.Lock()
+	active := c.active()
+	all := make([]upstream.Listing, len(active))
+	before := make([]scans, len(active))
+	for i, k := range active {
+		all[i] = k.offer
+		before[i] = k.scans
+	}
+	c.mu.Unlock()
+	sums := sumsOf(all)
+	now := make([]scans, len(active))
+	for i := range active {
+		now[i] = scanOffer(i, all, sums, before[i])
+	}
+	found := map[tool.ServerID]map[pin]scanned{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, k := range active {
+		k.scans = now[i]
+		found[k.cfg.ID] = now[i].found
+	}
+	return found
+}
+
 // Found is something that a server offers, and what is suspicious about it.
 type Found struct {
 	Name     string
@@ -128,7 +174,7 @@ type Found struct {
 
 // Suspicious returns what is suspicious in the offer of a server among those of all servers, in the order of the configuration.
 func Suspicious(at int, all []upstream.Listing) (list []Found) {
-	found := scanOffer(at, all, scans{}).found
+	found := scanOffer(at, all, sumsOf(all), scans{}).found
 	for p := range offers(all[at]) {
 		if f := found[p].findings; scan.Suspicious(f) {
 			list = append(list, Found{p.String(), slices.DeleteFunc(f, func(f scan.Finding) bool { return f.Note })})

@@ -126,14 +126,14 @@ func TestAServerThatIsPutFirstIsNoLongerTheOneThatImitates(t *testing.T) {
 func TestADefinitionIsScannedOnce(t *testing.T) {
 	l := listing("a:"+poison, "b:1")
 	all := []upstream.Listing{l, listing("c:1")}
-	first := scanOffer(0, all, scans{})
+	first := scanOffer(0, all, sumsOf(all), scans{})
 	first.found[pin{ToolKind, "b"}] = scanned{l.Tools[1].Raw, []scan.Finding{{Message: "from before"}}}
-	again := scanOffer(0, all, first)
+	again := scanOffer(0, all, sumsOf(all), first)
 	if got := fmt.Sprint(again.found[pin{ToolKind, "b"}].findings); got != fmt.Sprint(first.found[pin{ToolKind, "b"}].findings) {
 		t.Errorf("scanned again: %s", got)
 	}
 	all[1] = listing("d:1")
-	if again = scanOffer(0, all, first); len(again.found[pin{ToolKind, "b"}].findings) != 0 {
+	if again = scanOffer(0, all, sumsOf(all), first); len(again.found[pin{ToolKind, "b"}].findings) != 0 {
 		t.Error("not scanned again among other tools")
 	}
 }
@@ -144,8 +144,8 @@ func BenchmarkScanOfAnUnchangedList(b *testing.B) {
 		names = append(names, fmt.Sprintf("tool_%d:Does something with a thing, at %s", i, time.Unix(int64(i), 0)))
 	}
 	all := []upstream.Listing{listing(names...), listing("other:1")}
-	before := scanOffer(0, all, scans{})
+	before := scanOffer(0, all, sumsOf(all), scans{})
 	for b.Loop() {
-		scanOffer(0, all, before)
+		scanOffer(0, all, sumsOf(all), before)
 	}
 }

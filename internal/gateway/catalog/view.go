@@ -70,6 +70,8 @@ type onDemand struct {
 	narrowing              narrowing
 	rendering              sync.Once
 	renderingView          *View // for clients that render apps
+	rowsOnce               sync.Once
+	rows                   []Row
 	skillsOnce             sync.Once
 	skillIndex             *search.Index
 }

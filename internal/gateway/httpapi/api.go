@@ -82,6 +82,7 @@ func New(cfg config.Server, opts *Options) (*API, error) {
 	a.client = &http.Client{Transport: transport, CheckRedirect: follow}
 	a.wallet = &wallet{who: a.who, held: cfg.API.Auth, signed: cfg.OAuth != nil, client: a.client, trusts: a.trusts, now: a.opts.Now}
 	a.source = source{spec: cfg.API.Spec, client: a.client, limit: maxDocument}
+	a.source.inline, _ = cfg.API.Inline()
 	if a.opts.Fetch != nil {
 		a.source.client = &http.Client{Transport: a.opts.Fetch(transport), CheckRedirect: follow}
 	}
@@ -170,9 +171,11 @@ func (a *API) refresh(ctx context.Context) (*tools, error) {
 // read makes tools of a description.
 func (a *API) read(data []byte) (*tools, error) {
 	cfg := a.cfg.API
-	doc, err := openapi.Read(data, &openapi.Options{
-		Layout: openapi.Layout(cfg.Layout), Base: cfg.Base, URL: cfg.Spec, Variables: cfg.Variables,
-	})
+	opts := &openapi.Options{Layout: openapi.Layout(cfg.Layout), Base: cfg.Base, URL: cfg.Spec, Variables: cfg.Variables}
+	if a.source.inline != nil {
+		opts.URL = ""
+	}
+	doc, err := openapi.Read(data, opts)
 	if err != nil {
 		f := fault.As(err)
 		return nil, fault.New(f.Code, "%s: %s", a.who, f.Message).WithHint("%s", f.Hint)

@@ -17,6 +17,7 @@ import (
 // source is where the description of an API comes from.
 type source struct {
 	spec   string // a file or an address
+	inline []byte // the description itself; nil: it is there
 	client *http.Client
 	limit  int64
 
@@ -31,6 +32,9 @@ var errSame = errors.New("not modified")
 
 // read gets the description, or errSame if it has not changed. Not for concurrent use.
 func (s *source) read(ctx context.Context, who string) ([]byte, error) {
+	if s.inline != nil {
+		return s.readInline()
+	}
 	if !strings.HasPrefix(s.spec, "http://") && !strings.HasPrefix(s.spec, "https://") {
 		return s.readFile(who)
 	}
@@ -66,6 +70,15 @@ func (s *source) read(ctx context.Context, who string) ([]byte, error) {
 	s.etag = resp.Header.Get("ETag")
 	s.modified = resp.Header.Get("Last-Modified")
 	return data, nil
+}
+
+// readInline gets the description once: it does not change.
+func (s *source) readInline() ([]byte, error) {
+	if s.modified != "" {
+		return nil, errSame
+	}
+	s.modified = "inline"
+	return s.inline, nil
 }
 
 // readFile reads the file if it is new or has changed.

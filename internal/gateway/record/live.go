@@ -14,7 +14,6 @@ type live struct {
 	mu     sync.Mutex
 	last   []store.Call // a ring
 	added  int          // how many records there ever were
-	pulse  pulse
 	subs   map[*subscriber]struct{}
 	others heard
 	closed bool
@@ -87,7 +86,6 @@ func (v *live) publish(c *store.Call) {
 	defer v.mu.Unlock()
 	v.last[v.added%len(v.last)] = *c
 	v.added++
-	v.pulse.add(c)
 	for s := range v.subs {
 		s.send(c)
 	}

@@ -26,6 +26,12 @@ type Document struct {
 	Rule   json.RawMessage `json:"rule"`             // with the keys of the configuration file
 	Output string          `json:"output,omitempty"` // Judge.Output when the rule was written
 	Why    string          `json:"why,omitempty"`    // why it was put back to shadow
+	Undo   *Undo           `json:"undo,omitempty"`   // nil: it is not a suggestion that somebody accepted
+}
+
+// Undo is what was stored before somebody accepted a suggestion.
+type Undo struct {
+	Was json.RawMessage `json:"was,omitempty"` // the body, with what was before that; nil: nothing
 }
 
 // maxCalls limits the calls that a rule is judged by; the newest count.

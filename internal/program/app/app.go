@@ -49,6 +49,7 @@ type Options struct {
 	Logger  *slog.Logger // nil: discard
 	// AccessLog logs each request.
 	AccessLog bool
+	Home      string // of the user, whose MCP clients may have servers to begin with; "": nobody looks
 	Program   string // this program, which runs the jq programs of models; "": they are not run
 	// LocalSecret lets callers on this machine administer while there are no keys; "": nobody may.
 	LocalSecret access.LocalSecret

@@ -18,6 +18,7 @@ import (
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
 	"github.com/toolfit/toolfit/internal/gateway/meaning"
 	"github.com/toolfit/toolfit/internal/gateway/oauth"
+	"github.com/toolfit/toolfit/internal/gateway/presence"
 	"github.com/toolfit/toolfit/internal/gateway/replicas"
 	"github.com/toolfit/toolfit/internal/gateway/telemetry"
 	"github.com/toolfit/toolfit/internal/gateway/upstream"
@@ -49,6 +50,7 @@ type gateway struct {
 	sessions *mcp.Sessions
 	trace    *telemetry.Telemetry // nil: off
 	front    *mcpserver.Server
+	clients  *presence.Seen
 	meaning  *meaning.Model
 	lab      *trial.Lab
 	scripts  *script.Runner // nil: there is no program to start
@@ -137,9 +139,10 @@ func (a *App) startCalls() error {
 		Scripts: a.scripts, ScriptRuns: a.Store, Waiting: a.Waiting, Trace: a.trace, Count: access.NewLimits(a.Store, a.log).Count,
 	})
 	a.lab = a.newLab()
+	a.clients = presence.New(nil)
 	a.front = mcpserver.New(a.Catalog, a.Caller, a.Pool, &mcpserver.Options{
 		Version: a.opts.Version, Key: a.sealKey, May: a.Env.May, Logger: a.log,
-		Waiting: a.Waiting, Trace: a.trace, Replica: a.replicaID(), Hold: a.holdSession(),
+		Waiting: a.Waiting, Trace: a.trace, Seen: a.clients, Replica: a.replicaID(), Hold: a.holdSession(),
 		Changed: a.Catalog.Changed,
 	})
 	return nil

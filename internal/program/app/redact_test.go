@@ -281,7 +281,7 @@ apis:
 	admit := func(*http.Request) (access.Principal, error) { return access.Owner(), nil }
 	api := a.API(admit)
 	pages := console.New(console.Parts{
-		Activity: api, Servers: api, Approvals: api, Calls: api, Connections: api, Values: api, Recall: a.recalls.Load, API: api, Chat: a.runner, Environment: a.Env, Admit: admit, Check: func(*http.Request) error { return nil }, Keyed: a.Keys.Any, Limit: a.limited, Address: a.askedFor,
+		Activity: api, Servers: api, Clients: api, FirstRun: api, Tools: api, Approvals: api, Calls: api, Connections: api, Decisions: api, Rules: api, Runs: api, Values: api, Recall: a.recalls.Load, API: api, Chat: a.runner, Environment: a.Env, Admit: admit, Check: func(*http.Request) error { return nil }, Keyed: a.Keys.Any, Limit: a.limited, Address: a.askedFor,
 		Seal: a.sealKey, Profiles: a.profiles, Models: a.modelsFor, Logger: a.log,
 	})
 	for _, path := range []string{"/", "/servers", "/servers/leaky", "/servers/gone", "/servers/api", "/calls"} {

@@ -67,6 +67,57 @@ func (s *settings) Rules() []overlay.Entry[project.Rule] { return s.rules.Entrie
 // SaveRule stores the rule that the JSON text describes, in the keys of the file, replacing an
 // earlier one of that id, and applies it. An id of the file is a fault.Conflict.
 func (a *App) SaveRule(ctx context.Context, id string, text []byte) error {
+	return a.putRule(ctx, id, text, func() (version int64, undo *rules.Undo) { return 0, nil })
+}
+
+// AcceptRule stores a suggested rule as SaveRule does, and keeps what it replaces for UndoRule.
+func (a *App) AcceptRule(ctx context.Context, id string, text []byte) error {
+	return a.putRule(ctx, id, text, func() (version int64, undo *rules.Undo) {
+		e := a.rules.Find(id)
+		if e == nil {
+			return store.NoVersion, &rules.Undo{}
+		}
+		return e.Row.Version, &rules.Undo{Was: withoutOld(e.Row.Body)}
+	})
+}
+
+// maxUndo limits what is kept of the changes before the last.
+const maxUndo = 64 << 10
+
+// withoutOld is the body of a rule, without what was before it if that is much.
+func withoutOld(body json.RawMessage) json.RawMessage {
+	var doc rules.Document
+	if len(body) <= maxUndo || json.Unmarshal(body, &doc) != nil || doc.Undo == nil {
+		return body
+	}
+	doc.Undo = nil
+	short, _ := json.Marshal(doc) // it was read from JSON
+	return short
+}
+
+// UndoRule puts back what AcceptRule has replaced, byte for byte.
+func (a *App) UndoRule(ctx context.Context, id string) error {
+	a.reloading.Lock()
+	defer a.reloading.Unlock()
+	var doc rules.Document
+	e := a.rules.Find(id)
+	if e == nil || json.Unmarshal(e.Row.Body, &doc) != nil || doc.Undo == nil {
+		return fault.New(fault.Conflict, "nothing of the rule %.100q can be undone", id).WithHint("it was changed since; edit or delete it")
+	}
+	var err error
+	if doc.Undo.Was == nil {
+		_, err = a.rules.Delete(ctx, id)
+	} else {
+		_, err = a.Store.SaveRule(ctx, store.Document{ID: id, Version: e.Row.Version, Body: doc.Undo.Was})
+	}
+	if err == nil {
+		_, err = a.rulesChanged(ctx)
+	}
+	return err
+}
+
+// putRule checks and stores a rule; replaces says which version of it, and how that is undone.
+func (a *App) putRule(ctx context.Context, id string, text []byte, replaces func() (version int64, undo *rules.Undo)) error {
 	if !validRule.MatchString(id) {
 		return fault.New(fault.BadRequest, "%.100q is not a valid rule id", id).WithHint("use letters, digits, dots, dashes and underscores")
 	}
@@ -82,7 +133,8 @@ func (a *App) SaveRule(ctx context.Context, id string, text []byte) error {
 	if err := a.rules.CheckNotInFile(id); err != nil {
 		return err
 	}
-	return a.saveRule(ctx, store.Document{ID: id}, rules.Document{Rule: text, Output: a.judge().Output(rule.Tool)})
+	version, undo := replaces()
+	return a.saveRule(ctx, store.Document{ID: id, Version: version}, rules.Document{Rule: text, Output: a.judge().Output(rule.Tool), Undo: undo})
 }
 
 // saveRule stores a rule and applies it. The caller holds reloading.

@@ -60,7 +60,7 @@ func (a *App) API(admit func(*http.Request) (access.Principal, error)) *restapi.
 	return restapi.New(restapi.Parts{
 		Sources: a.sources(), Caller: a.Caller, Store: a.Store, Waiting: a.Waiting, Records: a.Records, Keys: a.Keys, Events: a.events,
 		Connections: a.connections, Desk: a.desk, ApprovalPage: a.approvalPage,
-		Tests: a, Work: a, Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Trace: a.trace,
+		Seen: a.clients, Replica: a.replicaID(), Machine: a, Tests: a, Work: a, Admit: admit, BasePath: a.started.BasePath, MaxBody: a.started.Limits.Body, Metrics: a.requests, Trace: a.trace,
 		Logger: a.log,
 	})
 }
@@ -221,10 +221,10 @@ func (a *App) CheckListen(addr string) error {
 // console is the pages for people, on top of the REST API.
 func (a *App) console(api *restapi.API) http.Handler {
 	return console.New(console.Parts{
-		Activity: api, Servers: api, ServerChanges: api, Approvals: api, Tools: api, ToolCaller: api, Apps: api, AppRequests: api, Calls: api, CallFeed: api,
+		Setup: api, Activity: api, Servers: api, ServerChanges: api, Approvals: api, Tools: api, ToolNames: api, ToolCaller: api, Apps: api, AppRequests: api, Calls: api, CallFeed: api,
 		CallChanges: api, Results: api, Rules: api, Policy: api, Suggestions: api, Prompts: api, Sessions: api, SessionChanges: api, Runs: api,
 		RunReports: api, Keys: api, KeyChanges: api, People: api, Audit: api, Connections: api, SignIns: api, Values: api, Decisions: api,
-		Recipes: api, RecipeChanges: api,
+		Recipes: api, RecipeChanges: api, Clients: api, FirstRun: api,
 		Recall: a.recalls.Load, API: api, Chat: a.runner, Environment: a.Env, CatchUp: a.catchUp,
 		Admit: a.admitPerson, Check: a.check, Keyed: a.Keys.Any, Link: a.links.use, Logins: logins{a}, Limit: a.limited,
 		Address: a.askedFor, BasePath: a.started.BasePath,

@@ -103,6 +103,7 @@ func (s *storage) trim(ctx context.Context, cfg *config.Config) {
 		servers = append(servers, cfg.Servers[i].ID)
 	}
 	noSums := s.Store.SumCalls(ctx)
+	noActivity := s.Store.TrimActivity(ctx, since)
 	_, noCalls := s.Store.TrimCalls(ctx, since)
 	_, noRecords := s.Store.TrimRecords(ctx, cfg.Records.MaxSize)
 	_, noResults := s.Store.TrimResults(ctx, results)
@@ -117,8 +118,8 @@ func (s *storage) trim(ctx context.Context, cfg *config.Config) {
 	_, noConnections := s.Store.TrimConnections(ctx, servers)
 	_, noAudit := s.Store.TrimAudit(ctx, time.Now().Add(-cfg.Audit.Keep))
 	_, noApprovals := s.Store.TrimApprovals(ctx, since)
-	err := errors.Join(noSums, noAudit, noApprovals, noReplicas, noRates, noLimits, noGrants, noConnections, noWaiting, noCalls, noRecords,
-		noResults, noRuns, noScripts, noSessions)
+	err := errors.Join(noSums, noActivity, noAudit, noApprovals, noReplicas, noRates, noLimits, noGrants, noConnections, noWaiting, noCalls,
+		noRecords, noResults, noRuns, noScripts, noSessions)
 	if err != nil && ctx.Err() == nil {
 		s.log.Error("calls not summed or old data not deleted", "error", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/base/shell"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/gateway/oauth"
 	"github.com/toolfit/toolfit/internal/program/app"
@@ -355,19 +356,7 @@ func dashed(env *Env, args []string) ([]string, error) {
 		return args, nil
 	case ours != "":
 		return nil, usage("%s is a flag of toolfit add, %s is not; put ours before --, the command's after it: toolfit add %s [%s …] -- %s",
-			ours, theirs, name, ours, shellLine(rest))
+			ours, theirs, name, ours, shell.Join(rest))
 	}
 	return slices.Insert(slices.Clone(args), len(args)-len(rest), "--"), nil
-}
-
-// shellLine is a command with shell quoting.
-func shellLine(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = w
-		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`*?<>|&;()#~{}[]!") {
-			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(quoted, " ")
 }

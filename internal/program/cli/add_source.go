@@ -17,12 +17,13 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/guard"
+	"github.com/toolfit/toolfit/internal/base/shell"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/base/visible"
 	"github.com/toolfit/toolfit/internal/program/cli/mcpb"
 	"github.com/toolfit/toolfit/internal/program/cli/serverjson"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
-	"github.com/toolfit/toolfit/internal/program/clientfile"
+	"github.com/toolfit/toolfit/internal/state/clientfile"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -343,7 +344,7 @@ func (a *source) confirm(ctx context.Context, plan *serverjson.Plan, s config.Se
 	if s.URL != "" {
 		a.tell("  connects to %s\n", line(shown.URL))
 	} else {
-		a.tell("  runs %s\n", line(shellLine(append([]string{s.Command}, shown.Args...))))
+		a.tell("  runs %s\n", line(shell.Join(append([]string{s.Command}, shown.Args...))))
 	}
 	for _, name := range slices.Sorted(maps.Keys(shown.Env)) {
 		a.tell("  with %s=%s\n", line(name), line(shown.Env[name]))

@@ -104,7 +104,10 @@ func (c *command) writeBackup(ctx context.Context, cfg *config.Config, file stri
 // specs are the files that describe HTTP APIs.
 func specs(cfg *config.Config) (paths []string) {
 	for _, s := range cfg.Servers {
-		if s.API != nil && !s.API.Remote() {
+		if s.API == nil || s.API.Remote() {
+			continue
+		}
+		if _, inline := s.API.Inline(); !inline {
 			paths = append(paths, s.API.Spec)
 		}
 	}

@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/toolfit/toolfit/internal/core/clients"
+	"github.com/toolfit/toolfit/internal/state/clientfile"
 )
 
 func TestFilesOfClientsOnEachSystem(t *testing.T) {
@@ -16,7 +19,7 @@ func TestFilesOfClientsOnEachSystem(t *testing.T) {
 			t.Fatal(err)
 		}
 		var paths []string
-		for _, p := range foldersOf(system, "/home/me", lookup).files(one) {
+		for _, p := range clientfile.FoldersOf(system, "/home/me", lookup).Files(one) {
 			paths = append(paths, filepath.ToSlash(p))
 		}
 		return paths
@@ -71,37 +74,37 @@ var everyClient = map[string]string{
 }
 
 func TestEveryClientIsImportedInstalledAndUninstalled(t *testing.T) {
-	for _, one := range clients {
-		t.Run(one.name, func(t *testing.T) {
+	for _, one := range clients.WithFiles() {
+		t.Run(one.Name, func(t *testing.T) {
 			w := newWorld(t)
-			path := w.usual(t, one.name)
-			put(t, path, everyClient[one.name])
+			path := w.usual(t, one.Name)
+			put(t, path, everyClient[one.Name])
 			put(t, "toolfit.yaml", "mcpServers:\n")
-			if code, out, errs := w.run(t, "import", one.name); code != 0 || !strings.Contains(out, "added one to toolfit.yaml") {
+			if code, out, errs := w.run(t, "import", one.Name); code != 0 || !strings.Contains(out, "added one to toolfit.yaml") {
 				t.Fatalf("import: %d\n%s%s", code, out, errs)
 			}
 			if got := read(t, "toolfit.yaml"); !strings.Contains(got, "command: x\n    args: [a]\n") {
 				t.Errorf("toolfit.yaml holds\n%s", got)
 			}
-			if code, out, errs := w.run(t, "install", one.name); code != 0 || !strings.Contains(out, "added toolfit to "+path) {
+			if code, out, errs := w.run(t, "install", one.Name); code != 0 || !strings.Contains(out, "added toolfit to "+path) {
 				t.Fatalf("install: %d\n%s%s", code, out, errs)
 			}
 			installed := read(t, path)
-			if code, out, _ := w.run(t, "install", one.name); code != 0 || !strings.Contains(out, "already") || read(t, path) != installed {
+			if code, out, _ := w.run(t, "install", one.Name); code != 0 || !strings.Contains(out, "already") || read(t, path) != installed {
 				t.Errorf("a second install: %d %s", code, out)
 			}
-			if code, out, errs := w.run(t, "import", one.name); code != 0 || !strings.Contains(out, "one is already in toolfit.yaml") ||
+			if code, out, errs := w.run(t, "import", one.Name); code != 0 || !strings.Contains(out, "one is already in toolfit.yaml") ||
 				!strings.Contains(errs, "toolfit is toolfit itself") {
 				t.Errorf("a second import: %d\n%s%s", code, out, errs)
 			}
-			if code, out, errs := w.run(t, "install", one.name, "--uninstall"); code != 0 {
+			if code, out, errs := w.run(t, "install", one.Name, "--uninstall"); code != 0 {
 				t.Fatalf("uninstall: %d\n%s%s", code, out, errs)
 			}
-			if got := read(t, path); got != everyClient[one.name] {
-				t.Errorf("after all the file holds\n%s\nwant\n%s", got, everyClient[one.name])
+			if got := read(t, path); got != everyClient[one.Name] {
+				t.Errorf("after all the file holds\n%s\nwant\n%s", got, everyClient[one.Name])
 			}
-			if backups, _ := filepath.Glob(path + ".toolfit-backup-*"); len(backups) != 2 || read(t, backups[0]) != everyClient[one.name] &&
-				read(t, backups[1]) != everyClient[one.name] {
+			if backups, _ := filepath.Glob(path + ".toolfit-backup-*"); len(backups) != 2 || read(t, backups[0]) != everyClient[one.Name] &&
+				read(t, backups[1]) != everyClient[one.Name] {
 				t.Errorf("backups: %v", backups)
 			}
 		})

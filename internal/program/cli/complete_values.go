@@ -13,6 +13,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/base/tool"
 	"github.com/toolfit/toolfit/internal/base/visible"
+	"github.com/toolfit/toolfit/internal/core/clients"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/state/config"
 	"github.com/toolfit/toolfit/internal/state/store"
@@ -86,8 +87,8 @@ func unfinished(of values) values {
 func dialects(w *wanted) { words(dialectNames()...)(w) }
 
 func clientList(w *wanted) {
-	for _, one := range clients {
-		w.add(one.name, "")
+	for _, one := range clients.WithFiles() {
+		w.add(one.Name, "")
 	}
 }
 

@@ -64,7 +64,11 @@ func (c *command) demo() *cobra.Command {
 				return err
 			}
 			defer model.Close()
-			cfg, err := config.Parse(filepath.Join(dir, "demo.yaml"), fmt.Appendf(nil, demoConfig, model.Addr, parcels.Addr), c.env.Lookup)
+			file := filepath.Join(dir, "demo.yaml") // the console shows it
+			if err := os.WriteFile(file, fmt.Appendf(nil, demoConfig, model.Addr, parcels.Addr), 0o600); err != nil {
+				return err
+			}
+			cfg, err := config.Load(file, c.env.Lookup)
 			if err == nil {
 				err = flags.apply(cfg)
 			}

@@ -12,8 +12,9 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/regular"
+	"github.com/toolfit/toolfit/internal/core/clients"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
-	"github.com/toolfit/toolfit/internal/program/clientfile"
+	"github.com/toolfit/toolfit/internal/state/clientfile"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -106,12 +107,12 @@ func (c *command) readNamed(path string) ([]holding, error) {
 // find looks for servers in the files of the named client, or of all.
 func (c *command) find(names []string) (found []holding, err error) {
 	var looked []string
-	for _, one := range clients {
-		if len(names) > 0 && one.name != names[0] {
+	for _, one := range clients.WithFiles() {
+		if len(names) > 0 && one.Name != names[0] {
 			continue
 		}
 		found = append(found, c.holdings(one)...)
-		looked = append(append(looked, c.folders().files(one)...), one.local...)
+		looked = append(append(looked, c.folders().Files(one)...), one.Local...)
 	}
 	switch {
 	case len(found) > 0:
@@ -218,7 +219,7 @@ func (in *intake) take(h holding, sameIsFine bool) taken {
 	}
 	for _, s := range h.Servers {
 		one := takenOver{Name: string(s.ID), Outcome: wasAdded}
-		if isSelf(s) {
+		if clientfile.IsSelf(s) {
 			one.Outcome = wasLeft
 		} else if err := in.add(s); err != nil {
 			one.Outcome = wasRefused
@@ -307,10 +308,4 @@ func (c *command) tellOne(t taken) {
 			c.tell("toolfit: %s not imported: %v\n", s.Name, c.explain(s.Error))
 		}
 	}
-}
-
-// isSelf tells whether a server is toolfit itself, as install writes it.
-func isSelf(s config.Server) bool {
-	program := config.ProgramName(s.Command)
-	return s.ID == ownName && (s.URL != "" || program == ownName) || program == ownName && len(s.Args) > 0 && s.Args[0] == "stdio"
 }

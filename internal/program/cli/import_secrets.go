@@ -16,7 +16,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/visible"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
-	"github.com/toolfit/toolfit/internal/program/clientfile"
+	"github.com/toolfit/toolfit/internal/state/clientfile"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -216,7 +216,7 @@ func (c *command) secretsWay(ctx context.Context, way string, found []holding) (
 	var held []string
 	for _, h := range found {
 		for _, s := range h.Servers {
-			if isSelf(s) || slices.ContainsFunc(there.Servers, func(other config.Server) bool { return other.ID == s.ID }) {
+			if clientfile.IsSelf(s) || slices.ContainsFunc(there.Servers, func(other config.Server) bool { return other.ID == s.ID }) {
 				continue
 			}
 			held = append(held, heldIn(s)...)

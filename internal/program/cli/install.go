@@ -13,13 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
+	"github.com/toolfit/toolfit/internal/core/clients"
 	"github.com/toolfit/toolfit/internal/program/cli/doctor"
-	"github.com/toolfit/toolfit/internal/program/clientfile"
+	"github.com/toolfit/toolfit/internal/state/clientfile"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
-
-// ownName is the name of our entry in the files of clients.
-const ownName = "toolfit"
 
 type installFlags struct {
 	url, profile, keyEnv, file string
@@ -64,7 +62,7 @@ commands. Known clients: ` + clientNames() + `.`,
 	return cmd
 }
 
-func (c *command) installEdit(one client, f installFlags) (clientfile.Edit, error) {
+func (c *command) installEdit(one clients.Client, f installFlags) (clientfile.Edit, error) {
 	if f.uninstall {
 		path, err := c.knownFile(one, f.file)
 		if err != nil {
@@ -74,7 +72,7 @@ func (c *command) installEdit(one client, f installFlags) (clientfile.Edit, erro
 		if err != nil {
 			return edit, err
 		}
-		return edit.Remove([]string{one.key}, ownName)
+		return edit.Remove([]string{one.Key}, clients.Own)
 	}
 	entries, err := c.ownEntry(one, f, c.load)
 	if err != nil {
@@ -88,32 +86,32 @@ func (c *command) installEdit(one client, f installFlags) (clientfile.Edit, erro
 	if err != nil {
 		return edit, err
 	}
-	return edit.Put([]string{one.key}, ownName, entries)
+	return edit.Put([]string{one.Key}, clients.Own, entries)
 }
 
 // knownFile is the file that is named, or the client's own.
-func (c *command) knownFile(one client, named string) (string, error) {
+func (c *command) knownFile(one clients.Client, named string) (string, error) {
 	path := c.usualFile(one)
 	if named == "" && !filepath.IsAbs(path) {
-		return "", fault.New(fault.NotFound, "your home folder, where %s keeps its file, is unknown", one.name).
+		return "", fault.New(fault.NotFound, "your home folder, where %s keeps its file, is unknown", one.Name).
 			WithHint("set HOME, or name the file with --file")
 	}
 	return cmp.Or(named, path), nil
 }
 
 // fileOf is knownFile for a file that may be created: its folder must exist.
-func (c *command) fileOf(one client, named string) (string, error) {
+func (c *command) fileOf(one clients.Client, named string) (string, error) {
 	path, err := c.knownFile(one, named)
 	if dir := filepath.Dir(path); err == nil && !exists(dir) {
-		err = fault.New(fault.NotFound, "there is no folder %s, where %s keeps its file", dir, one.name).
-			WithHint("start %s once, or name the file with --file", one.name)
+		err = fault.New(fault.NotFound, "there is no folder %s, where %s keeps its file", dir, one.Name).
+			WithHint("start %s once, or name the file with --file", one.Name)
 	}
 	return path, err
 }
 
 // usualFile is the first of the user's files whose folder exists, or the first of all.
-func (c *command) usualFile(one client) string {
-	files := c.folders().files(one)
+func (c *command) usualFile(one clients.Client) string {
+	files := c.folders().Files(one)
 	for _, path := range files {
 		if exists(filepath.Dir(path)) {
 			return path
@@ -125,7 +123,7 @@ func (c *command) usualFile(one client) string {
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // ownEntry is our entry in the client's form. The configuration is loaded only if it is needed.
-func (c *command) ownEntry(one client, f installFlags, load func() (*config.Config, error)) ([]clientfile.Entry, error) {
+func (c *command) ownEntry(one clients.Client, f installFlags, load func() (*config.Config, error)) ([]clients.Entry, error) {
 	switch {
 	case f.stdio && f.url != "":
 		return nil, usage("use either --stdio or --url")
@@ -140,7 +138,7 @@ func (c *command) ownEntry(one client, f installFlags, load func() (*config.Conf
 		if err != nil {
 			return nil, err
 		}
-		if f.stdio || one.url == "" {
+		if f.stdio || !one.TakesURL() {
 			return c.ownCommand(one, cfg, f.profile)
 		}
 		target = ownAddress(cfg)
@@ -149,10 +147,10 @@ func (c *command) ownEntry(one client, f installFlags, load func() (*config.Conf
 	if err != nil {
 		return nil, err
 	}
-	return one.entry(target, f.keyEnv)
+	return one.Address(target, f.keyEnv)
 }
 
-func (c *command) ownCommand(one client, cfg *config.Config, profile string) ([]clientfile.Entry, error) {
+func (c *command) ownCommand(one clients.Client, cfg *config.Config, profile string) ([]clients.Entry, error) {
 	path, err := filepath.Abs(cfg.Path)
 	if err != nil {
 		return nil, fmt.Errorf("find %s: %w", cfg.Path, err)
@@ -161,7 +159,7 @@ func (c *command) ownCommand(one client, cfg *config.Config, profile string) ([]
 	if profile != "" {
 		args = append(args, "--profile", profile)
 	}
-	return one.command(c.env.Program, args), nil
+	return one.Command(c.env.Program, args), nil
 }
 
 // ownAddress is the URL at which this machine reaches the configured gateway.
@@ -191,7 +189,7 @@ type installed struct {
 	Backup  string `json:"backup,omitempty"` // path of the old file
 }
 
-func (c *command) finishInstall(one client, edit clientfile.Edit, f installFlags) error {
+func (c *command) finishInstall(one clients.Client, edit clientfile.Edit, f installFlags) error {
 	if f.dryRun {
 		_, err := c.env.Out.Write(edit.New)
 		return err
@@ -220,6 +218,6 @@ func (c *command) finishInstall(one client, edit clientfile.Edit, f installFlags
 	if backup != "" {
 		c.say("the old file is %s\n", backup)
 	}
-	c.tell("restart %s to apply the change\n", one.name)
+	c.tell("restart %s to apply the change\n", one.Name)
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/state/clientfile"
 )
 
 // patience is how long a test waits for what must happen.
@@ -95,7 +97,7 @@ func (w *world) usual(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return foldersOf(runtime.GOOS, w.home, w.lookup).files(one)[0]
+	return clientfile.FoldersOf(runtime.GOOS, w.home, w.lookup).Files(one)[0]
 }
 
 // safeBuffer can be read while a command writes to it.

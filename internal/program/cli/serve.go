@@ -124,7 +124,7 @@ func (c *command) withSecretApp(
 	}
 	a, err := app.New(ctx, cfg, &app.Options{
 		Version: c.env.Version, Logger: c.logger(level), Env: c.env.Lookup, Program: c.env.Program, LocalSecret: secret,
-		AccessLog: c.accessLog,
+		AccessLog: c.accessLog, Home: c.env.Home,
 	})
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/toolfit/toolfit/internal/base/shell"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -58,7 +59,7 @@ func (c *command) newService(ctx context.Context, system, kind, path string) (se
 		file := filepath.Join(c.env.Home, "Library", "LaunchAgents", "toolfit.plist")
 		return service{
 			Kind: kind, File: onlyOn(system, "darwin", file), Text: launchdAgent(args, search),
-			Lines: []string{shellLine([]string{"launchctl", "load", "-w", file})},
+			Lines: []string{shell.Join([]string{"launchctl", "load", "-w", file})},
 		}, nil
 	case byTask:
 		return service{Kind: kind, Lines: []string{windowsTask(args), "schtasks /Run /TN toolfit"}}, nil
@@ -67,7 +68,7 @@ func (c *command) newService(ctx context.Context, system, kind, path string) (se
 		if c.defaultConfig() != path {
 			line = append(line, "--config", path)
 		}
-		return service{Kind: byNobody, Lines: []string{shellLine(line)}}, nil
+		return service{Kind: byNobody, Lines: []string{shell.Join(line)}}, nil
 	}
 	return service{}, usage("--service %q: expected systemd, launchd, task or none", kind)
 }

@@ -13,9 +13,10 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/inbound"
 	"github.com/toolfit/toolfit/internal/base/tool"
+	"github.com/toolfit/toolfit/internal/core/clients"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
-	"github.com/toolfit/toolfit/internal/program/clientfile"
 	"github.com/toolfit/toolfit/internal/program/journal"
+	"github.com/toolfit/toolfit/internal/state/clientfile"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -71,7 +72,7 @@ func (c *command) planSetup(ctx context.Context, f setupFlags) (*setupPlan, erro
 	for _, s := range p.cfg.Servers {
 		p.known[s.ID] = s
 	}
-	for _, one := range clients {
+	for _, one := range clients.WithFiles() {
 		found, err := p.find(one)
 		if err != nil {
 			return nil, err

@@ -11,9 +11,11 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/linediff"
 	"github.com/toolfit/toolfit/internal/base/secret"
+	"github.com/toolfit/toolfit/internal/base/shell"
+	"github.com/toolfit/toolfit/internal/core/clients"
 	"github.com/toolfit/toolfit/internal/program/cli/terminal"
-	"github.com/toolfit/toolfit/internal/program/clientfile"
 	"github.com/toolfit/toolfit/internal/program/journal"
+	"github.com/toolfit/toolfit/internal/state/clientfile"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
@@ -128,7 +130,7 @@ func (c *command) showDone(p *setupPlan) {
 	c.tellService(p)
 	do := "toolfit"
 	if c.usualConfig() != p.Config {
-		do = shellLine([]string{"toolfit", "--config", p.Config})
+		do = shell.Join([]string{"toolfit", "--config", p.Config})
 	}
 	c.say("\nconsole  %s (sign in with: toolfit secret)\n", p.Console)
 	c.say("next     restart %s; then: %s doctor, %s tools\n", strings.Join(restart, ", "), do, do)
@@ -224,7 +226,7 @@ func (c *command) undoSetup(ctx context.Context, j *journal.Journal, dryRun bool
 	outcome, err := j.Undo(journal.Hooks{
 		DryRun: dryRun,
 		Mend: func(path string, now, before []byte) ([]byte, bool) {
-			return clientfile.Restore(path, now, before, ownName)
+			return clientfile.Restore(path, now, before, clients.Own)
 		},
 		Gone: func(path string) {
 			if filepath.Base(path) == unitName {
@@ -277,5 +279,5 @@ func copyLine(system, from, to string) string {
 	if system == "windows" {
 		return `copy "` + from + `" "` + to + `"`
 	}
-	return shellLine([]string{"cp", from, to})
+	return shell.Join([]string{"cp", from, to})
 }

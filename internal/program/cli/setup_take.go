@@ -9,13 +9,14 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/tool"
-	"github.com/toolfit/toolfit/internal/program/clientfile"
+	"github.com/toolfit/toolfit/internal/core/clients"
+	"github.com/toolfit/toolfit/internal/state/clientfile"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
 
 // find finds what to take over of a client: where it has servers, or its usual file if it is named.
-func (p *setupPlan) find(one client) (found []holding, err error) {
-	named := slices.Contains(p.f.clients, one.name)
+func (p *setupPlan) find(one clients.Client) (found []holding, err error) {
+	named := slices.Contains(p.f.clients, one.Name)
 	if len(p.f.clients) > 0 && !named {
 		return nil, nil
 	}
@@ -25,17 +26,17 @@ func (p *setupPlan) find(one client) (found []holding, err error) {
 	}
 	if named {
 		path, err := p.c.fileOf(one, "")
-		return []holding{{client: one.name, path: path, Contents: clientfile.Contents{Keys: []string{one.key}}}}, err
+		return []holding{{client: one.Name, path: path, Contents: clientfile.Contents{Keys: []string{one.Key}}}}, err
 	}
-	if slices.ContainsFunc(p.c.folders().files(one), func(path string) bool { return filepath.IsAbs(path) && exists(path) }) {
-		p.Idle = append(p.Idle, one.name)
+	if slices.ContainsFunc(p.c.folders().Files(one), func(path string) bool { return filepath.IsAbs(path) && exists(path) }) {
+		p.Idle = append(p.Idle, one.Name)
 	}
 	return nil, nil
 }
 
 // takeOver plans the change of a client's file: our entry comes in, servers that we take go out.
-func (p *setupPlan) takeOver(ctx context.Context, one client, h holding) setupClient {
-	out := setupClient{Client: one.name, File: h.path, Servers: []setupServer{}, Notes: h.Notes}
+func (p *setupPlan) takeOver(ctx context.Context, one clients.Client, h holding) setupClient {
+	out := setupClient{Client: one.Name, File: h.path, Servers: []setupServer{}, Notes: h.Notes}
 	if h.err != nil {
 		out.Error = asFault(h.err)
 		return out
@@ -44,20 +45,20 @@ func (p *setupPlan) takeOver(ctx context.Context, one client, h holding) setupCl
 	if err == nil {
 		err = p.mayConnect(one, h)
 	}
-	var entries []clientfile.Entry
+	var entries []clients.Entry
 	if err == nil {
 		f := installFlags{stdio: p.f.stdio, profile: p.f.profile}
 		entries, err = p.c.ownEntry(one, f, func() (*config.Config, error) { return p.cfg, nil })
 	}
 	with := *edit
 	if err == nil {
-		with, err = edit.Put(h.Keys, ownName, entries)
+		with, err = edit.Put(h.Keys, clients.Own, entries)
 	}
 	if err != nil {
 		out.Error = asFault(err)
 		return out
 	}
-	connect := slices.Contains(p.f.clients, one.name)
+	connect := slices.Contains(p.f.clients, one.Name)
 	for i, s := range h.Servers {
 		if ctx.Err() != nil { // each one takes the file apart, which may be long
 			break
@@ -66,10 +67,10 @@ func (p *setupPlan) takeOver(ctx context.Context, one client, h holding) setupCl
 			s.Cwd, _ = os.Getwd()
 		}
 		took := setupServer{Name: h.Names[i], Outcome: wasLeft}
-		if !isSelf(s) {
+		if !clientfile.IsSelf(s) {
 			with = p.take(with, h, s, &took)
 		}
-		connect = connect || took.As != "" || took.Name == ownName
+		connect = connect || took.As != "" || took.Name == clients.Own
 		out.Servers = append(out.Servers, took)
 	}
 	if connect {
@@ -146,16 +147,16 @@ func (p *setupPlan) filled(s config.Server) (config.Server, error) {
 }
 
 // mayConnect refuses to put our entry in place of what is not ours to replace.
-func (p *setupPlan) mayConnect(one client, h holding) error {
+func (p *setupPlan) mayConnect(one clients.Client, h holding) error {
 	for i, s := range h.Servers {
 		switch {
-		case h.Names[i] != ownName:
-		case !isSelf(s):
-			return fault.New(fault.Conflict, "%s has another server with the name %s", h.path, ownName).WithHint("rename it there")
+		case h.Names[i] != clients.Own:
+		case !clientfile.IsSelf(s):
+			return fault.New(fault.Conflict, "%s has another server with the name %s", h.path, clients.Own).WithHint("rename it there")
 		case s.URL != "" && !isBelow(s.URL, ownAddress(p.cfg)) || s.Command != "" && !slices.Contains(s.Args, p.Config):
-			if !slices.Contains(p.f.clients, one.name) {
-				return fault.New(fault.Conflict, "%s connects %s to another gateway", h.path, one.name).
-					WithHint("to take it over all the same: toolfit setup --client %s", one.name)
+			if !slices.Contains(p.f.clients, one.Name) {
+				return fault.New(fault.Conflict, "%s connects %s to another gateway", h.path, one.Name).
+					WithHint("to take it over all the same: toolfit setup --client %s", one.Name)
 			}
 		}
 	}

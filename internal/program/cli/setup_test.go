@@ -8,11 +8,14 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/toolfit/toolfit/internal/core/clients"
+	"github.com/toolfit/toolfit/internal/state/clientfile"
 )
 
 // ownConfig is the configuration that setup makes.
 func (w *world) ownConfig() string {
-	return filepath.Join(foldersOf(runtime.GOOS, w.home, w.lookup)["config"], "toolfit", defaultFile)
+	return filepath.Join(clientfile.FoldersOf(runtime.GOOS, w.home, w.lookup)["config"], "toolfit", defaultFile)
 }
 
 // setUp runs setup without a service.
@@ -22,11 +25,11 @@ func (w *world) setUp(t *testing.T, args ...string) (code int, stdout, stderr st
 }
 
 func TestEveryClientIsSetUpAndPutBack(t *testing.T) {
-	for _, one := range clients {
-		t.Run(one.name, func(t *testing.T) {
+	for _, one := range clients.WithFiles() {
+		t.Run(one.Name, func(t *testing.T) {
 			w := newWorld(t)
-			path := w.usual(t, one.name)
-			put(t, path, everyClient[one.name])
+			path := w.usual(t, one.Name)
+			put(t, path, everyClient[one.Name])
 			if code, out, errs := w.setUp(t, "--yes"); code != 0 {
 				t.Fatalf("setup: %d\n%s%s", code, out, errs)
 			}
@@ -38,7 +41,7 @@ func TestEveryClientIsSetUpAndPutBack(t *testing.T) {
 				t.Errorf("the client's file is\n%s", changed)
 			}
 			backups, _ := filepath.Glob(path + ".toolfit-backup-*")
-			if len(backups) != 1 || read(t, backups[0]) != everyClient[one.name] {
+			if len(backups) != 1 || read(t, backups[0]) != everyClient[one.Name] {
 				t.Errorf("backups: %v", backups)
 			}
 			code, out, errs := w.setUp(t, "--yes")
@@ -46,7 +49,7 @@ func TestEveryClientIsSetUpAndPutBack(t *testing.T) {
 				read(t, path) != changed || len(again) != 1 {
 				t.Errorf("a second setup: %d\n%s%s%v", code, out, errs, again)
 			}
-			if code, out, errs := w.run(t, "setup", "--undo"); code != 0 || read(t, path) != everyClient[one.name] || exists(w.ownConfig()) {
+			if code, out, errs := w.run(t, "setup", "--undo"); code != 0 || read(t, path) != everyClient[one.Name] || exists(w.ownConfig()) {
 				t.Errorf("undo: %d\n%s%s; the file is\n%s", code, out, errs, read(t, path))
 			}
 			if left, _ := filepath.Glob(path + ".toolfit-backup-*"); len(left) != 0 {
@@ -90,7 +93,7 @@ func TestServersOfTheSameName(t *testing.T) {
 		"with the same settings are one": {"", base, []string{"  s:\n"}, []string{"s-cursor"}},
 		"that differ by a type are one": {"", `{"mcpServers": {"s": {"type": "stdio", "command": "x", "env": {"API_TOKEN": "abcdefgh1"}}}}`,
 			[]string{"  s:\n"}, []string{"s-cursor"}},
-		"that one client has disabled are one": {"", `{"mcpServers": {"s": {"disabled": true, "command": "x", "env": {"API_TOKEN": "abcdefgh1"}}}}`,
+		"that one clients.Client has disabled are one": {"", `{"mcpServers": {"s": {"disabled": true, "command": "x", "env": {"API_TOKEN": "abcdefgh1"}}}}`,
 			[]string{"  s:\n"}, []string{"s-cursor", "disabled"}},
 		"with other settings are two": {"", `{"mcpServers": {"s": {"command": "y"}}}`, []string{"  s:\n", "  s-cursor:\n    command: \"y\"\n"}, nil},
 		"with other secrets are two": {"", `{"mcpServers": {"s": {"command": "x", "env": {"API_TOKEN": "abcdefgh2"}}}}`,

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/shell"
 	"github.com/toolfit/toolfit/internal/base/visible"
 	"github.com/toolfit/toolfit/internal/core/prompt"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
@@ -137,7 +138,7 @@ func (c *command) sameFlags(flags askFlags) (text string) {
 	}
 	for _, f := range [][2]string{{"--config", config}, {"--url", flags.url}, {"--profile", flags.profile}} {
 		if f[1] != "" {
-			text += " " + shellLine(f[:])
+			text += " " + shell.Join(f[:])
 		}
 	}
 	return text

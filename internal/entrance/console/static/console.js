@@ -39,6 +39,15 @@ document.addEventListener("submit", (e) => {
   if (question && !window.confirm(question)) e.preventDefault();
 });
 
+// A double click sends once: the second answer would hide the first, such as a key that is shown only there.
+const twice = 2000;
+const sent = new WeakMap();
+document.addEventListener("submit", (e) => {
+  if (e.defaultPrevented || e.target.method !== "post") return;
+  if (e.timeStamp - sent.get(e.target) < twice) e.preventDefault();
+  else sent.set(e.target, e.timeStamp);
+});
+
 // Copying: the text beside the button.
 function offerCopies(within) {
   if (!navigator.clipboard) return; // pages that came over plain HTTP cannot copy
@@ -57,22 +66,53 @@ document.addEventListener("click", async (e) => {
 offerCopies(document);
 document.addEventListener("htmx:afterSettle", (e) => offerCopies(e.target));
 
-// Times in the person's own zone; those of today without the date.
+// Times in the person's own zone and the page's language: without the date today, without the year this year, and in words
+// where the page wants to know how long ago. The title has all of it.
+const written = (parts) => new Intl.DateTimeFormat(root.lang, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", ...parts });
+const ofToday = written({});
+const ofYear = written({ month: "short", day: "numeric" });
+const ofAll = written({ year: "numeric", month: "short", day: "numeric" });
+const exact = written({ year: "numeric", month: "short", day: "numeric", timeZoneName: "longOffset" });
+const inWords = new Intl.RelativeTimeFormat(root.lang, { numeric: "auto" });
+function clockOf(at, now) {
+  if (at.toDateString() === now.toDateString()) return ofToday.format(at);
+  return (at.getFullYear() === now.getFullYear() ? ofYear : ofAll).format(at);
+}
+function agoOf(at, now) {
+  const minutes = Math.floor((now - at) / 60_000);
+  if (minutes < -1 || minutes >= 24 * 60) return clockOf(at, now);
+  if (minutes < 1) return inWords.format(0, "second");
+  return minutes < 60 ? inWords.format(-minutes, "minute") : inWords.format(-Math.floor(minutes / 60), "hour");
+}
 function localTimes(within) {
+  const now = new Date();
   for (const el of within.querySelectorAll("time[datetime]")) {
     const at = new Date(el.dateTime);
-    const today = at.toDateString() === new Date().toDateString();
-    const clock = at.toTimeString().slice(0, 8);
-    el.textContent = today ? clock : at.toLocaleDateString("sv") + " " + clock;
+    const text = "ago" in el.dataset ? agoOf(at, now) : clockOf(at, now);
+    if (el.textContent !== text) el.textContent = text;
+    el.title = exact.format(at);
   }
 }
+// Fields of filters for times are in the person's own zone, too. They are sent with it.
+for (const field of document.querySelectorAll("input[data-at]")) {
+  const at = new Date(field.dataset.at);
+  field.value = new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+}
+document.addEventListener("formdata", (e) => {
+  for (const field of e.target.querySelectorAll(".filter input[type=datetime-local]"))
+    if (field.value) e.formData.set(field.name, new Date(field.value).toISOString().replace(".000", ""));
+});
 localTimes(document);
 document.addEventListener("htmx:load", (e) => localTimes(e.detail.elt));
+
+// What takes the place of a form that was sent takes its focus; browsers complain of an autofocus that comes later.
+document.addEventListener("htmx:load", (e) => { if ("fresh" in e.detail.elt.dataset) e.detail.elt.focus(); });
+setInterval(() => { if (!document.hidden) localTimes(document); }, 30_000);
 
 // Keys: / looks for the search, g and a letter goes to a page.
 let leading = 0;
 document.addEventListener("keydown", (e) => {
-  if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select, textarea, [contenteditable]")) return;
+  if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select, textarea, [contenteditable], dialog")) return;
   if (e.key === "/") {
     const search = document.querySelector("input[type=search]");
     if (search) { e.preventDefault(); search.focus(); }
@@ -80,7 +120,8 @@ document.addEventListener("keydown", (e) => {
     leading = e.timeStamp;
   } else if (leading && e.timeStamp - leading < 1500) {
     leading = 0;
-    for (const link of document.querySelectorAll(".nav a")) if (link.dataset.key === e.key) link.click();
+    const link = [...document.querySelectorAll(".nav a")].find((a) => a.dataset.key === e.key);
+    if (link) { e.preventDefault(); link.click(); }
   }
 });
 
@@ -94,11 +135,13 @@ let fresh = Date.now();
 const heard = () => { fresh = Date.now(); };
 const live = (el) => "live" in el.dataset;
 // A click into a table gives it the focus, which is not yet a use of what is in it.
+// A row that was chosen by keys gets the focus back. Whoever has left the end of an output reads what is above.
 function inUse(region) {
   const at = document.activeElement;
   const chosen = window.getSelection();
-  return (region.contains(at) && at.matches("a, button, input, select, textarea, summary, :focus-visible"))
-    || (chosen && !chosen.isCollapsed && region.contains(chosen.anchorNode));
+  return (region.contains(at) && !("row" in at.dataset) && at.matches("a, button, input, select, textarea, summary, :focus-visible"))
+    || (chosen && !chosen.isCollapsed && region.contains(chosen.anchorNode))
+    || [...region.querySelectorAll(".stderr")].some((el) => el.scrollTop !== 0);
 }
 document.addEventListener("htmx:beforeRequest", (e) => {
   if (!live(e.target)) return;
@@ -150,7 +193,7 @@ document.addEventListener("htmx:wsAfterMessage", () => {
 setInterval(() => {
   if (document.hidden) return;
   stale.hidden = Date.now() - fresh < patience || !document.querySelector("[data-live]"); // a run that has ended is live no more
-  const at = new Date(fresh).toLocaleTimeString();
+  const at = ofToday.format(new Date(fresh));
   const shown = stale.querySelector("time");
   if (shown.textContent !== at) shown.textContent = at; // it is read aloud when it changes
 }, 1000);
