@@ -127,7 +127,7 @@ func (w *waterfall) draw(from, to time.Time) {
 	}
 }
 
-func (w *waterfall) units(d time.Duration) int { return int(axisWidth * d / w.Took) }
+func (w *waterfall) units(d time.Duration) int { return int(axisWidth * float64(d) / float64(w.Took)) }
 
 // Half is the time in the middle of the axis.
 func (w *waterfall) Half() time.Duration { return w.Took / 2 }

@@ -34,6 +34,14 @@ func TestCallsStandBelowThoseThatMadeThem(t *testing.T) {
 	}
 }
 
+func TestAnAxisOfYearsHasItsCallsInPlace(t *testing.T) {
+	const year = 365 * 24 * 3600
+	w := waterfallOf(locale.English, []fallRow{fallCall("a", "", 0, 1), fallCall("b", "", year, year+1), fallCall("c", "", 2*year, 2*year+1)}, "", time.Time{}, time.Time{})
+	if a, b, c := w.Rows[0].Bar.X, w.Rows[1].Bar.X, w.Rows[2].Bar.X; a != 0 || b < 499 || b > 501 || c < 990 {
+		t.Errorf("at %d, %d, %d", a, b, c)
+	}
+}
+
 func TestAWaterfallIsBoundedAndSaysSo(t *testing.T) {
 	var rows []fallRow
 	for i := range 400 {
