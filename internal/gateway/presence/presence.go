@@ -101,6 +101,7 @@ func (s *Seen) add(who access.Principal, k key) *entry {
 	e := &entry{Client: Client{Era: mcp.Era(k.era), Profile: k.profile, Caller: who.ID, CallerName: who.Name, First: s.now()}}
 	e.Name, _ = rawjson.String(json.RawMessage(k.name))
 	e.Version, _ = rawjson.String(json.RawMessage(k.version))
+	e.last.Store(e.First.UnixNano())
 	s.all[k] = e
 	return e
 }

@@ -59,6 +59,15 @@ func TestNobodyPushesOutTheClientsOfOthers(t *testing.T) {
 	}
 }
 
+// Others may look, or need room, before the first request is noted.
+func TestANewClientIsNotSilent(t *testing.T) {
+	s := New(clock())
+	s.add(ann, key{caller: "ann"})
+	if c := s.Clients()[0]; c.Last.Before(c.First) {
+		t.Errorf("it came at %s and was last seen at %s", c.First, c.Last)
+	}
+}
+
 func TestAKnownClientCostsNoAllocation(t *testing.T) {
 	s := New(nil)
 	info := []byte(`{"name":"claude-code","version":"2.1"}`)
