@@ -25,7 +25,7 @@ func newcomer(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	text := `{"mcpServers": {"files": {"command": "no-such-program-here", "args": ["--token", "sk-abcdefghijklmnop1234", "/my data"]},
-		"tracker": {"url": "https://127.0.0.1:1/mcp", "headers": {"Authorization": "Bearer ${TRACKER_KEY}"}},
+		"tracker": {"url": "https://127.0.0.1:1/s/abcdefghij0123456789ab/mcp", "headers": {"Authorization": "Bearer ${TRACKER_KEY}"}},
 		"toolfit": {"url": "http://127.0.0.1:8420/mcp"}}}`
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func newPlainWorld(t *testing.T) *world {
 func TestWhatIsOnTheMachineIsForItsOwnerAlone(t *testing.T) {
 	w := newcomer(t)
 	_, body := w.person().ask("GET", "/", nil)
-	for _, has := range []string{`value="files"`, "no-such-program-here --token ••• &#39;/my data&#39;", `value="tracker"`, "https://127.0.0.1:1/mcp", "Authorization=•••", "Cursor"} {
+	for _, has := range []string{`value="files"`, "no-such-program-here --token ••• &#39;/my data&#39;", `value="tracker"`, "https://127.0.0.1:1/s/•••/mcp", "Authorization=•••", "Cursor"} {
 		if !strings.Contains(body, has) {
 			t.Errorf("no %s in %s", has, body[strings.Index(body, "<main"):])
 		}

@@ -29,12 +29,15 @@ type FoundServer struct {
 	Config config.Server // with its secrets, which nobody is shown
 }
 
-// mask stands for a value that nobody is shown.
-const mask = "•••"
-
 // Shown is the command or URL of the server, with its secrets masked.
 func (f FoundServer) Shown() string {
-	s := f.Config.ReplaceSecrets(func(config.InlineSecret) string { return mask })
+	var s struct {
+		URL, Command string
+		Args         []string
+	}
+	if text, err := config.ShownServer(f.Config, func(s string) string { return s }); err != nil || json.Unmarshal(text, &s) != nil {
+		return ""
+	}
 	return cmp.Or(s.URL, shell.Join(append([]string{s.Command}, s.Args...)))
 }
 
