@@ -78,8 +78,8 @@ func tryTail(t *testing.T, b *testparts.Browser, w *world) {
 	b.Until(`window.scrollY > 1000`)
 	w.post("shop__list_orders", `{}`)
 	b.Until(`document.getElementById("tail").textContent === "Pause · 1 new" && document.querySelectorAll("#calls tr").length === 4`)
-	b.Read(`window.scrollTo(0, 0)`)
-	b.Until(`document.querySelectorAll("#calls tr").length === 5 && document.getElementById("tail").textContent === "Pause"`)
+	b.Read(`document.getElementById("tail").click()`) // leads to the new row
+	b.Until(`window.scrollY === 0 && document.querySelectorAll("#calls tr").length === 5 && document.getElementById("tail").textContent === "Pause"`)
 	b.CheckConsole()
 }
 

@@ -132,7 +132,7 @@ window.addEventListener("scroll", () => { if (held.length && !paused && !away())
 if (button) {
   button.hidden = false;
   button.addEventListener("click", () => {
-    if (!paused && waiting.size) return window.scrollTo({ top: 0 }); // they are above
+    if (!paused && waiting) return window.scrollTo({ top: 0 }); // they are above
     toggle();
   });
   document.addEventListener("keydown", (e) => {
