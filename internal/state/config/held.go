@@ -72,15 +72,16 @@ var namedArg = regexp.MustCompile(`^-*([A-Za-z][\w.-]*)(=|: *)`)
 
 // splitArg finds the name of an argument's value, which may be the argument before it.
 func splitArg(before []string, arg string) (prefix, name, value string) {
-	if m := namedArg.FindStringSubmatchIndex(arg); m != nil && !strings.HasPrefix(arg[m[1]:], "//") {
-		return arg[:m[1]], arg[m[2]:m[3]], arg[m[1]:]
-	}
 	if len(before) > 0 && !strings.HasPrefix(arg, "-") {
 		if last := before[len(before)-1]; strings.HasPrefix(last, "-") && !strings.Contains(last, "=") {
 			name = strings.TrimLeft(last, "-")
 		}
 	}
-	return "", name, arg
+	m := namedArg.FindStringSubmatchIndex(arg)
+	if m == nil || strings.HasPrefix(arg[m[1]:], "//") || IsSecretName(name) { // --password user:x
+		return "", name, arg
+	}
+	return arg[:m[1]], arg[m[2]:m[3]], arg[m[1]:]
 }
 
 // secretPart is the range of a secret in a text.

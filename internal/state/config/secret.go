@@ -53,7 +53,7 @@ func (d *decoder) secretsIn(address string) {
 // IsSecretName reports whether a variable or a parameter has the name of a credential.
 func IsSecretName(name string) bool {
 	name = strings.ToLower(name)
-	for _, part := range []string{"token", "passw", "secret", "credential", "auth"} {
+	for _, part := range []string{"token", "passw", "passphrase", "secret", "credential", "auth"} {
 		if strings.Contains(name, part) {
 			return true
 		}
