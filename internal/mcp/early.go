@@ -130,16 +130,21 @@ func (c *takenConn) end(until time.Time) {
 	*c = takenConn{}
 }
 
-// watch reads what a client should not send, and closes gone when it closes its connection. Stop ends the watching.
+// maxUnasked is how many bytes a client may send while it listens: requests that are lost.
+const maxUnasked = 1 << 20
+
+// watch reads what a client should not send, and closes gone when it closes its connection or sends too much. Stop ends the watching.
 func (c *takenConn) watch() (gone <-chan struct{}, stop func()) {
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
 		var unasked [64]byte
-		for {
-			if _, err := c.conn.Read(unasked[:]); err != nil {
+		for left := maxUnasked; left > 0; {
+			n, err := c.conn.Read(unasked[:])
+			if err != nil {
 				return
 			}
+			left -= n
 			c.server = nil // what it asks next is lost: it asks again on another connection
 		}
 	}()

@@ -120,3 +120,17 @@ func TestAClientThatTalksDuringItsStreamHearsItToItsEnd(t *testing.T) {
 		t.Errorf("HTTP %d for a request during the stream", resp.StatusCode)
 	}
 }
+
+func TestAClientThatTalksTooMuchDuringItsStreamIsGone(t *testing.T) {
+	f := newTestFront(t, nil)
+	c := f.listen(t, f.open(t, Latest), "HTTP/1.1")
+	c.hears(t, f)
+	for sent := 0; ; sent += 1 << 16 {
+		if _, err := c.Write(make([]byte, 1<<16)); err != nil {
+			return
+		}
+		if sent > 64<<20 {
+			t.Fatal("64 MB were taken")
+		}
+	}
+}
