@@ -444,6 +444,23 @@ func TestAFormIsNeverTooLarge(t *testing.T) {
 	t.Error("a list grew without end")
 }
 
+// A schema of a megabyte takes no seconds: what no form shows is not looked at.
+func TestWhatIsTooLongForAFormIsNotRead(t *testing.T) {
+	long := func(one string) string { return strings.TrimSuffix(strings.Repeat(one, 1000), ",") }
+	s := of(`{"anyOf":[` + long(`{"type":"string"},`) + `]}`)
+	if f := s.Form(nil); f.Fields[0].Kind != JSON {
+		t.Errorf("a union of 1,000 is %s", f.Fields[0].Kind)
+	}
+	members := ""
+	for i := range 1000 {
+		members += fmt.Sprintf(`"m%d":true,`, i)
+	}
+	s = Read([]byte(`{"type":"object","properties":{` + strings.TrimSuffix(members, ",") + `}}`))
+	if p := s.spec(s.root); len(p.members()) > maxMembers+1 {
+		t.Errorf("%d members are read", len(p.members()))
+	}
+}
+
 func TestDeepJSONIsNotMostlyIndentation(t *testing.T) {
 	for _, depth := range []int{100, 500, 20_000} {
 		args := `{"free":` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + `}`

@@ -124,13 +124,16 @@ type member struct {
 	required bool
 }
 
-// members are the properties, in order.
+// members are the properties, in order; of many, more than a form has.
 func (p *spec) members() []member {
 	var all []member
 	at := map[string]int{}
 	for _, part := range p.parts {
 		for _, m := range part.Get("properties").Members() {
 			i, known := at[m.Key]
+			if !known && len(all) > maxMembers {
+				return all
+			}
 			if !known {
 				i = len(all)
 				at[m.Key] = i
@@ -193,6 +196,10 @@ func (s *Schema) narrow(p spec) (spec, []branch) {
 		u := p.union()
 		if u == nil {
 			break
+		}
+		if len(u.Elements()) > maxOptions { // more than anybody chooses from
+			p.broken = true
+			return p, nil
 		}
 		var branches []branch
 		shapes := false
