@@ -110,7 +110,8 @@ func pairsIn(keys map[string]json.RawMessage, key string) (all []pair) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		value := scalar(values[name])
-		if strings.ContainsAny(value, "\r\n") || strings.TrimSpace(value) != value {
+		cut := strings.TrimSpace(name) != name || strings.TrimSpace(value) != value
+		if cut || strings.ContainsAny(name, "=:") || strings.ContainsAny(name+value, "\r\n") {
 			return nil // the form has it as JSON
 		}
 		all = append(all, pair{name, value})
