@@ -180,7 +180,7 @@ func (c *Console) findActions(v *visit) []hit {
 		all = append(all, one)
 	}
 	if v.who.MayAdmin() {
-		lead("addServer", "/servers#add")
+		lead("addServer", "/servers/add")
 		lead("newKey", "/keys#new")
 	}
 	for _, theme := range []string{"light", "dark", "system"} {

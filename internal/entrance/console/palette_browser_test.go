@@ -170,12 +170,18 @@ func TestThePaletteIsAPageWithoutJavaScript(t *testing.T) {
 func TestThePaletteShowsPeopleWhatTheyMaySee(t *testing.T) {
 	w := newWorld(t, demoConfig)
 	_, cut, _ := w.furnish()
-	w.key("root", "*", access.Admin)
+	root := w.person()
+	root.signIn(w.key("root", "*", access.Admin))
+	for _, path := range []string{"/servers/add", "/keys#new"} {
+		if _, body := root.ask("GET", "/find?q=new", nil); !strings.Contains(body, `href="`+path+`"`) {
+			t.Errorf("nothing leads to %s", path)
+		}
+	}
 	ann := w.person()
 	ann.signIn(w.key("ann", "orders", access.Caller))
 	for typed, never := range map[string]string{
 		"envQuery": "/tools/cloud__envQuery", "cloud": "/servers/cloud", cut: "/calls/" + cut, "policy": `"/policy"`, "keys": `"/keys"`, "audit": `"/audit"`,
-		"add": "/servers#add", "rules": "/results/rules", "ses_orders": "/sessions/ses_orders",
+		"add": "/servers/add", "rules": "/results/rules", "ses_orders": "/sessions/ses_orders",
 	} {
 		status, body := ann.ask("GET", "/find?q="+url.QueryEscape(typed), nil)
 		if _, main, _ := strings.Cut(body, "<main"); status != 200 || strings.Contains(main, never) {
