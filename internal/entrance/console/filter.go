@@ -9,6 +9,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/locale"
+	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
 )
@@ -26,7 +27,6 @@ var (
 )
 
 var (
-	outcomes  = []string{"ok", "tool_error", "question", "error", "canceled"}
 	levels    = []string{"info", "warn", "error"}
 	lastSpans = []string{"15m", "1h", "24h", "7d", "30d"}
 )
@@ -60,7 +60,7 @@ type readyFilter struct{ Name, Address string }
 
 // callFilterOf reads the filter of a page about calls.
 func (c *Console) callFilterOf(v *visit, path string) callFilter {
-	f := callFilter{list: c.listOf(v, path, callFilters...), Named: named, Outcomes: outcomes, Levels: levels, Lasts: lastSpans}
+	f := callFilter{list: c.listOf(v, path, callFilters...), Named: named, Outcomes: restapi.Outcomes, Levels: levels, Lasts: lastSpans}
 	if v.who.MayRead() {
 		f.Named = slices.Concat(named, readNamed)
 	}

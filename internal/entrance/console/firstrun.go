@@ -15,7 +15,7 @@ import (
 // FirstRun is what a newcomer can begin with.
 type FirstRun interface {
 	FoundServers(who access.Principal) []restapi.FoundServer
-	ImportFound(ctx context.Context, who access.Principal, ids []string) ([]tool.ServerID, error)
+	ImportFound(ctx context.Context, who access.Principal, ids []string) error
 	DemoServers(who access.Principal) []tool.ServerID
 	AddDemo(ctx context.Context, who access.Principal) error
 	RemoveDemo(ctx context.Context, who access.Principal) error
@@ -99,7 +99,7 @@ func (c *Console) firstLive(v *visit) (firstLive, error) {
 
 func (c *Console) importFound(v *visit) (answer, error) {
 	ids := v.PostForm["server"]
-	_, err := c.FirstRun.ImportFound(v.Context(), v.who, ids)
+	err := c.FirstRun.ImportFound(v.Context(), v.who, ids)
 	if err == nil && len(ids) == 0 {
 		err = fault.New(fault.BadRequest, "no server was chosen")
 	}

@@ -120,7 +120,7 @@ func (evil) History(context.Context, access.Principal, string, string) (restapi.
 	}}, nil
 }
 func (evil) ToolNames(access.Principal) ([]restapi.ToolName, error) {
-	return []restapi.ToolName{{Name: bad, Server: bad, Description: bad}}, nil
+	return []restapi.ToolName{{Name: bad, Description: bad}}, nil
 }
 func (evil) FindTools(context.Context, access.Principal, string, call.Query) (*call.Found, error) {
 	return &call.Found{Tools: []call.FoundTool{{Name: bad, Server: bad, Text: bad}}, Note: bad}, nil
@@ -298,8 +298,8 @@ func (evil) FoundServers(access.Principal) []restapi.FoundServer {
 	s := config.Server{ID: bad, Command: bad, Args: []string{bad}, Env: map[string]string{bad: bad}}
 	return []restapi.FoundServer{{Client: "Cursor", Path: bad, Config: s}}
 }
-func (e evil) ImportFound(context.Context, access.Principal, []string) ([]tool.ServerID, error) {
-	return nil, e.fault()
+func (e evil) ImportFound(context.Context, access.Principal, []string) error {
+	return e.fault()
 }
 func (evil) DemoServers(access.Principal) []tool.ServerID         { return []tool.ServerID{bad} }
 func (e evil) AddDemo(context.Context, access.Principal) error    { return e.fault() }

@@ -14,23 +14,20 @@ import (
 	"github.com/toolfit/toolfit/internal/state/store"
 )
 
-// ActivityQuery asks what was called in the time up to now. Empty fields stand for the first of their values.
+// ActivityQuery asks what was called in the time up to now.
 type ActivityQuery struct {
-	Range string // one of ActivityRanges
-	By    string // server or outcome: what the series are of
-	Sort  string // one of ActivitySorts: which tools come first
+	Range string // one of ActivityRanges; "": 1h
+	By    string // what the series are of: one of ActivityKeys; "": server
+	Sort  string // which tools come first: one of ActivitySorts; "": calls
 	Limit int    // how many tools; 0: 10
 }
 
 // activityRange is a time up to now, and how long the spans are by which its calls are counted.
-type activityRange struct {
-	name         string
-	length, step time.Duration
-}
+type activityRange struct{ length, step time.Duration }
 
-var activityRanges = []activityRange{
-	{"1h", time.Hour, time.Minute}, {"15m", 15 * time.Minute, 15 * time.Second}, {"6h", 6 * time.Hour, 5 * time.Minute},
-	{"24h", 24 * time.Hour, 20 * time.Minute}, {"7d", 7 * 24 * time.Hour, 2 * time.Hour}, {"30d", 30 * 24 * time.Hour, 8 * time.Hour},
+var activityRanges = map[string]activityRange{
+	"15m": {15 * time.Minute, 15 * time.Second}, "1h": {time.Hour, time.Minute}, "6h": {6 * time.Hour, 5 * time.Minute},
+	"24h": {24 * time.Hour, 20 * time.Minute}, "7d": {7 * 24 * time.Hour, 2 * time.Hour}, "30d": {30 * 24 * time.Hour, 8 * time.Hour},
 }
 
 // The values of an ActivityQuery, in the order in which people choose.
@@ -123,7 +120,7 @@ func (a *API) Activity(ctx context.Context, who access.Principal, q ActivityQuer
 
 // fill puts the values in place that are not given.
 func (q *ActivityQuery) fill() (activityRange, error) {
-	q.Range = cmp.Or(q.Range, activityRanges[0].name)
+	q.Range = cmp.Or(q.Range, "1h")
 	q.By = cmp.Or(q.By, ActivityKeys[0])
 	q.Sort = cmp.Or(q.Sort, ActivitySorts[0])
 	q.Limit = cmp.Or(q.Limit, 10)
@@ -136,8 +133,7 @@ func (q *ActivityQuery) fill() (activityRange, error) {
 				WithHint("use %s", strings.Join(v.known, ", "))
 		}
 	}
-	at := slices.IndexFunc(activityRanges, func(r activityRange) bool { return r.name == q.Range })
-	return activityRanges[at], nil
+	return activityRanges[q.Range], nil
 }
 
 // addUp adds what the store has counted to the spans and the series.

@@ -55,25 +55,22 @@ func (a *API) FoundServers(who access.Principal) []FoundServer {
 	return a.Machine.ServersOfClients()
 }
 
-// ImportFound stores those of the found servers whose ids are named. What cannot be stored does not keep the others out:
-// added are those that could, and the error is the first.
-func (a *API) ImportFound(ctx context.Context, who access.Principal, ids []string) (added []tool.ServerID, err error) {
+// ImportFound stores those of the found servers whose ids are named. What cannot be stored does not keep the others out: the
+// error is the first.
+func (a *API) ImportFound(ctx context.Context, who access.Principal, ids []string) (err error) {
 	if err := needAdmin(who); err != nil {
-		return nil, err
+		return err
 	}
 	found := map[string]FoundServer{}
 	for _, f := range a.FoundServers(who) {
 		found[string(f.Config.ID)] = f
 	}
 	for _, id := range ids {
-		switch failed := a.importOne(ctx, found[id], id); {
-		case failed == nil:
-			added = append(added, tool.ServerID(id))
-		case err == nil:
+		if failed := a.importOne(ctx, found[id], id); err == nil {
 			err = failed
 		}
 	}
-	return added, err
+	return err
 }
 
 func (a *API) importOne(ctx context.Context, f FoundServer, id string) error {

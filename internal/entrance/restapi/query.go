@@ -100,9 +100,9 @@ func yesOrNo(q url.Values, name string) (*bool, error) {
 	return nil, fault.New(fault.BadRequest, "%s must be true or false, got %.40q", name, text)
 }
 
-// outcomes are the outcomes of calls, levels their levels, the gravest last.
+// Outcomes are the outcomes of calls, levels their levels, the gravest last.
 var (
-	outcomes = []string{"ok", "tool_error", "question", "error", "canceled"}
+	Outcomes = []string{"ok", "tool_error", "question", "error", "canceled"}
 	levels   = []string{"debug", "info", "warn", "error"}
 )
 
@@ -134,8 +134,8 @@ func parseFilter(q url.Values, who access.Principal) (f callFilter, err error) {
 			return f, fault.New(fault.BadRequest, "%s must be UTF-8 text without NUL", key)
 		}
 	}
-	if f.Outcome != "" && !slices.Contains(outcomes, f.Outcome) {
-		return f, fault.New(fault.BadRequest, "unknown outcome %q", f.Outcome).WithHint("use %s", strings.Join(outcomes, ", "))
+	if f.Outcome != "" && !slices.Contains(Outcomes, f.Outcome) {
+		return f, fault.New(fault.BadRequest, "unknown outcome %q", f.Outcome).WithHint("use %s", strings.Join(Outcomes, ", "))
 	}
 	if f.Level != "" && !slices.Contains(levels, f.Level) {
 		return f, fault.New(fault.BadRequest, "unknown level %q", f.Level).WithHint("use %s", strings.Join(levels, ", "))

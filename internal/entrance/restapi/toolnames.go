@@ -1,14 +1,10 @@
 package restapi
 
-import (
-	"github.com/toolfit/toolfit/internal/base/tool"
-	"github.com/toolfit/toolfit/internal/state/access"
-)
+import "github.com/toolfit/toolfit/internal/state/access"
 
 // ToolName is what people find a tool by.
 type ToolName struct {
 	Name        string
-	Server      tool.ServerID
 	Description string
 }
 
@@ -20,7 +16,7 @@ func (a *API) ToolNames(who access.Principal) ([]ToolName, error) {
 	}
 	names := make([]ToolName, len(v.Entries))
 	for i, e := range v.Entries {
-		names[i] = ToolName{e.Shown, e.Server, e.Description()}
+		names[i] = ToolName{e.Shown, e.Description()}
 	}
 	return names, nil
 }
