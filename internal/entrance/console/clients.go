@@ -164,7 +164,9 @@ func shownOf(lang locale.Language, g clients.Guide, key string) shownGuide {
 		if json.Valid([]byte(s.Text)) {
 			show = func(label, text string) block { return code(label, []byte(text)) }
 		}
-		out.Blocks = append(out.Blocks, shownStep{label, show(label, s.Text)})
+		b := show(label, s.Text)
+		b.Wrap = !strings.Contains(s.Text, "\n") // a command
+		out.Blocks = append(out.Blocks, shownStep{label, b})
 		if gap := "<" + keyVariable + ">"; strings.Contains(s.Text, gap) {
 			out.Gap = gap
 		}

@@ -21,6 +21,7 @@ type block struct {
 	Label string // for screen readers
 	HTML  template.HTML
 	Cut   bool // only the beginning is shown
+	Wrap  bool // long lines are broken
 }
 
 // code is a block of JSON, indented and colored. Text that is not JSON is shown as it is.
@@ -102,7 +103,7 @@ func newBlock(label string, raw []byte, limit int, mark func(string) template.HT
 	if cut {
 		shown = strings.ToValidUTF8(shown, "")
 	}
-	return block{label, mark(shown), cut}
+	return block{Label: label, HTML: mark(shown), Cut: cut}
 }
 
 // color marks up the strings, names and other values of JSON. Everything is escaped.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -9,6 +10,7 @@ import (
 	"github.com/toolfit/toolfit/internal/core/clients"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/gateway/catalog"
+	"github.com/toolfit/toolfit/internal/gateway/upstream"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
 
@@ -23,15 +25,15 @@ type FirstRun interface {
 
 // firstRun is the way to the first call of a client: a server, a tool, a client.
 type firstRun struct {
-	Admin   bool
-	Servers int
-	Tried   bool                  // a tool was called
-	Over    bool                  // a client has called, or that was long ago
-	Found   []restapi.FoundServer // on this machine, to import
-	Demo    []tool.ServerID       // servers with demo data
-	Tool    string                // one to try
-	Input   input
-	Live    firstLive
+	Admin bool
+	Ready bool                  // there is a server to try; for those who cannot add one, there is any
+	Tried bool                  // a tool was called
+	Over  bool                  // a client has called, or that was long ago
+	Found []restapi.FoundServer // on this machine, to import
+	Demo  []tool.ServerID       // servers with demo data
+	Tool  string                // one to try
+	Input input
+	Live  firstLive
 }
 
 // firstLive waits for the first call of a client.
@@ -45,7 +47,10 @@ func (c *Console) firstRun(v *visit, servers []restapi.Server, calls []restapi.C
 	if v.URL.Path == "/overview/live" { // what was chosen so far must stay; and files are read when the page is opened
 		return nil
 	}
-	f := &firstRun{Admin: v.who.MayAdmin(), Servers: len(servers), Tried: len(calls) > 0, Demo: c.FirstRun.DemoServers(v.who)}
+	f := &firstRun{Admin: v.who.MayAdmin(), Tried: len(calls) > 0, Demo: c.FirstRun.DemoServers(v.who)}
+	f.Ready = slices.ContainsFunc(servers, func(s restapi.Server) bool {
+		return !f.Admin || s.State != upstream.Down && s.State != restapi.Disabled
+	})
 	f.Live, _ = c.firstLive(v) // never an error
 	f.Over = len(calls) >= callsOnOverview || !v.who.MayCall()
 	for _, s := range f.Live.Came {
@@ -55,13 +60,15 @@ func (c *Console) firstRun(v *visit, servers []restapi.Server, calls []restapi.C
 		f.Over = f.Over || one.At.Before(c.began)
 	}
 	switch {
-	case f.Servers == 0:
-		f.Over = false
-		f.Found = c.FirstRun.FoundServers(v.who)
-	case f.Over && len(f.Demo) == 0:
+	case f.Over && len(f.Demo) == 0 && len(servers) > 0:
 		return nil
-	default:
+	case f.Ready:
 		f.Tool = c.toolToTry(v)
+	default:
+		f.Over = f.Over && len(servers) > 0
+		f.Found = slices.DeleteFunc(c.FirstRun.FoundServers(v.who), func(found restapi.FoundServer) bool {
+			return slices.ContainsFunc(servers, func(s restapi.Server) bool { return s.ID == found.Config.ID })
+		})
 	}
 	return f
 }
@@ -101,7 +108,7 @@ func (c *Console) importFound(v *visit) (answer, error) {
 	ids := v.PostForm["server"]
 	err := c.FirstRun.ImportFound(v.Context(), v.who, ids)
 	if err == nil && len(ids) == 0 {
-		err = fault.New(fault.BadRequest, "no server was chosen")
+		err = fault.New(fault.BadRequest, "no server was chosen").WithHint("tick at least one, or add another server")
 	}
 	return c.firstStep(v, "foundAdded", err)
 }

@@ -39,6 +39,7 @@ type keysPage struct {
 	Profiles []string
 	New      *restapi.NewKey // just created or rotated; its text is shown only once
 	Rotated  bool            // New has a new secret
+	Out      bool            // New is the first key, and ends the visitor's sign-in, which needed none
 	Rotate   *restapi.Key    // gets a new secret if the person wants it
 	Input    input
 }
@@ -111,6 +112,7 @@ func (c *Console) showKey(v *visit, done keysPage, err error) (answer, error) {
 	if err == nil {
 		p.New = done.New
 		p.Rotated = done.Rotated
+		p.Out = v.who == access.Owner()
 	} else if done.Rotated {
 		p.choose(v.PathValue("id"))
 	}

@@ -230,7 +230,8 @@ func pairs(text, between string) (map[string]string, error) {
 	for _, line := range lines(text) {
 		name, value, ok := strings.Cut(line, between)
 		if !ok {
-			return nil, fault.New(fault.BadRequest, "a line has no %q between name and value", between)
+			return nil, fault.New(fault.BadRequest, "a line has no %q between name and value", between).
+				WithHint("write one name and value on each line")
 		}
 		all[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}

@@ -77,6 +77,14 @@ func TestWhatWasPastedIsOnThePageOnceAndCanBeChanged(t *testing.T) {
 	}
 }
 
+func TestACommandThatIsNotThereIsToldBeforeItIsAdded(t *testing.T) {
+	p := newPlainWorld(t).person()
+	_, page := p.ask("POST", "/servers/add", url.Values{"text": {"no-such-program-here --x\ngo version"}})
+	if !strings.Contains(page, "command &#34;no-such-program-here&#34; does not exist (install it,") || strings.Contains(page, "&#34;go&#34; does not exist") {
+		t.Errorf("%s", page)
+	}
+}
+
 func TestOfWhatWasPastedAllIsAddedOrNothing(t *testing.T) {
 	w := newWorld(t, demoConfig)
 	p := w.person()

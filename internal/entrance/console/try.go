@@ -177,6 +177,7 @@ func (c *Console) try(v *visit, p *toolPage, f *restapi.Follower) error {
 		return err
 	}
 	p.Tried.Result = codeUpTo(text(v.lang, "try.result"), out.Result, maxTried)
+	p.Tried.Result.Wrap = true // what a tool says is often one text
 	p.Tried.Tokens = project.Tokens(out.Result)
 	p.Tried.Error = toolError(out.Result)
 	if out.Fitted != nil {

@@ -151,7 +151,8 @@ func (c *Console) let(s section, h handler) http.HandlerFunc {
 // readPosted reads the fields of a form. Fields that cannot be parsed count as not sent.
 func readPosted(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if r.ContentLength > maxForm {
-		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", maxForm)
+		return nil, fault.New(fault.TooLarge, "the body is larger than %d bytes", maxForm).
+			WithHint("go back and send less; instead of a long document, give its address")
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if r.ParseForm() != nil {

@@ -26,7 +26,7 @@ func (c *Console) words(lang locale.Language) template.FuncMap {
 		"asset":  func(name string) string { return c.assets.paths[name] },
 		"badge":  func(tone, text string) badge { return badge{tone, text} },
 		"tone":   tone,
-		"empty":  func(title, text, commands string) empty { return empty{title, text, commands} },
+		"empty":  newEmpty,
 		"htmx":   func() string { return htmxConfig },
 		"number": func(n any) string { return number(reflect.ValueOf(n).Int()) },
 		"clock":  func(t time.Time) string { return clock(lang, t, time.Now()) },
@@ -225,6 +225,16 @@ type badge struct{ Tone, Text string }
 type empty struct {
 	Title, Text string
 	Commands    string // "": none
+	Path, Label string // of the page to go to; "": none
+}
+
+// newEmpty is an empty page, with the path and the label of a link, or without.
+func newEmpty(title, text, commands string, link ...string) empty {
+	e := empty{Title: title, Text: text, Commands: commands}
+	if len(link) == 2 {
+		e.Path, e.Label = link[0], link[1]
+	}
+	return e
 }
 
 // plain shows untrusted text: invisible and direction characters are shown as code points.

@@ -3,7 +3,9 @@ package restapi
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/doctree"
 	"github.com/toolfit/toolfit/internal/base/fault"
@@ -106,6 +108,9 @@ func (a *API) ReadPasted(who access.Principal, text string, names []string) (ser
 			f.ID = tool.ServerID(names[i])
 		}
 		p := PastedServer{Name: f.ID, Notes: f.Notes}
+		if _, err := f.Program(); err != nil && f.Command != "" && !strings.Contains(f.Command+f.Cwd, "${") {
+			p.Notes = append(p.Notes, fmt.Sprintf("command \"%s\" does not exist (%s)", f.Command, f.CommandHint()))
+		}
 		if p.Config, err = f.Text(); err != nil {
 			return nil, nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -163,6 +164,15 @@ func TestCommandThatDoesNotExistIsNamed(t *testing.T) {
 	p, _ := newPool(t, nil, cfg)
 	_, err := callTool(t.Context(), p, "bad", "echo")
 	wantFault(t, err, fault.UpstreamDown, `server bad cannot be started: command "no-such-command-anywhere" does not exist`)
+}
+
+func TestFolderThatDoesNotExistIsNamed(t *testing.T) {
+	t.Parallel()
+	cfg := badConfig("bad", "plain")
+	cfg.Cwd = filepath.Join(t.TempDir(), "gone")
+	p, _ := newPool(t, nil, cfg)
+	_, err := callTool(t.Context(), p, "bad", "echo")
+	wantFault(t, err, fault.UpstreamDown, "server bad cannot be started: folder "+cfg.Cwd+" does not exist")
 }
 
 func TestGarbageBeforeTheFirstMessageIsKeptAndPassedOver(t *testing.T) {

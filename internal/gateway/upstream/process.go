@@ -40,6 +40,10 @@ func startProcess(cfg config.Server, limit int, tail *tail, listed func() bool, 
 		return nil, fault.New(fault.UpstreamDown, "server %s cannot be started: command \"%s\" does not exist", cfg.ID, cfg.Command).
 			WithHint("%s", cfg.CommandHint())
 	}
+	if info, err := os.Stat(cfg.Cwd); cfg.Cwd != "" && (err != nil || !info.IsDir()) {
+		return nil, fault.New(fault.UpstreamDown, "server %s cannot be started: folder %s does not exist", cfg.ID, cfg.Cwd).
+			WithHint("create it, or correct the cwd of %s", cfg.ID)
+	}
 	cmd := exec.Command(path, cfg.Args...)
 	p := &process{tail: tail, exited: make(chan struct{}), cfg: cfg, path: path, listed: listed}
 	cmd.Dir = cfg.Cwd

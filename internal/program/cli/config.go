@@ -50,7 +50,8 @@ func (c *command) load() (*config.Config, error) {
 	path := c.configPath()
 	if path == "" {
 		return nil, fault.New(fault.BadConfig, "there is no %s here", defaultFile).
-			WithHint("create one with: toolfit setup, or toolfit add NAME -- COMMAND; or try: toolfit demo")
+			WithHint("create one with: toolfit setup, or toolfit add NAME -- COMMAND; " +
+				"an empty one is enough to add servers in the console; or try: toolfit demo")
 	}
 	return c.loadFile(path)
 }

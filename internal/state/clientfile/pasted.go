@@ -120,6 +120,9 @@ func (p *paste) tree(src *doctree.Source, found doctree.Problems, text string) e
 	if extensions := root.Find("extensions"); extensions != nil && extensions.Kind == doctree.Mapping {
 		root = extensions // of Goose
 	}
+	if mcp := root.Find("mcp"); mcp != nil && mcp.Kind == doctree.Mapping {
+		root = mcp // of opencode; VS Code's settings have their servers below it
+	}
 	at, servers := config.Servers(src)
 	switch {
 	case servers != nil && servers.Kind == doctree.Mapping:
@@ -176,6 +179,48 @@ func fromGoose(n *doctree.Node) *doctree.Node {
 	return &out
 }
 
+var opencodeVariable = regexp.MustCompile(`\{env:(\w+)\}`)
+
+// fromOpencode is a server of opencode, whose command is a list, with the keys of other clients.
+func fromOpencode(n *doctree.Node) *doctree.Node {
+	kind := n.Find("type")
+	if kind == nil || kind.Text != "local" && kind.Text != "remote" {
+		return n
+	}
+	out := *n
+	out.Entries = nil
+	for _, e := range n.Entries {
+		e.Value = withVariables(e.Value)
+		switch {
+		case e.Key == "type", e.Key == "enabled":
+			continue
+		case e.Key == "environment":
+			e.Key = "env"
+		case e.Key == "command" && e.Value.Kind == doctree.List && len(e.Value.Items) > 0:
+			args := *e.Value
+			e.Value, args.Items = args.Items[0], args.Items[1:]
+			out.Entries = append(out.Entries, doctree.Entry{Key: "args", Line: e.Line, Value: &args})
+		}
+		out.Entries = append(out.Entries, e)
+	}
+	return &out
+}
+
+// withVariables is a tree with opencode's variables in our form.
+func withVariables(n *doctree.Node) *doctree.Node {
+	out := *n
+	out.Text = opencodeVariable.ReplaceAllString(n.Text, "$${$1}")
+	out.Items = slices.Clone(n.Items)
+	for i, item := range out.Items {
+		out.Items[i] = withVariables(item)
+	}
+	out.Entries = slices.Clone(n.Entries)
+	for i, e := range out.Entries {
+		out.Entries[i].Value = withVariables(e.Value)
+	}
+	return &out
+}
+
 // one takes a server that has its name, if any, among its keys.
 func (p *paste) one(name string, n *doctree.Node) {
 	if !isServer(n) {
@@ -199,7 +244,7 @@ func (p *paste) server(at doctree.Place, e doctree.Entry) {
 	if p.full() {
 		return
 	}
-	e.Value = fromGoose(e.Value)
+	e.Value = fromOpencode(fromGoose(e.Value))
 	if e.Key == "" { // its name is in what it runs
 		s, _, _ := config.ClientServer(at, e)
 		e.Key = nameOf(s)

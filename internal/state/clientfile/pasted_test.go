@@ -69,6 +69,10 @@ func TestWhatPeoplePasteIsUnderstood(t *testing.T) {
 		{"variables on lines before", "export A='x y'\nexport B=$HOME\nnpx a\nnpx b", []string{"a | npx a | A:x y B:${HOME}", "b | npx b | A:x y B:${HOME}"}},
 		{"PowerShell", "$env:A = \"x y\"; $env:B='2'\nnpx a `\n  --c d", []string{"a | npx a --c d | A:x y B:2"}},
 		{"cmd of Windows", "set A=1&& npx a ^\r\n  --c d", []string{"a | npx a --c d | A:1"}},
+		{"opencode", `{"mcp": {"a": {"type": "local", "command": ["npx", "-y", "x"], "environment": {"A": "{env:T}"}, "enabled": true}, ` +
+			`"b": {"type": "remote", "url": "https://h/mcp", "headers": {"Authorization": "Bearer {env:T}"}}}}`,
+			[]string{"a | npx -y x | A:${T}", "b | https://h/mcp | Authorization:Bearer ${T}"}},
+		{"VS Code's settings", `{"mcp": {"servers": {"a": {"command": "x"}}}}`, []string{"a | x"}},
 		{"YAML", "mcpServers:\n  a:\n    command: x\n", []string{"a | x"}},
 		{"a command", "npx -y @modelcontextprotocol/server-github@latest", []string{"github | npx -y @modelcontextprotocol/server-github@latest"}},
 		{"with variables", "$ A=1 B='x y' uvx mcp-server-fetch --token $TOKEN", []string{"fetch | uvx mcp-server-fetch --token '${TOKEN}' | A:1 B:x y"}},
