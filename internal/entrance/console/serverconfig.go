@@ -128,19 +128,36 @@ func (s serverConfig) fields(name string) url.Values {
 		}
 		return b.String()
 	}
-	more := ""
-	if len(s.Rest) > 0 {
-		rest := map[string]json.RawMessage{}
-		for _, p := range s.Rest {
-			rest[p.Name] = json.RawMessage(p.Value)
+	more, signIn := "", ""
+	rest := map[string]json.RawMessage{}
+	for _, p := range s.Rest {
+		if p.Name == "oauth" && s.Kind == "url" {
+			if signIn = signInOf(p.Value); signIn != otherSignIn {
+				continue
+			}
 		}
+		rest[p.Name] = json.RawMessage(p.Value)
+	}
+	if len(rest) > 0 {
 		text, _ := json.MarshalIndent(rest, "", "  ") // it was read as JSON
 		more = string(text)
 	}
 	return url.Values{
 		"name": {name}, "kind": {s.Kind}, "command": {shell.Join(s.Command)}, "cwd": {s.Cwd}, "url": {s.URL}, "spec": {s.Spec}, "base": {s.Base},
-		"env": {join(s.Env, "=")}, "headers": {join(s.Headers, ": ")}, "more": {more},
+		"env": {join(s.Env, "=")}, "headers": {join(s.Headers, ": ")}, "oauth": {signIn}, "more": {more},
 	}
+}
+
+// otherSignIn is a sign-in with settings of its own, which the form has as JSON.
+const otherSignIn = "other"
+
+// signInOf is who signs in to a server: user, gateway or other.
+func signInOf(oauth string) string {
+	var keys map[string]string
+	if json.Unmarshal([]byte(oauth), &keys) == nil && len(keys) == 1 && (keys["as"] == "user" || keys["as"] == "gateway") {
+		return keys["as"]
+	}
+	return otherSignIn
 }
 
 // serverOf is the configuration of a server from the fields of a form.
@@ -199,6 +216,9 @@ func serverOf(get func(string) string) ([]byte, error) {
 		}
 	case "url":
 		text("url")
+		if as := get("oauth"); keys["oauth"] == nil && (as == "user" || as == "gateway") {
+			put("oauth", map[string]string{"as": as})
+		}
 		err = lines("headers", ":")
 	case "openapi":
 		text("spec")

@@ -85,6 +85,28 @@ func TestACommandThatIsNotThereIsToldBeforeItIsAdded(t *testing.T) {
 	}
 }
 
+func TestTheFormSaysWhoSignsInToAServer(t *testing.T) {
+	t.Setenv("TOOLFIT_SECRET_KEY", "a key of more than 16 letters")
+	p := newPlainWorld(t).person()
+	form := url.Values{"name": {"web"}, "kind": {"url"}, "url": {"http://127.0.0.1:1/mcp"}, "oauth": {"user"}}
+	if _, page := p.ask("POST", "/servers/add/form", form); !strings.Contains(page, "{&#34;as&#34;:&#34;user&#34;}") {
+		t.Fatalf("%s", page)
+	}
+	if _, page := p.ask("GET", "/servers/web/edit", nil); !strings.Contains(page, `value="user" selected`) || strings.Contains(page, "&#34;as&#34;") {
+		t.Errorf("%s", page)
+	}
+	form["oauth"], form["more"] = []string{"other"}, []string{`{"oauth":{"as":"user","scopes":["a"]}}`}
+	p.ask("POST", "/servers/web/edit", form)
+	_, page := p.ask("GET", "/servers/web/edit", nil)
+	if !strings.Contains(page, `<option value="other">`) || !strings.Contains(page, "&#34;scopes&#34;") {
+		t.Errorf("%s", page)
+	}
+	p.ask("POST", "/servers/web/edit", url.Values{"kind": {"url"}, "url": {"http://127.0.0.1:1/mcp"}})
+	if _, page := p.ask("GET", "/servers/web", nil); strings.Contains(page, "oauth") {
+		t.Errorf("%s", page)
+	}
+}
+
 func TestOfWhatWasPastedAllIsAddedOrNothing(t *testing.T) {
 	w := newWorld(t, demoConfig)
 	p := w.person()
