@@ -53,7 +53,7 @@ func (a *API) FoundServers(who access.Principal) []FoundServer {
 }
 
 // ImportFound stores those of the found servers whose ids are named. What cannot be stored does not keep the others out:
-// added are those that could, and the error is the first.
+// added are those that could, and the error names all others.
 func (a *API) ImportFound(ctx context.Context, who access.Principal, ids []string) (added []tool.ServerID, err error) {
 	if err := needAdmin(who); err != nil {
 		return nil, err
@@ -62,15 +62,22 @@ func (a *API) ImportFound(ctx context.Context, who access.Principal, ids []strin
 	for _, f := range a.FoundServers(who) {
 		found[string(f.Config.ID)] = f
 	}
+	var failed *fault.Error
 	for _, id := range ids {
-		switch failed := a.importOne(ctx, found[id], id); {
-		case failed == nil:
-			added = append(added, tool.ServerID(id))
+		err := a.importOne(ctx, found[id], id)
+		switch {
 		case err == nil:
-			err = failed
+			added = append(added, tool.ServerID(id))
+		case failed == nil:
+			failed = fault.As(err)
+		default:
+			failed = fault.New(failed.Code, "%s\n%s", failed.Message, fault.As(err).Message).WithHint("%s", failed.Hint)
 		}
 	}
-	return added, err
+	if failed != nil {
+		return added, failed
+	}
+	return added, nil
 }
 
 func (a *API) importOne(ctx context.Context, f FoundServer, id string) error {
