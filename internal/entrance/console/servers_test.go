@@ -301,6 +301,9 @@ func TestThePageOfAServerStaysSmall(t *testing.T) {
 			}
 		}
 	}
+	if _, page := p.ask("POST", "/servers/many%3F/approve", url.Values{}); !strings.Contains(page, "select at least one") || !strings.Contains(page, "<small>600</small>") {
+		t.Error("without a choice, the list to choose from is gone")
+	}
 	if _, page := p.ask("POST", "/servers/many%3F/approve", url.Values{"held": {"p0"}}); !strings.Contains(page, "<small>599</small>") {
 		t.Errorf("one was approved: %.300s", page)
 	}
