@@ -169,35 +169,13 @@ func serverOf(get func(string) string) ([]byte, error) {
 			return nil, fault.New(fault.BadRequest, "the other settings are not a JSON object").WithHint(`write {"timeout": "2m"}, for example`)
 		}
 	}
-	put := func(key string, value any) {
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
-		_ = e.Encode(value) // texts and maps of texts always can
-		keys[key] = b.Bytes()
-	}
+	put := func(key string, value any) { putInto(keys, key, value) }
 	text := func(key string) {
 		if value := strings.TrimSpace(get(key)); value != "" {
 			put(key, value)
 		}
 	}
-	lines := func(key, between string) error {
-		values, err := pairs(get(key), between)
-		if err != nil || len(values) == 0 {
-			return err
-		}
-		var more map[string]json.RawMessage
-		_ = json.Unmarshal(keys[key], &more) // what it has is checked where it is saved
-		all := map[string]any{}
-		for name, value := range more {
-			all[name] = value
-		}
-		for name, value := range values {
-			all[name] = value
-		}
-		put(key, all)
-		return nil
-	}
+	lines := func(key, between string) error { return linesInto(keys, key, get(key), between) }
 	text("name")
 	var err error
 	switch kind := get("kind"); kind {
@@ -232,6 +210,33 @@ func serverOf(get func(string) string) ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(keys)
+}
+
+func putInto(keys map[string]json.RawMessage, key string, value any) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(value) // texts and maps of texts always can
+	keys[key] = b.Bytes()
+}
+
+// linesInto adds the names and values of lines to those that a key has.
+func linesInto(keys map[string]json.RawMessage, key, text, between string) error {
+	values, err := pairs(text, between)
+	if err != nil || len(values) == 0 {
+		return err
+	}
+	var more map[string]json.RawMessage
+	_ = json.Unmarshal(keys[key], &more) // what it has is checked where it is saved
+	all := map[string]any{}
+	for name, value := range more {
+		all[name] = value
+	}
+	for name, value := range values {
+		all[name] = value
+	}
+	putInto(keys, key, all)
+	return nil
 }
 
 func lines(text string) (all []string) {
