@@ -94,7 +94,9 @@ func (c *Console) decide(v *visit, do decision, said string) (answer, error) {
 	id := v.PathValue("id")
 	names := v.PostForm["held"]
 	if len(names) == 0 {
-		return answer{}, fault.New(fault.BadRequest, "nothing is selected").WithHint("go back and select at least one")
+		p, err := c.readServer(v)
+		p.Fault = fault.New(fault.BadRequest, "nothing is selected").WithHint("select at least one")
+		return answer{page: "server", data: p}, err
 	}
 	if _, err := do(v.Context(), v.who, tool.ServerID(id), names...); err != nil {
 		return answer{}, err

@@ -96,7 +96,7 @@ func (c *Console) addPasted(v *visit) (answer, error) {
 	case p.Fault != nil || slices.ContainsFunc(p.Servers, bad):
 		return show("serveradd", p)
 	case p.Ready() == 0:
-		p.Fault = fault.New(fault.BadRequest, "nothing is selected")
+		p.Fault = fault.New(fault.BadRequest, "nothing is selected").WithHint("tick at least one that can be added")
 		return show("serveradd", p)
 	}
 	var added []string

@@ -129,19 +129,36 @@ func (s serverConfig) fields(name string) url.Values {
 		}
 		return b.String()
 	}
-	more := ""
-	if len(s.Rest) > 0 {
-		rest := map[string]json.RawMessage{}
-		for _, p := range s.Rest {
-			rest[p.Name] = json.RawMessage(p.Value)
+	more, signIn := "", ""
+	rest := map[string]json.RawMessage{}
+	for _, p := range s.Rest {
+		if p.Name == "oauth" && s.Kind == "url" {
+			if signIn = signInOf(p.Value); signIn != otherSignIn {
+				continue
+			}
 		}
+		rest[p.Name] = json.RawMessage(p.Value)
+	}
+	if len(rest) > 0 {
 		text, _ := json.MarshalIndent(rest, "", "  ") // it was read as JSON
 		more = string(text)
 	}
 	return url.Values{
 		"name": {name}, "kind": {s.Kind}, "command": {shell.Join(s.Command)}, "cwd": {s.Cwd}, "url": {s.URL}, "spec": {s.Spec}, "base": {s.Base},
-		"env": {join(s.Env, "=")}, "headers": {join(s.Headers, ": ")}, "more": {more},
+		"env": {join(s.Env, "=")}, "headers": {join(s.Headers, ": ")}, "oauth": {signIn}, "more": {more},
 	}
+}
+
+// otherSignIn is a sign-in with settings of its own, which the form has as JSON.
+const otherSignIn = "other"
+
+// signInOf is who signs in to a server: user, gateway or other.
+func signInOf(oauth string) string {
+	var keys map[string]string
+	if json.Unmarshal([]byte(oauth), &keys) == nil && len(keys) == 1 && (keys["as"] == "user" || keys["as"] == "gateway") {
+		return keys["as"]
+	}
+	return otherSignIn
 }
 
 // serverOf is the configuration of a server from the fields of a form.
@@ -153,35 +170,13 @@ func serverOf(get func(string) string) ([]byte, error) {
 			return nil, fault.New(fault.BadRequest, "the other settings are not a JSON object").WithHint(`write {"timeout": "2m"}, for example`)
 		}
 	}
-	put := func(key string, value any) {
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
-		_ = e.Encode(value) // texts and maps of texts always can
-		keys[key] = b.Bytes()
-	}
+	put := func(key string, value any) { putInto(keys, key, value) }
 	text := func(key string) {
 		if value := strings.TrimSpace(get(key)); value != "" {
 			put(key, value)
 		}
 	}
-	lines := func(key, between string) error {
-		values, err := pairs(get(key), between)
-		if err != nil || len(values) == 0 {
-			return err
-		}
-		var more map[string]json.RawMessage
-		_ = json.Unmarshal(keys[key], &more) // what it has is checked where it is saved
-		all := map[string]any{}
-		for name, value := range more {
-			all[name] = value
-		}
-		for name, value := range values {
-			all[name] = value
-		}
-		put(key, all)
-		return nil
-	}
+	lines := func(key, between string) error { return linesInto(keys, key, get(key), between) }
 	text("name")
 	var err error
 	switch kind := get("kind"); kind {
@@ -200,6 +195,9 @@ func serverOf(get func(string) string) ([]byte, error) {
 		}
 	case "url":
 		text("url")
+		if as := get("oauth"); keys["oauth"] == nil && (as == "user" || as == "gateway") {
+			put("oauth", map[string]string{"as": as})
+		}
 		err = lines("headers", ":")
 	case "openapi":
 		text("spec")
@@ -213,6 +211,33 @@ func serverOf(get func(string) string) ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(keys)
+}
+
+func putInto(keys map[string]json.RawMessage, key string, value any) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(value) // texts and maps of texts always can
+	keys[key] = b.Bytes()
+}
+
+// linesInto adds the names and values of lines to those that a key has.
+func linesInto(keys map[string]json.RawMessage, key, text, between string) error {
+	values, err := pairs(text, between)
+	if err != nil || len(values) == 0 {
+		return err
+	}
+	var more map[string]json.RawMessage
+	_ = json.Unmarshal(keys[key], &more) // what it has is checked where it is saved
+	all := map[string]any{}
+	for name, value := range more {
+		all[name] = value
+	}
+	for name, value := range values {
+		all[name] = value
+	}
+	putInto(keys, key, all)
+	return nil
 }
 
 func lines(text string) (all []string) {

@@ -85,6 +85,28 @@ func TestACommandThatIsNotThereIsToldBeforeItIsAdded(t *testing.T) {
 	}
 }
 
+func TestTheFormSaysWhoSignsInToAServer(t *testing.T) {
+	t.Setenv("TOOLFIT_SECRET_KEY", "a key of more than 16 letters")
+	p := newPlainWorld(t).person()
+	form := url.Values{"name": {"web"}, "kind": {"url"}, "url": {"http://127.0.0.1:1/mcp"}, "oauth": {"user"}}
+	if _, page := p.ask("POST", "/servers/add/form", form); !strings.Contains(page, "{&#34;as&#34;:&#34;user&#34;}") {
+		t.Fatalf("%s", page)
+	}
+	if _, page := p.ask("GET", "/servers/web/edit", nil); !strings.Contains(page, `value="user" selected`) || strings.Contains(page, "&#34;as&#34;") {
+		t.Errorf("%s", page)
+	}
+	form["oauth"], form["more"] = []string{"other"}, []string{`{"oauth":{"as":"user","scopes":["a"]}}`}
+	p.ask("POST", "/servers/web/edit", form)
+	_, page := p.ask("GET", "/servers/web/edit", nil)
+	if !strings.Contains(page, `<option value="other">`) || !strings.Contains(page, "&#34;scopes&#34;") {
+		t.Errorf("%s", page)
+	}
+	p.ask("POST", "/servers/web/edit", url.Values{"kind": {"url"}, "url": {"http://127.0.0.1:1/mcp"}})
+	if _, page := p.ask("GET", "/servers/web", nil); strings.Contains(page, "oauth") {
+		t.Errorf("%s", page)
+	}
+}
+
 func TestOfWhatWasPastedAllIsAddedOrNothing(t *testing.T) {
 	w := newWorld(t, demoConfig)
 	p := w.person()
@@ -278,6 +300,9 @@ func TestThePageOfAServerStaysSmall(t *testing.T) {
 				t.Errorf("%s: %q is not there", name, text)
 			}
 		}
+	}
+	if _, page := p.ask("POST", "/servers/many%3F/approve", url.Values{}); !strings.Contains(page, "select at least one") || !strings.Contains(page, "<small>600</small>") {
+		t.Error("without a choice, the list to choose from is gone")
 	}
 	if _, page := p.ask("POST", "/servers/many%3F/approve", url.Values{"held": {"p0"}}); !strings.Contains(page, "<small>599</small>") {
 		t.Errorf("one was approved: %.300s", page)

@@ -56,8 +56,8 @@ func (a *API) FoundServers(who access.Principal) []FoundServer {
 }
 
 // ImportFound stores those of the found servers whose ids are named. What cannot be stored does not keep the others out: the
-// error is the first.
-func (a *API) ImportFound(ctx context.Context, who access.Principal, ids []string) (err error) {
+// error names all that could not be.
+func (a *API) ImportFound(ctx context.Context, who access.Principal, ids []string) error {
 	if err := needAdmin(who); err != nil {
 		return err
 	}
@@ -65,12 +65,21 @@ func (a *API) ImportFound(ctx context.Context, who access.Principal, ids []strin
 	for _, f := range a.FoundServers(who) {
 		found[string(f.Config.ID)] = f
 	}
+	var failed *fault.Error
 	for _, id := range ids {
-		if failed := a.importOne(ctx, found[id], id); err == nil {
-			err = failed
+		err := a.importOne(ctx, found[id], id)
+		switch {
+		case err == nil:
+		case failed == nil:
+			failed = fault.As(err)
+		default:
+			failed = fault.New(failed.Code, "%s\n%s", failed.Message, fault.As(err).Message).WithHint("%s", failed.Hint)
 		}
 	}
-	return err
+	if failed != nil {
+		return failed
+	}
+	return nil
 }
 
 func (a *API) importOne(ctx context.Context, f FoundServer, id string) error {
