@@ -91,6 +91,10 @@ func TestWhatIsMaskedStaysAsItIs(t *testing.T) {
 	if !fault.Is(err, fault.BadConfig) || !strings.Contains(err.Error(), "auth.o.clientSecret") {
 		t.Errorf("a secret goes to another authorization server: %v", err)
 	}
+	_, err = Restored([]byte(`{"spec":"a.json","auth":{"o":{"clientId":"c","clientSecret":"•••","tokenUrl":"https://t/x"}}}`), []byte(auth), unredacted)
+	if !fault.Is(err, fault.BadConfig) || !strings.Contains(err.Error(), "auth.o.clientSecret") {
+		t.Errorf("a secret goes where the description says: %v", err)
+	}
 }
 
 func TestAServerOfTheFileIsShownWithItsLines(t *testing.T) {
