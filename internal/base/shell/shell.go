@@ -19,13 +19,21 @@ const special = " \t\r\n'\"\\$`*?<>|&;()#~{}[]!"
 func Join(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		quoted[i] = w
-		if w == "" || strings.ContainsAny(w, special) {
-			quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
+		quoted[i] = Word(w)
 	}
 	return strings.Join(quoted, " ")
 }
+
+// Word is a word for a shell, in quotes where it needs them.
+func Word(word string) string {
+	if word == "" || strings.ContainsAny(word, special) {
+		return Quote(word)
+	}
+	return word
+}
+
+// Quote is a word in quotes.
+func Quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
 
 // Split is the words of one command line. What only a shell can do, such as pipes, is refused.
 func Split(line string) ([]string, error) {

@@ -64,13 +64,13 @@ func (g Guide) Is(name string) bool {
 func Guides(g Gateway) []Guide {
 	all := []Guide{
 		{Name: "claude-code", Kind: App, Names: []string{"claude-code"}, Steps: []Step{
-			{Text: "claude mcp add --transport http " + Own + " " + quote(g.URL()) + g.flag("--header", "${"+g.Variable+"}")},
+			{Text: "claude mcp add --transport http " + Own + " " + shell.Word(g.URL()) + g.flag("--header", "${"+g.Variable+"}")},
 			g.file("claude-code", ".mcp.json"),
 		}},
 		{Name: "claude-desktop", Kind: App, Names: []string{"claude-ai", "claude-desktop"}, Steps: g.desktop()},
 		{Name: "cursor", Kind: App, Names: []string{"cursor"}, Link: g.cursorLink(), Steps: []Step{g.file("cursor", "~/.cursor/mcp.json")}},
 		{Name: "vscode", Kind: App, Names: []string{"visual studio code", "vscode"}, Link: "vscode:mcp/install?" + escape(g.vscode()), Steps: []Step{
-			{Where: posix, Text: "code --add-mcp " + quote(g.vscode())},
+			{Where: posix, Text: "code --add-mcp " + shell.Word(g.vscode())},
 			g.file("vscode", ".vscode/mcp.json"),
 		}},
 		{Name: "windsurf", Kind: App, Names: []string{"windsurf"}, Steps: []Step{
@@ -82,7 +82,7 @@ func Guides(g Gateway) []Guide {
 			g.file("codex", "~/.codex/config.toml"),
 		}},
 		{Name: "gemini-cli", Kind: App, Names: []string{"gemini-cli"}, Steps: []Step{
-			{Text: "gemini mcp add --transport http " + Own + " " + quote(g.URL()) + g.flag("--header", "${"+g.Variable+"}")},
+			{Text: "gemini mcp add --transport http " + Own + " " + shell.Word(g.URL()) + g.flag("--header", "${"+g.Variable+"}")},
 			g.file("gemini-cli", "~/.gemini/settings.json"),
 		}},
 		{Name: "goose", Title: "Goose", Kind: App, Names: []string{"goose"}, Link: g.gooseLink(), Steps: []Step{
@@ -136,17 +136,17 @@ func (g Gateway) flag(name, form string) string {
 	if g.Variable == "" {
 		return ""
 	}
-	return " " + name + " " + quote("Authorization: Bearer "+g.secret(form))
+	return " " + name + " " + shell.Word("Authorization: Bearer "+g.secret(form))
 }
 
 // codex takes nothing but the name of the variable.
 func (g Gateway) codex() Step {
-	add := Step{Text: "codex mcp add " + Own + " --url " + quote(g.URL())}
+	add := Step{Text: "codex mcp add " + Own + " --url " + shell.Word(g.URL())}
 	if g.Variable != "" {
 		add.Text += " --bearer-token-env-var " + g.Variable
 	}
 	if g.Key != "" {
-		add = Step{Where: posix, Text: "export " + g.Variable + "=" + quote(g.Key) + "\n" + add.Text}
+		add = Step{Where: posix, Text: "export " + g.Variable + "=" + shell.Word(g.Key) + "\n" + add.Text}
 	}
 	return add
 }
@@ -269,6 +269,3 @@ func oneLine(entries []Entry) string {
 	text, _ := Node(entries).MarshalJSON() // texts always encode
 	return string(text)
 }
-
-// quote quotes text for a shell where that is needed.
-func quote(word string) string { return shell.Join([]string{word}) }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/toolfit/toolfit/internal/base/shell"
 )
 
 // Curl returns the request as a shell command. Secrets are replaced by the name of their
@@ -17,22 +19,19 @@ func (r *Request) Curl() string {
 	} else if r.Method != "GET" || r.Body != nil {
 		parts = append(parts, "-X", r.Method)
 	}
-	parts = append(parts, "--globoff", quoteShell(r.shownURL))
+	parts = append(parts, "--globoff", shell.Quote(r.shownURL))
 	for _, key := range slices.Sorted(maps.Keys(r.shownHeader)) {
 		for _, v := range r.shownHeader[key] {
-			parts = append(parts, "-H", quoteShell(key+": "+v))
+			parts = append(parts, "-H", shell.Quote(key+": "+v))
 		}
 	}
 	if r.Body != nil {
 		body := string(r.Body)
 		if utf8.ValidString(body) && !strings.Contains(body, "\x00") {
-			parts = append(parts, "--data-raw", quoteShell(body))
+			parts = append(parts, "--data-raw", shell.Quote(body))
 		} else {
-			parts = append(parts, "--data-binary", quoteShell(fmt.Sprintf("@body-of-%d-bytes", len(r.Body))))
+			parts = append(parts, "--data-binary", shell.Quote(fmt.Sprintf("@body-of-%d-bytes", len(r.Body))))
 		}
 	}
 	return strings.Join(parts, " ")
 }
-
-// quoteShell quotes for any POSIX shell.
-func quoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

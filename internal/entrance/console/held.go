@@ -23,6 +23,7 @@ type Approvals interface {
 // held is a definition that callers do not see, compared with the approved one.
 type held struct {
 	Name     string
+	Hash     string // of the definition
 	New      bool
 	Diff     []linediff.Line
 	Cut      int // lines of it that a page has no room for
@@ -48,7 +49,7 @@ func (l *heldList) add(h catalog.Held) {
 		l.More++
 		return
 	}
-	one := held{Name: h.Name, New: h.Was == nil, Diff: diffJSON(h.Was, h.Now), Findings: h.Findings}
+	one := held{Name: h.Name, Hash: tool.Hash(h.Now), New: h.Was == nil, Diff: diffJSON(h.Was, h.Now), Findings: h.Findings}
 	room := l.room
 	end := slices.IndexFunc(one.Diff, func(line linediff.Line) bool {
 		room -= len(template.HTMLEscapeString(line.Text)) + len(`<div class="plus"><i>+</i></div>`)
@@ -91,15 +92,34 @@ type decision func(ctx context.Context, who access.Principal, id tool.ServerID, 
 
 // decide approves or rejects the selected definitions. No selection does not mean all.
 func (c *Console) decide(v *visit, do decision, said string) (answer, error) {
-	id := v.PathValue("id")
+	id := tool.ServerID(v.PathValue("id"))
 	names := v.PostForm["held"]
 	if len(names) == 0 {
 		p, err := c.readServer(v)
 		p.Fault = fault.New(fault.BadRequest, "nothing is selected").WithHint("select at least one")
 		return answer{page: "server", data: p}, err
 	}
-	if _, err := do(v.Context(), v.who, tool.ServerID(id), names...); err != nil {
+	err := mayChange(v)
+	if err == nil {
+		err = c.stillHeld(v, id, names)
+	}
+	if err == nil {
+		_, err = do(v.Context(), v.who, id, names...)
+	}
+	if err != nil {
 		return answer{}, err
 	}
-	return done(serverPath(tool.ServerID(id)), said)
+	return done(serverPath(id), said)
+}
+
+// stillHeld says which of the definitions is another one than the page has shown: its server may have listed it since.
+func (c *Console) stillHeld(v *visit, id tool.ServerID, names []string) error {
+	all, err := c.Approvals.HeldOf(v.who, id)
+	for _, h := range all {
+		shown := v.PostForm.Get("hash." + h.Name)
+		if slices.Contains(names, h.Name) && shown != "" && shown != tool.Hash(h.Now) {
+			return fault.New(fault.Conflict, "the definition of %.100s has changed since it was shown", h.Name).WithHint("go back and read it again")
+		}
+	}
+	return err
 }

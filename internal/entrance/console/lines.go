@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/shell"
 	"github.com/toolfit/toolfit/internal/base/visible"
 	"github.com/toolfit/toolfit/internal/core/jsonschema"
 )
@@ -67,19 +67,19 @@ func (e *elsewhere) address() string {
 }
 
 func (e *elsewhere) curl(args []byte) string {
-	data := "-d " + quoteShell(string(args))
+	data := "-d " + shell.Quote(string(args))
 	if len(args) > maxLine {
 		data = "--data-binary @arguments.json"
 	}
-	return "curl -s " + shellWord(e.address()) + ` \` + "\n" +
+	return "curl -s " + shell.Word(e.address()) + ` \` + "\n" +
 		`  -H "Authorization: Bearer $TOOLFIT_KEY" -H 'Content-Type: application/json' \` + "\n  " + data
 }
 
 // cli is the command of our own program. It takes KEY=VALUE as the type in the tool's schema, and KEY:=JSON as it is.
 func (e *elsewhere) cli(args []byte) string {
-	words := []string{"toolfit call " + shellWord(e.tool), "--url " + shellWord(e.base)}
+	words := []string{"toolfit call " + shell.Word(e.tool), "--url " + shell.Word(e.base)}
 	if e.profile != "" {
-		words = append(words, "--profile "+shellWord(e.profile))
+		words = append(words, "--profile "+shell.Word(e.profile))
 	}
 	switch given, ok := e.words(args); {
 	case len(args) > maxLine:
@@ -87,7 +87,7 @@ func (e *elsewhere) cli(args []byte) string {
 	case ok:
 		words = append(words, given...)
 	default:
-		words = append(words, "--args "+quoteShell(string(args)))
+		words = append(words, "--args "+shell.Quote(string(args)))
 	}
 	return strings.Join(words, " ")
 }
@@ -105,11 +105,11 @@ func (e *elsewhere) words(args []byte) (words []string, ok bool) {
 		typed := slices.Contains(properties.Get(key).Strings("type"), "string")
 		switch {
 		case isText && (typed || rawjson.Check([]byte(value)) != nil) && !strings.ContainsFunc(value, visible.Hidden):
-			words = append(words, shellWord(key+"="+value))
+			words = append(words, shell.Word(key+"="+value))
 		case !isText && !typed:
-			words = append(words, shellWord(key+"="+string(w.Value)))
+			words = append(words, shell.Word(key+"="+string(w.Value)))
 		default:
-			words = append(words, shellWord(key+":="+string(w.Value)))
+			words = append(words, shell.Word(key+":="+string(w.Value)))
 		}
 	}
 	return words, true
@@ -223,13 +223,3 @@ func eachToken(raw []byte, change func(token string) string) string {
 
 // quoted is a string of JSON, which is one of Python and JavaScript too.
 func quoted(s string) string { return visible.Text(string(rawjson.AppendString(nil, s))) }
-
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=@%+,-]+$`)
-
-// shellWord quotes a word for any POSIX shell where that is needed.
-func shellWord(s string) string {
-	if plainWord.MatchString(s) {
-		return s
-	}
-	return quoteShell(s)
-}

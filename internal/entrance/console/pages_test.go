@@ -132,7 +132,15 @@ func TestAllThatIsHeldIsShownWithWhatChanged(t *testing.T) {
 	if _, body = p.ask("POST", "/servers/gone/keep", url.Values{"held": {"resource:file:///keys"}}); !strings.Contains(body, `id="out"`) {
 		t.Errorf("not kept out: %.300s", body)
 	}
-	_, body = p.ask("POST", "/servers/gone/approve", url.Values{"held": {"instructions", "prompt:review", "read", "upload"}})
+	_, shown := p.ask("GET", "/servers/gone", nil)
+	_, hash, _ := strings.Cut(shown, `name="hash.read" value="`)
+	hash, _, _ = strings.Cut(hash, `"`)
+	form := url.Values{"held": {"instructions", "prompt:review", "read", "upload"}, "hash.read": {"of another"}}
+	if status, body := p.ask("POST", "/servers/gone/approve", form); status != 409 || !strings.Contains(body, "the definition of read has changed") {
+		t.Errorf("what the page has not shown was approved: HTTP %d: %.300s", status, body)
+	}
+	form.Set("hash.read", hash)
+	_, body = p.ask("POST", "/servers/gone/approve", form)
 	if strings.Contains(body, `id="held"`) || !strings.Contains(body, `value="resource:file:///keys"`) {
 		t.Errorf("not approved: %.300s", body)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/toolfit/toolfit/internal/base/fault"
 	"github.com/toolfit/toolfit/internal/base/inbound"
 	"github.com/toolfit/toolfit/internal/base/rawjson"
+	"github.com/toolfit/toolfit/internal/base/shell"
 	"github.com/toolfit/toolfit/internal/core/form"
 	"github.com/toolfit/toolfit/internal/state/access"
 	"github.com/toolfit/toolfit/internal/state/config"
@@ -97,7 +98,7 @@ func (c *Console) recallOf(v *visit, q url.Values) recallPage {
 		return p
 	}
 	body := p.request()
-	p.Curl = "curl -s " + quoteShell(c.base(v)+recallPath+"kn/get_action_info") + " -d " + quoteShell(string(body))
+	p.Curl = "curl -s " + shell.Quote(c.base(v)+recallPath+"kn/get_action_info") + " -d " + shell.Quote(string(body))
 	forms := []string{"proxy"}
 	if p.Asks {
 		forms = append(forms, "driver")

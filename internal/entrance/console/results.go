@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/shell"
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/state/access"
@@ -101,7 +102,7 @@ func (c *Console) firstResult(v *visit) string {
 			key = " -H 'Authorization: Bearer KEY'"
 		}
 		at := c.base(v) + "/api/v1/tools/" + url.PathEscape(r.Tool) + "/call?view=model"
-		return fmt.Sprintf("curl -s %s%s -d %s", quoteShell(at), key, quoteShell(exampleOf(r.When)))
+		return fmt.Sprintf("curl -s %s%s -d %s", shell.Quote(at), key, shell.Quote(exampleOf(r.When)))
 	}
 	return ""
 }
@@ -120,8 +121,6 @@ func exampleOf(when map[string]any) string {
 	}
 	return cmp.Or(compact(args), "{}")
 }
-
-func quoteShell(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // base is the console's address in the person's browser.
 func (c *Console) base(v *visit) string {

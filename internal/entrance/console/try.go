@@ -142,7 +142,7 @@ func (c *Console) tryTool(v *visit) (answer, error) {
 	if v.Header.Get("Accept") == "text/event-stream" {
 		return serve(func(w http.ResponseWriter) { c.streamTry(w, v, p) })
 	}
-	if err := c.try(v, p, nil); err != nil && fault.As(err).Code == fault.Internal {
+	if err := c.try(v, p, nil); err != nil && (fault.As(err).Code == fault.Internal || !p.May) { // without a form nothing is shown below it
 		return answer{}, err
 	}
 	return v.update("tool", "tried", p)

@@ -26,16 +26,16 @@ type scans struct {
 
 var seed = maphash.MakeSeed()
 
-// sumsOf are hashes of the tools of each server.
+// sumsOf are, for each server, the sum of the hashes of the tools of those before it, and at the end that of all.
 func sumsOf(all []upstream.Listing) []uint64 {
-	sums := make([]uint64, len(all))
+	sums := make([]uint64, len(all)+1)
 	for i, l := range all {
 		var hash maphash.Hash
 		hash.SetSeed(seed)
 		for _, def := range l.Tools {
 			hash.Write(def.Raw)
 		}
-		sums[i] = hash.Sum64()
+		sums[i+1] = sums[i] + hash.Sum64()
 	}
 	return sums
 }
@@ -48,7 +48,7 @@ func scanOffer(at int, all []upstream.Listing, sums []uint64, before scans) scan
 	for _, def := range all[at].Tools {
 		hash.WriteString(def.Name)
 	}
-	fmt.Fprint(&hash, at, sums[:at], sums[at+1:]) // which of them stand before it
+	fmt.Fprint(&hash, sums[at], sums[len(all)]-sums[at+1]) // those before it, and those after it
 	now := scans{hash.Sum64(), map[pin]scanned{}}
 	var names *scan.Names
 	for p, def := range offers(all[at]) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -102,7 +103,7 @@ func secretParts(name, text string) (parts []secretPart) {
 	if looksSecret(name, text[from:]) {
 		return []secretPart{{name, from, len(text)}}
 	}
-	for _, m := range named.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range slices.Concat(named.FindAllStringSubmatchIndex(text, -1), flagged.FindAllStringSubmatchIndex(text, -1)) {
 		if m[2] < 0 {
 			m = m[4:] // the other form
 		}
@@ -112,11 +113,21 @@ func secretParts(name, text string) (parts []secretPart) {
 			parts = append(parts, secretPart{name, from, to})
 		}
 	}
-	return parts
+	slices.SortFunc(parts, func(a, b secretPart) int { return cmp.Compare(a.from, b.from) })
+	end := 0
+	return slices.DeleteFunc(parts, func(p secretPart) bool { // what is within another
+		within := p.from < end
+		end = max(end, p.to)
+		return within
+	})
 }
 
-// named is a value with its name within a text, such as Server=db;Password=x and {"apiKey": "x"}.
-var named = regexp.MustCompile(`([\w.-]+)=([^\s;&,"']+)|"([^"]+)"\s*:\s*"([^"]*)"`)
+var (
+	// named is a value with its name within a text, such as Server=db;Password=x and {"apiKey": "x"}.
+	named = regexp.MustCompile(`([\w.-]+)=([^\s;&,"']+)|"([^"]+)"\s*:\s*"([^"]*)"`)
+	// flagged is a value with its flag within a text: npx x --token y.
+	flagged = regexp.MustCompile(`--([\w-]+) +["']?([^\s;&,"'-][^\s;&,"']*)`)
+)
 
 // addressParts returns the password and the query values of an address that are secret.
 func addressParts(text string, isSecret func(name, value string) bool) (parts []secretPart) {

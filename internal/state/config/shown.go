@@ -176,7 +176,10 @@ func elsewhere(now, was *node) bool {
 	}
 	for _, path := range paths {
 		before, after := was.Find(path...), now.Find(path...)
-		if after != nil && (before == nil || before.Text != after.Text && !sameHost(before.Text, after.Text)) {
+		switch {
+		case after == nil && before != nil && path[0] == "base": // then the description says where
+			return true
+		case after != nil && (before == nil || before.Text != after.Text && !sameHost(before.Text, after.Text)):
 			return true
 		}
 	}

@@ -30,6 +30,8 @@ func TestSettingsAreShownWithoutSecrets(t *testing.T) {
 		{"arguments by their look", `{"args":["ghp_abcdefghij0123456789","postgres://u:pw@db/x"]}`, `{"args":["•••","postgres://u:•••@db/x"]}`},
 		{"within an argument", `{"args":["Server=db;User Id=sa;Password=hunter2;Encrypt=true","--config={\"apiKey\": \"hunter2\",\"mode\":\"fast\"}","curl -H \"Authorization\":\"Bearer hunter2\"","A_TOKEN=hunter2 npx x"]}`,
 			`{"args":["Server=db;User Id=sa;Password=•••;Encrypt=true","--config={\"apiKey\": \"•••\",\"mode\":\"fast\"}","curl -H \"Authorization\":\"Bearer •••\"","A_TOKEN=•••"]}`},
+		{"of a command within an argument", `{"args":["-c","npx x --token hunter2 --api-key 'hunter2' --mode fast --password --token X_TOKEN=hunter2"]}`,
+			`{"args":["-c","npx x --token ••• --api-key '•••' --mode fast --password --token •••"]}`},
 		{"addresses", `{"url":"https://u:pw@h/mcp?key=abc&mode=fast&x=a8f3k2j9d7s6"}`, `{"url":"https://u:•••@h/mcp?key=•••&mode=fast&x=•••"}`},
 		{"a key in a path", `{"url":"https://h/s/abcdefghij0123456789ab/mcp"}`, `{"url":"https://h/s/•••/mcp"}`},
 		{"credentials", `{"auth":{"key":"k","basic":{"user":"ann","password":"pw"},"oauth":{"clientId":"c","clientSecret":"s","tokenUrl":"https://t/x"}}}`,
@@ -90,6 +92,10 @@ func TestWhatIsMaskedStaysAsItIs(t *testing.T) {
 	_, err = Restored([]byte(strings.Replace(strings.Replace(auth, "https://t/x", "https://evil/x", 1), `:"s"`, `:"•••"`, 1)), []byte(auth), unredacted)
 	if !fault.Is(err, fault.BadConfig) || !strings.Contains(err.Error(), "auth.o.clientSecret") {
 		t.Errorf("a secret goes to another authorization server: %v", err)
+	}
+	_, err = Restored([]byte(`{"spec":"a.json","auth":{"o":{"clientId":"c","clientSecret":"•••","tokenUrl":"https://t/x"}}}`), []byte(auth), unredacted)
+	if !fault.Is(err, fault.BadConfig) || !strings.Contains(err.Error(), "auth.o.clientSecret") {
+		t.Errorf("a secret goes where the description says: %v", err)
 	}
 }
 
