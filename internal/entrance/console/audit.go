@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/linediff"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
@@ -27,6 +28,9 @@ type auditRow struct {
 	Name string // for who hears the page
 	Diff []linediff.Line
 }
+
+// Did names the text that says what happened.
+func (r auditRow) Did() string { return strings.ReplaceAll(r.Action, ".", "-") }
 
 func (c *Console) listAudit(v *visit) (auditPage, error) {
 	q := v.URL.Query()
