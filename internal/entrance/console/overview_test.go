@@ -67,7 +67,7 @@ func (troubled) FailingAgents(context.Context, access.Principal) ([]restapi.Fail
 		{ID: "mute", Silent: true, Reason: "model m cannot be reached"}}, nil
 }
 func (troubled) ListApprovals(context.Context, approval.Decider, bool, tool.Name) ([]restapi.Approval, error) {
-	return []restapi.Approval{{ID: "a_1", Tool: "shop__pay", May: true, About: approval.About{Name: "ann"}}, {ID: "a_2", Tool: "shop__other"}}, nil
+	return []restapi.Approval{{ID: "a_1", State: "open", Tool: "shop__pay", May: true, About: approval.About{Name: "ann"}}, {ID: "a_2", Tool: "shop__other"}}, nil
 }
 func (troubled) ListRules(access.Principal) ([]restapi.Rule, error) {
 	return []restapi.Rule{
@@ -209,6 +209,17 @@ func TestARedTestIsAConcernHoweverOftenOthersRun(t *testing.T) {
 	got := concernsOf(t, w, access.Viewer)
 	if last := got[len(got)-1]; !strings.HasSuffix(last, "/runs/red") {
 		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+}
+
+// Two parts of a page with one name cannot be told apart by who hears it.
+func TestTheTablesOfApprovalsHaveNamesOfTheirOwn(t *testing.T) {
+	rec := httptest.NewRecorder()
+	consoleOf(troubled{}, access.Admin).ServeHTTP(rec, httptest.NewRequest("GET", "/approvals", nil))
+	for _, name := range []string{"To decide", "Decided"} {
+		if n := strings.Count(rec.Body.String(), `role="region" aria-label="`+name); n != 1 {
+			t.Errorf("%d tables are named %s: %s", n, name, rec.Body)
+		}
 	}
 }
 
