@@ -84,6 +84,7 @@ type Runner struct {
 	opts  Options
 
 	endsThoughts sync.Map // models that mark only the end of their thoughts
+	silences     sync.Map // of agents whose models did not answer when they were last asked: a silence, by the agent's id
 }
 
 // New makes a Runner; nil options are the defaults.

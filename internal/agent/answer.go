@@ -201,6 +201,7 @@ func (c *chat) rounds(ctx context.Context) error {
 		if err != nil {
 			return c.broken(ctx, reply, err)
 		}
+		c.silences.Delete(c.agent.ID)
 		calls := c.calls(reply)
 		if reply.text != "" || len(calls) > 0 { // models refuse empty messages
 			if err := c.keep(ctx, c.assistant(reply, calls)); err != nil {
@@ -267,17 +268,20 @@ func (c *chat) spent() bool {
 	return c.agent.MaxTokens > 0 && used >= c.agent.MaxTokens
 }
 
-// broken stores what there is of an interrupted reply.
+// broken stores what there is of an interrupted reply, and why it has no end.
 func (c *chat) broken(ctx context.Context, r *reply, err error) error {
-	switch {
-	case ctx.Err() != nil:
+	why := func() string { return c.opts.Redact(fault.As(err).Message) }
+	silent := ctx.Err() == nil && r != nil
+	if ctx.Err() != nil {
 		err = stopped(ctx)
-	case r != nil:
-		c.opts.Metrics.failed(c.model.Name, err)
 	}
-	if r != nil && r.text != "" {
+	if silent {
+		c.opts.Metrics.failed(c.model.Name, err)
+		c.silences.Store(c.agent.ID, silence{c.model, why()})
+	}
+	if r != nil && (r.text != "" || silent) {
 		m := c.assistant(r, nil)
-		m.Note.Stopped = c.opts.Redact(fault.As(err).Message)
+		m.Note.Stopped = why()
 		if keepErr := c.keep(ctx, m); keepErr != nil {
 			c.opts.Logger.Error("end of a chat not stored", "session", c.answer.Session, "error", keepErr)
 		}
@@ -288,6 +292,23 @@ func (c *chat) broken(ctx context.Context, r *reply, err error) error {
 		return &clean
 	}
 	return err
+}
+
+// silence is a model that did not answer.
+type silence struct {
+	model *config.Model
+	why   string
+}
+
+// Silence is why the model of an agent did not answer when it was last asked; "": it did, or nobody has asked it since this process
+// began or the model was configured.
+func (r *Runner) Silence(a *config.Agent) string {
+	s, _ := r.silences.Load(a.ID)
+	last, _ := s.(silence)
+	if last.model != r.parts.Config().ModelNamed(a.Model) {
+		return ""
+	}
+	return last.why
 }
 
 // assistant returns the reply as a message.

@@ -99,6 +99,32 @@ func TestWhatWasInterruptedIsSaidToBe(t *testing.T) {
 	}
 }
 
+func TestAModelThatDoesNotAnswerIsNoticed(t *testing.T) {
+	w := newWorld(t, "", nil)
+	helper := w.cfg.AgentNamed("helper")
+	w.script(script.Answer{Text: "ok"})
+	first := w.must(w.turn("helper", "hi"))
+	next := w.turn("helper", "again")
+	next.Session = first.Session
+	w.script(script.Answer{Status: 500, Message: "no GPU left"})
+	if _, err := w.Answer(t.Context(), next); err == nil {
+		t.Fatal("a model that fails has answered")
+	}
+	const why = "model native answered HTTP 500: no GPU left"
+	if got := w.Silence(helper); got != why {
+		t.Errorf("the silence of helper is %q", got)
+	}
+	last, err := w.store.LastMessages(t.Context(), first.Session, 1)
+	if err != nil || !strings.Contains(string(last[0].Body), why) {
+		t.Errorf("the chat ends with %s, %v", last[0].Body, err)
+	}
+	w.script(script.Answer{Text: "ok"})
+	w.must(next)
+	if got := w.Silence(helper); got != "" {
+		t.Errorf("after an answer it is %q", got)
+	}
+}
+
 func TestEveryCallHasItsAnswerRightBehindIt(t *testing.T) {
 	call := func(id string) conversation.Message {
 		return conversation.Message{Role: conversation.RoleAssistant, Calls: []conversation.Call{{ID: id}}}

@@ -43,6 +43,8 @@ func TestSentencesOfOursAreSaidInChinese(t *testing.T) {
 		{"a step", `steps.yaml:1:1: cannot read the step "bla"; write a verb first, such as: 点击 登录`, `steps.yaml:1:1：无法理解步骤 "bla"；请以动词开头，例如：点击 登录`},
 		{"a sign-in", "server x needs sign-in, and that is not possible: http://as refused to register a client (HTTP 404 without a reason)",
 			"服务器 x 需要登录，但无法登录：http://as 拒绝注册客户端（HTTP 404，未说明原因）"},
+		{"a limit", "the policy permits no more than 5 such calls per hour", "策略只允许每小时进行 5 次此类调用"},
+		{"a question with what its rule says", "this call of shop__pay needs a person's approval: Ask first.", "对 shop__pay 的这次调用需要由人批准：Ask first."},
 		{"what others say", "Something went wrong (again)", "Something went wrong (again)"},
 		{"nothing", "", ""},
 	} {

@@ -118,8 +118,16 @@ func (c *Console) agentConcerns(v *visit) (all []concern, err error) {
 	failing, err := c.Activity.FailingAgents(v.Context(), v.who)
 	var often []concern
 	for _, a := range failing {
-		if a.Reason != "" {
-			all = append(all, concern{"bad", "agent", text(v.lang, "concern.agentOff", a.ID), a.Reason, "agents", "/environments#agents"})
+		one := concern{"bad", "agent", text(v.lang, "concern.agentOff", a.ID), a.Reason, "agents", "/environments#agents"}
+		if a.Silent {
+			one.Text = text(v.lang, "concern.agentSilent", a.ID)
+		}
+		if a.Silent && v.who.MayCall() {
+			one.Step = "ask"
+			one.Path = "/chat?agent=" + url.QueryEscape(a.ID)
+		}
+		if a.Failed == 0 {
+			all = append(all, one)
 			continue
 		}
 		said := text(v.lang, "concern.agent", a.ID, a.Failed, a.Calls)

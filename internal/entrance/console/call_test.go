@@ -9,7 +9,7 @@ import (
 )
 
 func TestCallShowsItsArgumentsAsSentAndAsFitted(t *testing.T) {
-	w := newWorld(t, demoConfig)
+	w := newWorld(t, demoConfig+"resultStore: all\n")
 	repaired, _, refused := w.furnish()
 	p := w.person()
 	p.header.Set("Accept-Language", "zh-CN")
@@ -29,7 +29,7 @@ func TestCallShowsItsArgumentsAsSentAndAsFitted(t *testing.T) {
 	for _, text := range []string{
 		"Arguments, as sent", "Arguments received by the tool", `<div class="minus"><i>-</i>  &#34;limit&#34;: &#34;2&#34;</div>`,
 		`<div class="plus"><i>&#43;</i>  &#34;limit&#34;: 2 <small>number in a string, converted</small></div>`,
-		`href="/tools/shop__list_orders?from=` + repaired + `&amp;profile=default"`, "Call again", `href="/calls/compare?b=` + repaired + `"`,
+		`href="/tools/shop__list_orders?from=` + repaired + `&amp;profile=default"`, "Call again", "All of it", `href="/calls/compare?b=` + repaired + `"`,
 	} {
 		if !strings.Contains(body, text) {
 			t.Errorf("the page lacks %s", text)

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -127,6 +128,7 @@ type callPage struct {
 	Kept    bool         // the full result is stored
 	Full    block
 	Shown   block
+	Same    bool // a model gets all of the full result
 	Saved   float64
 }
 
@@ -157,6 +159,7 @@ func (c *Console) readCall(v *visit) (callPage, error) {
 	}
 	p.Kept = true
 	p.Full = brief(text(v.lang, "call.full"), full.Result, maxOfResult)
+	p.Same = bytes.Equal(full.Result, shown)
 	p.Shown = brief(text(v.lang, "call.shown"), shown, maxOfResult)
 	p.App.shows(p.arguments(full), full.Result)
 	return p, err
@@ -174,13 +177,16 @@ func (c *Console) homeOf(session string) string {
 	return ""
 }
 
-// policyRule is a rule of the policy that applied to a call.
+// policyRule is a rule of the policy that applied to a call, or who approved it.
 type policyRule struct{ Says, Name string }
 
-// PolicyRules are those that applied, of which the record has a list such as "deny no-prod, watch nights".
+// PolicyRules are those that applied, of which the record has a list such as "approve pay, approved by Ann, watch nights".
 func (p callPage) PolicyRules() (rules []policyRule) {
 	for one := range strings.SplitSeq(p.Policy, ", ") {
 		says, name, _ := strings.Cut(one, " ")
+		if says == "approved" {
+			name = strings.TrimPrefix(name, "by ")
+		}
 		rules = append(rules, policyRule{says, name})
 	}
 	return rules

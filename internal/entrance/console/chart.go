@@ -174,7 +174,8 @@ func scaleOf(totals []float64, whole bool) (top, step float64) {
 	slices.SortFunc(sorted, func(a, b float64) int { return cmp.Compare(b, a) })
 	highest := sorted[0]
 	for k := 1; k <= max(len(sorted)/10, 1) && k < len(sorted); k++ {
-		if sorted[k] > 0 && sorted[k-1] > burstFactor*sorted[k] {
+		swells := k <= len(sorted)/20 && sorted[0] > 2*burstFactor*sorted[k] // a burst need not begin and end at once
+		if sorted[k] > 0 && (swells || sorted[k-1] > burstFactor*sorted[k]) {
 			highest = sorted[k] * 1.2 // so that the cut ones are higher
 		}
 	}

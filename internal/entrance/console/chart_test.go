@@ -33,6 +33,8 @@ func TestABurstIsCutOffSoThatTheRestCanBeRead(t *testing.T) {
 		{"two far apart", append(append(make([]float64, 30), 500, 5, 5, 5), append(make([]float64, 30), 700, 5)...), 6, []string{"500", "700"}},
 		{"two side by side have one label", append(make([]float64, 56), 5, 5, 500, 700), 6, []string{"700"}},
 		{"one bar in ten", slices.Repeat([]float64{5, 5, 5, 500, 5, 5, 5, 5, 5, 5}, 6), 6, []string{"500", "500", "500", "500", "500", "500"}},
+		{"one that swells and fades", append(slices.Repeat([]float64{5}, 50), 10, 20, 60, 5, 5, 5, 5, 5, 5, 5), 6, []string{"60"}},
+		{"a steady rise", append(slices.Repeat([]float64{5}, 50), 10, 15, 20, 30, 40, 50, 60, 70, 80, 90), 100, nil},
 		{"high bars that are no exception", append(make([]float64, 10), 500, 500, 500, 500, 500, 5), 600, nil},
 		{"one bar alone", []float64{0, 0, 4000, 0}, 4000, nil},
 		{"nothing", []float64{0, 0, 0}, 1, nil},

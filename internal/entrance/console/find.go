@@ -119,6 +119,7 @@ func (c *Console) findable(v *visit) ([]hit, error) {
 
 // inner are the pages within pages.
 var inner = []struct{ section, title, path string }{
+	{"calls", "title.timeline", "/calls/timeline"},
 	{"results", "results.tab.rules", "/results/rules"},
 	{"results", "results.tab.suggestions", "/results/suggestions"},
 	{"environments", "env.tab.sessions", "/environments/sessions"},

@@ -63,10 +63,11 @@ func (troubled) Activity(context.Context, access.Principal, restapi.ActivityQuer
 	return restapi.Activity{Range: "1h", By: "server", Step: 60}, nil
 }
 func (troubled) FailingAgents(context.Context, access.Principal) ([]restapi.FailingAgent, error) {
-	return []restapi.FailingAgent{{ID: "helper", Calls: 20, Failed: 14}, {ID: "clerk", Reason: "its model is gone"}}, nil
+	return []restapi.FailingAgent{{ID: "helper", Calls: 20, Failed: 14}, {ID: "clerk", Reason: "its model is gone"},
+		{ID: "mute", Silent: true, Reason: "model m cannot be reached"}}, nil
 }
 func (troubled) ListApprovals(context.Context, approval.Decider, bool, tool.Name) ([]restapi.Approval, error) {
-	return []restapi.Approval{{ID: "a_1", Tool: "shop__pay", May: true, About: approval.About{Name: "ann"}}, {ID: "a_2", Tool: "shop__other"}}, nil
+	return []restapi.Approval{{ID: "a_1", State: "open", Tool: "shop__pay", May: true, About: approval.About{Name: "ann"}}, {ID: "a_2", Tool: "shop__other"}}, nil
 }
 func (troubled) ListRules(access.Principal) ([]restapi.Rule, error) {
 	return []restapi.Rule{
@@ -168,16 +169,18 @@ func TestWhatNeedsAttentionIsWhatThePersonMayDo(t *testing.T) {
 		"Server mail needs a sign-in for the gateway → /connect/mail",
 		"Server wiki needs you to sign in → /connect/wiki",
 		"Agent clerk is not active → /environments#agents",
+		"Agent mute: its model did not answer → /chat?agent=mute",
 		"Agent helper: 14 of its last 20 calls failed → /calls?agent=helper",
 		"Server files: 2 new or changed definitions are held → /servers/files#held",
 		"Rule orders was put back to shadow mode → /results/rules?edit=orders#edit",
 		"Test pay failed in its last run: 2 of 5 → /runs/r5",
 	}
 	const mailDown = "Server mail is down → /servers/mail" // who cannot sign in for the gateway learns that it is down
+	const noChat = "Agent mute: its model did not answer → /environments#agents"
 	for role, want := range map[access.Role][]string{
 		access.Admin:  all,
-		access.Viewer: {all[0], mailDown, all[1], all[4], all[5], all[8]},
-		access.Caller: {all[0], mailDown, all[1], all[3], all[4], all[5], all[8]},
+		access.Viewer: {all[0], mailDown, all[1], all[4], noChat, all[6], all[9]},
+		access.Caller: {all[0], mailDown, all[1], all[3], all[4], all[5], all[6], all[9]},
 	} {
 		if got := concernsOf(t, w, role); strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("%s sees\n%s\nwant\n%s", role, strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -206,6 +209,17 @@ func TestARedTestIsAConcernHoweverOftenOthersRun(t *testing.T) {
 	got := concernsOf(t, w, access.Viewer)
 	if last := got[len(got)-1]; !strings.HasSuffix(last, "/runs/red") {
 		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+}
+
+// Two parts of a page with one name cannot be told apart by who hears it.
+func TestTheTablesOfApprovalsHaveNamesOfTheirOwn(t *testing.T) {
+	rec := httptest.NewRecorder()
+	consoleOf(troubled{}, access.Admin).ServeHTTP(rec, httptest.NewRequest("GET", "/approvals", nil))
+	for _, name := range []string{"To decide", "Decided"} {
+		if n := strings.Count(rec.Body.String(), `role="region" aria-label="`+name); n != 1 {
+			t.Errorf("%d tables are named %s: %s", n, name, rec.Body)
+		}
 	}
 }
 

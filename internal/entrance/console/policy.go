@@ -1,10 +1,12 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
 
+	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/entrance/restapi"
 	"github.com/toolfit/toolfit/internal/state/access"
 )
@@ -20,6 +22,12 @@ func (c *Console) policySection() section {
 		"GET /policy":          page("policy", whole, c.showPolicy),
 		"POST /policy/explain": c.explainPolicy,
 	}}
+}
+
+// ruling is what a rule does, such as "deny" or "limit 20/h", in words.
+func ruling(lang locale.Language, says string) string {
+	does, how, _ := strings.Cut(says, " ")
+	return strings.TrimSpace(cmp.Or(text(lang, "policy.says."+does), plain(does)) + " " + plain(how))
 }
 
 type policyPage struct {

@@ -49,6 +49,7 @@ type ruleForm struct {
 	Profiles         []string
 	Action           string // path to which it is sent
 	Saved            string // id of the saved rule; "": it is new
+	Reason           string // why that was put back to shadow; "": it was not
 	MayJQ, MayChange bool
 	Shapes, Modes    []string
 }
@@ -116,6 +117,7 @@ func (c *Console) newForm(v *visit) ruleForm {
 func (f *ruleForm) take(r restapi.Rule) {
 	f.ID = r.ID
 	f.Saved = r.ID
+	f.Reason = r.Reason
 	f.Tool = r.Tool
 	f.Profile = r.Profile
 	f.Mode = string(r.Mode)

@@ -21,6 +21,7 @@ func (c *Console) words(lang locale.Language) template.FuncMap {
 		"t":      func(key string, args ...any) string { return text(lang, key, args...) },
 		"word":   func(prefix string, code any) string { return word(lang, prefix, fmt.Sprint(code)) },
 		"say":    func(sentence string) string { return say(lang, sentence) },
+		"ruling": func(says string) string { return ruling(lang, says) },
 		"why":    func(code any, sentence string) string { return why(lang, fmt.Sprint(code), sentence) },
 		"at":     c.at,
 		"asset":  func(name string) string { return c.assets.paths[name] },

@@ -7,6 +7,7 @@ import (
 
 	"github.com/toolfit/toolfit/internal/base/locale"
 	"github.com/toolfit/toolfit/internal/core/fit"
+	"github.com/toolfit/toolfit/internal/entrance/restapi"
 )
 
 func TestNamesAndMasksGoOnInTheNextLineWhereTheyHaveAJoint(t *testing.T) {
@@ -28,6 +29,19 @@ func TestEveryRepairHasAText(t *testing.T) {
 		if text(locale.English, "repaired."+string(kind)) == "" {
 			t.Errorf("there is no text for the repair %s", kind)
 		}
+	}
+}
+
+func TestWhatThePolicyDidIsSaidInTheLanguageOfThePage(t *testing.T) {
+	for says, want := range map[string]string{"deny": "拒绝", "limit 20/h": "限次 20/h", "watch": "仅观察", "else": "else"} {
+		if got := ruling(locale.Chinese, says); got != want {
+			t.Errorf("%s is %q, want %q", says, got, want)
+		}
+	}
+	p := callPage{Call: restapi.Call{Policy: "approve pay, approved by Ann, deny by default"}}
+	want := []policyRule{{"approve", "pay"}, {"approved", "Ann"}, {"deny", "by default"}}
+	if got := p.PolicyRules(); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

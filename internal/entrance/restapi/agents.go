@@ -28,6 +28,8 @@ type AgentBook interface {
 	// AgentPrompt returns what an agent would send its model before the messages of the
 	// session; "": of a new one.
 	AgentPrompt(ctx context.Context, who access.Principal, id, session string) (*agent.Prompt, error)
+	// Silence is why an agent's model did not answer when it was last asked; "": it did.
+	Silence(*config.Agent) string
 }
 
 // Agent is an agent as the API shows it.
@@ -183,11 +185,12 @@ func (a *API) deleteAgent(ctx context.Context, _ access.Principal, id string) (w
 	return a.Agents.RemoveAgent(ctx, id)
 }
 
-// FailingAgent is an agent that is not active, or whose last calls failed.
+// FailingAgent is an agent that is not active, whose model does not answer, or whose last calls failed.
 type FailingAgent struct {
 	ID            string
-	Reason        string // why it is not active; "": it is
-	Calls, Failed int    // of its last calls
+	Reason        string // why it is not active, or its model did not answer; not told to callers
+	Silent        bool   // its model did not answer
+	Calls, Failed int    // of its last calls; 0: the reason is another
 }
 
 const (
@@ -197,8 +200,8 @@ const (
 	fewestCalls = 5
 )
 
-// FailingAgents returns the agents that the caller may see which are not active, or half of whose last calls failed. A caller's own
-// calls alone count.
+// FailingAgents returns the agents that the caller may see which are not active, whose models did not answer last, or half of whose
+// last calls failed. A caller's own calls alone count.
 func (a *API) FailingAgents(ctx context.Context, who access.Principal) ([]FailingAgent, error) {
 	var out []FailingAgent
 	for _, e := range a.Agents.Agents() {
@@ -207,6 +210,13 @@ func (a *API) FailingAgents(ctx context.Context, who access.Principal) ([]Failin
 			continue
 		case e.Problem != "":
 			out = append(out, FailingAgent{ID: e.ID, Reason: e.Problem})
+			continue
+		}
+		if why := a.Agents.Silence(&e.Value); why != "" {
+			if !who.MayRead() {
+				why = "" // it may be about the chat of another
+			}
+			out = append(out, FailingAgent{ID: e.ID, Reason: why, Silent: true})
 			continue
 		}
 		f := store.CallFilter{Agent: e.ID, Since: time.Now().Add(-judgedSince), Limit: judgedCalls}

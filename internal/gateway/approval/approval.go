@@ -239,16 +239,20 @@ func (d *Desk) await(ctx context.Context, a *store.Approval, refused <-chan stru
 
 // required is what a caller is told that cannot wait. It gets what the rules say, and not their names.
 func (d *Desk) required(a *store.Approval) *fault.Error {
-	text := "this call of " + string(a.Tool) + " needs a person's approval"
+	f := fault.New(fault.ApprovalRequired, "this call of %s needs a person's approval", a.Tool)
 	if about, err := Read(a); err == nil {
+		var said []string
 		for _, r := range about.Rules {
 			if r.Say != "" {
-				text += ": " + r.Say
+				said = append(said, r.Say)
 			}
+		}
+		if said != nil {
+			f = fault.New(fault.ApprovalRequired, "this call of %s needs a person's approval: %s", a.Tool, strings.Join(said, ": "))
 		}
 	}
 	page := d.opts.Page(a.ID)
-	return fault.New(fault.ApprovalRequired, "%s", text).
+	return f.
 		WithHint("open %s to decide; the same call again goes through once it is approved", page).
 		WithDetails(map[string]any{"approval": a.ID, "url": page, "expires_at": a.Expires})
 }

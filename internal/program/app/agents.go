@@ -59,6 +59,9 @@ func (a *App) AgentPrompt(ctx context.Context, who access.Principal, id, session
 	return a.runner.Prompt(ctx, agent.Turn{Agent: id, Principal: who, Session: session})
 }
 
+// Silence is why the model of an agent did not answer when it was last asked; "": it did, as far as this gateway knows.
+func (a *App) Silence(of *config.Agent) string { return a.runner.Silence(of) }
+
 // SaveAgent stores the agent that the JSON text describes, in the keys of the file, and applies
 // it. An id of the file is a fault.Conflict, and so is a version other than the stored one; 0
 // means any. A new agent without an id gets one.

@@ -81,7 +81,7 @@ func (c *command) printSuggestions(list restapi.SuggestionList) error {
 		c.say("  %s\n", line(text))
 	}
 	if list.Blind > 0 {
-		c.say("\nin %d of %s the arguments of some calls were not stored; with resultStore: all no use is missed\n",
+		c.say("\nin %d of %s some calls were not seen: those that failed, and without resultStore: all those whose results were given whole\n",
 			list.Blind, c.count(list.Conversations, "conversation"))
 	}
 	return nil

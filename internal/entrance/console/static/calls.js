@@ -141,3 +141,11 @@ if (button) {
   });
   label();
 }
+
+// Two calls can be compared, neither one nor three.
+const compare = document.querySelector(".listbar .compare");
+const count = () => { if (compare) compare.disabled = document.querySelectorAll("#calls .pick :checked").length !== 2; };
+document.addEventListener("change", count);
+document.addEventListener("htmx:wsAfterMessage", count);
+document.addEventListener("htmx:afterSettle", count);
+count();
