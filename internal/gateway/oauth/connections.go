@@ -37,7 +37,8 @@ type Options struct {
 	Provider func(ctx context.Context, issuer string) (*identity.Provider, error)
 	Vague    func(*config.OAuth) bool
 
-	// Background does what nobody waits for; nil: it is waited for.
+	// Background does what no caller need wait for, with a context that ends with the gateway, which waits for it before it
+	// closes the store; nil: callers wait.
 	Background func(work func(context.Context))
 }
 

@@ -45,10 +45,11 @@ func newGateway(t *testing.T, st *store.Store, as *authserver.Server, name strin
 	cfg := config.Server{ID: "notes", URL: as.MCP, OAuth: &o}
 	c := New(Options{
 		Store: st, Replica: name, Document: func() string { return "" },
-		Server:   func(id tool.ServerID) (config.Server, bool) { return cfg, id == cfg.ID },
-		Page:     func(id tool.ServerID) string { return "http://127.0.0.1:8420/connect/" + string(id) },
-		Values:   func() string { return "http://127.0.0.1:8420/connections" },
-		Callback: func(id tool.ServerID) string { return "http://127.0.0.1:8420/connect/" + string(id) + "/callback" },
+		Server:     func(id tool.ServerID) (config.Server, bool) { return cfg, id == cfg.ID },
+		Page:       func(id tool.ServerID) string { return "http://127.0.0.1:8420/connect/" + string(id) },
+		Values:     func() string { return "http://127.0.0.1:8420/connections" },
+		Callback:   func(id tool.ServerID) string { return "http://127.0.0.1:8420/connect/" + string(id) + "/callback" },
+		Background: func(work func(context.Context)) { go work(context.Background()) },
 	})
 	client, err := NewClient(&cfg)
 	if err != nil {
@@ -437,4 +438,51 @@ func TestChangesDuringARenewal(t *testing.T) {
 	}
 	close(stop)
 	noise.Wait()
+}
+
+// TestAGatewayThatEndsKeepsTheTokenItAskedFor: the old refresh token is spent by then. It does not wait for another gateway.
+func TestAGatewayThatEndsKeepsTheTokenItAskedFor(t *testing.T) {
+	as := authserver.New(t)
+	as.Set(func() { as.Lifetime = time.Microsecond })
+	st := openStore(t)
+	g := newGateway(t, st, as, "ending", asUser)
+	if err := g.signIn(t, "u_alice"); err != nil {
+		t.Fatal(err)
+	}
+	as.Set(func() { as.Lifetime = time.Hour })
+	var ctx, ending context.Context
+	var leave, end func()
+	var work sync.WaitGroup
+	g.opts.Background = func(do func(context.Context)) {
+		leave()
+		end()
+		work.Go(func() { do(ending) })
+	}
+	callAndEnd := func() error {
+		ctx, leave = context.WithCancel(t.Context())
+		ending, end = context.WithCancel(t.Context())
+		err := g.call(ctx, "u_alice")
+		work.Wait()
+		return err
+	}
+
+	row, err := st.Connection(t.Context(), "notes", "u_alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mine, err := st.LeaseConnection(t.Context(), &row, "another", leaseTime); !mine || err != nil {
+		t.Fatal(mine, err)
+	}
+	callAndEnd()
+	if h := g.hold(owned{"notes", "u_alice"}); !errors.Is(h.failure, context.Canceled) || as.Count("/token") != 1 {
+		t.Errorf("while another renews: %v", h.failure)
+	}
+	if err := st.FreeConnection(t.Context(), &row, "another"); err != nil {
+		t.Fatal(err)
+	}
+
+	callAndEnd()
+	if err := newGateway(t, st, as, "next", asUser).call(t.Context(), "u_alice"); err != nil || as.Count("/token") != 2 {
+		t.Errorf("%v, after %d requests for tokens", err, as.Count("/token"))
+	}
 }

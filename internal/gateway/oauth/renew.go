@@ -24,21 +24,24 @@ const (
 func (c *Connections) renew(ctx context.Context, client *Client, o owned, h *held, version int64) error {
 	h.mu.Lock()
 	done := h.renewing
-	if done == nil {
+	began := done == nil
+	if began {
 		done = make(chan struct{})
 		h.renewing = done
-		go func() { // the caller may leave; a token that was given out must be kept
+	}
+	h.mu.Unlock()
+	if began {
+		c.opts.Background(func(gateway context.Context) { // the caller may leave; a token that was given out must be kept
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTime+5*time.Second)
 			defer cancel()
-			err := c.renewOnce(ctx, client, o, h, version)
+			err := c.renewOnce(ctx, gateway, client, o, h, version)
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			h.failure = err
 			h.renewing = nil
 			close(done)
-		}()
+		})
 	}
-	h.mu.Unlock()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -49,8 +52,8 @@ func (c *Connections) renew(ctx context.Context, client *Client, o owned, h *hel
 	return h.failure
 }
 
-// renewOnce gets a newer version than the one that is known.
-func (c *Connections) renewOnce(ctx context.Context, client *Client, o owned, h *held, version int64) error {
+// renewOnce gets a newer version than the one that is known. When the gateway ends, it waits for no other one.
+func (c *Connections) renewOnce(ctx, gateway context.Context, client *Client, o owned, h *held, version int64) error {
 	for {
 		row, err := c.opts.Store.Connection(ctx, o.server, o.owner)
 		switch {
@@ -71,6 +74,8 @@ func (c *Connections) renewOnce(ctx context.Context, client *Client, o owned, h 
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-gateway.Done():
+			return gateway.Err()
 		case <-time.After(pollEvery):
 		}
 	}
