@@ -491,6 +491,48 @@ func BenchmarkRefusedSession(b *testing.B) {
 	}
 }
 
+func TestRoomIsMadeForSeveralSessionsAtOnce(t *testing.T) {
+	now := time.Unix(1000, 0)
+	sessions := NewSessions(&SessionsOptions{Max: 400, Now: func() time.Time { return now }})
+	var opened []*Session
+	for range 301 {
+		now = now.Add(time.Second)
+		s, err := newSession(testEntry("me"), []byte(`{"protocolVersion":"2025-06-18"}`))
+		if err == nil {
+			err = sessions.add(s, true)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened = append(opened, s)
+	}
+	for i, s := range opened {
+		if there := sessions.byToken[s.token] != nil; there != (i >= 3) {
+			t.Errorf("session %d of a share of 300 is there: %v", i, there)
+		}
+	}
+}
+
+// BenchmarkSessionOfManyThatNobodyEnds measures a new session for an owner who has its share, and never ends one.
+func BenchmarkSessionOfManyThatNobodyEnds(b *testing.B) {
+	sessions := NewSessions(nil)
+	open := func() {
+		s, err := newSession(testEntry("me"), []byte(`{"protocolVersion":"2025-06-18"}`))
+		if err == nil {
+			err = sessions.add(s, true)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	for range 7500 {
+		open()
+	}
+	for b.Loop() {
+		open()
+	}
+}
+
 func TestWhatAClientSaysOfItselfIsBounded(t *testing.T) {
 	long := strings.Repeat("x", 16<<10)
 	for name, params := range map[string]string{

@@ -8,12 +8,13 @@ import (
 	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
-// removals are the edits that remove the members of these names from an object.
-func removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
+// removals are the edits that remove the members of these names from an object. Its longest string is not read where it is known.
+func removals(object json.RawMessage, longest rawjson.Span, names []string) (edits []rawjson.Edit) {
 	end := 1
 	first := true // where the last kept member ended, and whether there was none
 	cut := -1     // where the current cut begins
 	w := rawjson.Object(object)
+	w.Longest = &longest
 	for w.Next() {
 		if slices.Contains(names, string(w.Key)) {
 			if cut < 0 {
@@ -40,11 +41,33 @@ func removals(object json.RawMessage, names ...string) (edits []rawjson.Edit) {
 
 // Without is the object without the members of these names; all else keeps its bytes.
 func Without(object json.RawMessage, names ...string) json.RawMessage {
-	edits := removals(object, names...)
+	edits := removals(object, rawjson.Span{}, names)
 	if edits == nil {
 		return object
 	}
 	return rawjson.AppendSplice(make([]byte, 0, len(object)), object, edits...)
+}
+
+// Cut is Without for an object whose bytes may be changed: as few as possible are moved. Its longest string is not read where it
+// is known. A brace behind the object stays behind it (see writeResult).
+func Cut(object json.RawMessage, longest rawjson.Span, names ...string) json.RawMessage {
+	edits := removals(object, longest, names)
+	behind := 0
+	if n := len(object); n < cap(object) && object[:n+1][n] == '}' {
+		behind = 1
+	}
+	object = object[:len(object)+behind]
+	for _, e := range slices.Backward(edits) {
+		gap := e.End - e.Start
+		if e.Start < len(object)-e.End {
+			copy(object[gap:], object[:e.Start])
+			object = object[gap:]
+		} else {
+			copy(object[e.Start:], object[e.End:])
+			object = object[:len(object)-gap]
+		}
+	}
+	return object[:len(object)-behind]
 }
 
 // Edit is the object with the values of the members of this name replaced; all else keeps its bytes.

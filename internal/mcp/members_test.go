@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"testing"
+
+	"github.com/toolfit/toolfit/internal/base/rawjson"
 )
 
 func TestWithoutTakesOutMembersOnly(t *testing.T) {
@@ -22,6 +25,17 @@ func TestWithoutTakesOutMembersOnly(t *testing.T) {
 		if got := string(Without(json.RawMessage(c.in), "a", "c")); got != c.want {
 			t.Errorf("%s became %s, want %s", c.in, got, c.want)
 		}
+		inPlace := json.RawMessage(c.in + "}")[:len(c.in)]
+		if got := Cut(inPlace, rawjson.Span{}, "a", "c"); string(got) != c.want || string(got[:len(got)+1]) != c.want+"}" {
+			t.Errorf("%s became %s in place, want %s", c.in, got, c.want)
+		}
+	}
+}
+
+func TestTheLongestStringIsNotReadAgain(t *testing.T) {
+	const object = `{"b":["\x"],"a":1}` // no valid string: whoever reads it stops there
+	if got := string(Cut(json.RawMessage(object), rawjson.Span{Start: 6, End: 10}, "a")); got != `{"b":["\x"]}` {
+		t.Errorf("got %s", got)
 	}
 }
 
@@ -39,6 +53,10 @@ func FuzzMembers(f *testing.F) {
 			t.Fatalf("%s became %s", data, out)
 		}
 		same := func(a, b json.RawMessage) bool { return string(a) == string(b) }
+		var cut map[string]json.RawMessage
+		if out := Cut(bytes.Clone(data), rawjson.Span{}, "a"); json.Unmarshal(out, &cut) != nil || !maps.EqualFunc(cut, want, same) {
+			t.Fatalf("%s: got %s in place, want %s", data, out, want)
+		}
 		if !maps.EqualFunc(got, want, same) {
 			t.Fatalf("%s: got %s, want %s", data, got, want)
 		}

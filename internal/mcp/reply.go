@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/toolfit/toolfit/internal/base/inbound"
 )
 
 // reply is the answer to one POST: plain JSON, or an event stream once something has to be sent
@@ -135,7 +137,7 @@ func (r *reply) answer(result json.RawMessage, err error, withdrawn bool) {
 		r.w.Header()["Content-Type"] = jsonTypeHeader
 		r.w.Write(AppendError(nil, r.id, err))
 	default:
-		writeResult(r.w, r.id, result)
+		r.whole(result)
 	}
 	if r.beat != nil {
 		r.beat.Stop()
@@ -143,6 +145,14 @@ func (r *reply) answer(result json.RawMessage, err error, withdrawn bool) {
 	if conn != nil {
 		conn.end(r.w.until(0))
 	}
+}
+
+// whole writes a plain answer, a long one with one system call where that is possible.
+func (r *reply) whole(result json.RawMessage) {
+	if len(result) > 4<<10 { // the size of the HTTP server's buffer
+		defer inbound.Hold(r.asked).Release()
+	}
+	writeResult(r.w, r.id, result)
 }
 
 var jsonTypeHeader = []string{jsonType}

@@ -121,8 +121,10 @@ func (s *Sessions) makeRoom(owner string, full error) error {
 	if err == nil {
 		return nil
 	}
-	if idlest := s.idlest(owner); idlest != nil {
-		s.remove(idlest)
+	if idlest := s.idlest(owner); len(idlest) > 0 {
+		for _, sess := range idlest {
+			s.remove(sess)
+		}
 		err = s.room.Take(owner)
 	}
 	s.mu.Lock()
@@ -137,11 +139,20 @@ func (s *Sessions) makeRoom(owner string, full error) error {
 	return err
 }
 
-// idlest is the longest idle session of the owner; if it has none and all places are taken, of the one who holds the most, and more
-// than the owner would, so that nobody can lock others out. Nil: there is none.
-func (s *Sessions) idlest(owner string) *Session {
-	var own, other *Session
-	var ownSince, otherSince time.Time
+// roomAtOnce is the part of a share that is made free at once, a hundredth. To find the idlest takes a look at all sessions, and a
+// client that never ends one would otherwise need that look for each new one.
+const roomAtOnce = 100
+
+// idlest are the longest idle sessions of the owner; if it has none and all places are taken, that of the one who holds the most,
+// and more than the owner would, so that nobody can lock others out. Nil: there is none.
+func (s *Sessions) idlest(owner string) []*Session {
+	type aged struct {
+		*Session
+		since time.Time
+	}
+	var own []aged
+	var other *Session
+	var otherSince time.Time
 	held := map[string]int{}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -157,19 +168,23 @@ func (s *Sessions) idlest(owner string) *Session {
 		at, idle := sess.idle()
 		switch {
 		case !idle:
-		case mine && (own == nil || at.Before(ownSince)):
-			own = sess
-			ownSince = at
+		case mine:
+			own = append(own, aged{sess, at})
 		case !mine && (held[sess.Owner] > most || at.Before(otherSince)):
 			other = sess
 			otherSince = at
 			most = held[sess.Owner]
 		}
 	}
-	if own == nil && len(s.all) >= s.opts.Max {
-		return other
+	if len(own) == 0 && other != nil && len(s.all) >= s.opts.Max {
+		return []*Session{other}
 	}
-	return own
+	slices.SortFunc(own, func(a, b aged) int { return a.since.Compare(b.since) })
+	var first []*Session
+	for _, sess := range own[:min(len(own), max(1, share.Of(s.opts.Max)/roomAtOnce))] {
+		first = append(first, sess.Session)
+	}
+	return first
 }
 
 // get finds an owner's session in a group. Another's looks like none.

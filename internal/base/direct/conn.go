@@ -21,7 +21,8 @@ type conn struct {
 	left  int64         // how much may still be read
 	of    *Transport
 	host  *host
-	since time.Time // not used since then
+	since time.Time // not used since then; zero: it is new
+	out   outgoing
 }
 
 func newConn(t *Transport, h *host, tcp net.Conn) (*conn, error) {
@@ -59,7 +60,7 @@ var longAgo = time.Unix(1, 0)
 func (c *conn) exchange(req *http.Request, message []byte) (resp *http.Response, unsent bool, err error) {
 	ctx := req.Context()
 	stop := context.AfterFunc(ctx, func() { c.SetDeadline(longAgo) })
-	n, err := c.Write(message)
+	n, err := c.send(message)
 	if err == nil {
 		resp, err = c.answer(req)
 	}

@@ -69,7 +69,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		resp, unsent, err := c.exchange(req, *message)
 		if unsent && reused {
-			continue // it was closed a moment ago
+			continue // it was closed meanwhile
 		}
 		return resp, err
 	}
@@ -104,17 +104,10 @@ func isPlainHost(host string) bool {
 	return host != "" && strings.IndexFunc(host, func(r rune) bool { return r <= ' ' || r >= 0x7F || strings.ContainsRune("%/\\@", r) }) < 0
 }
 
-// connect returns a connection that was used before and still lives, or a new one.
+// connect returns a connection that was used before, or a new one.
 func (t *Transport) connect(ctx context.Context, h *host) (c *conn, reused bool, err error) {
-	for {
-		c := t.take(h)
-		if c == nil {
-			break
-		}
-		if c.lives() {
-			return c, true, nil
-		}
-		c.Close()
+	if c := t.take(h); c != nil {
+		return c, true, nil
 	}
 	tcp, err := t.DialContext(ctx, "tcp", h.address)
 	if err != nil {

@@ -165,8 +165,9 @@ type Conn struct {
 	waiting   atomic.Int64 // since when it waits for a request, or the rest of one; 0: it does not
 	bodyUntil atomic.Int64 // deadline of the body; 0: none
 	body      body
-	peer      sync.Once
-	user      User
+	holding
+	peer sync.Once
+	user User
 }
 
 // Close closes the connection and forgets it.

@@ -56,12 +56,14 @@ func skipSpace(data []byte, i int) int {
 }
 
 // skipValue returns the end of the value that starts at i. Longest, unless it is nil, is replaced by the range of a longer
-// string in the value.
+// string in the value. The string that it is the range of already is not read again.
 func skipValue(data []byte, i, depth int, longest *Span) (int, error) {
 	if i >= len(data) {
 		return i, syntax(i, "a value")
 	}
 	switch c := data[i]; {
+	case c == '"' && longest != nil && i == longest.Start:
+		return longest.End, nil
 	case c == '"':
 		end, err := skipString(data, i)
 		if longest != nil && end-i > longest.End-longest.Start {

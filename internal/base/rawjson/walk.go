@@ -12,7 +12,7 @@ type Walk struct {
 	Key        []byte // the member's name, unescaped; nil in an array
 	Value      []byte // its raw value
 	Start, End int    // range of Value in the walked bytes
-	Longest    *Span  // of the strings in the values that Next and Skip move over; nil: not wanted
+	Longest    *Span  // of the strings in the values that Next and Skip move over; one known before is not read again; nil: not wanted
 
 	data  []byte
 	pos   int

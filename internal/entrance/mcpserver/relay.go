@@ -71,7 +71,7 @@ func (v *visitor) read(ctx context.Context, req *mcp.Request, member string) (*u
 		may := func(uri string) bool {
 			return call.PermitResource(at.view, v.principal, at.server, uri, v.server.opts.Now()) == nil
 		}
-		out.Raw = at.view.Here(at.server, at.asked, member, out.Raw, may)
+		out.Set(at.view.Here(at.server, at.asked, member, out.Raw, may))
 	}
 	return out, err
 }

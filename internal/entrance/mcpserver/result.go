@@ -20,14 +20,18 @@ func (v *visitor) inLegacy(req *mcp.Request, out *upstream.Outcome, err error) (
 	if out.Era != mcp.Modern {
 		return out.Raw, nil
 	}
-	return legacyResult(out.Raw), nil
+	out.Set(legacyResult(out))
+	return out.Raw, nil
 }
 
-// legacyResult removes what only the modern era has, in one walk. A structured result that is not an object becomes text if there is none.
-func legacyResult(raw json.RawMessage) json.RawMessage {
+// legacyResult removes what only the modern era has. A structured result that is not an object becomes text if there is none.
+func legacyResult(out *upstream.Outcome) json.RawMessage {
+	raw := out.Raw
 	var drop []string
 	var structured, content, meta json.RawMessage
 	w := rawjson.Object(raw)
+	longest := out.Longest
+	w.Longest = &longest
 	for w.Next() {
 		switch string(w.Key) {
 		case "resultType", "ttlMs", "cacheScope":
@@ -41,9 +45,11 @@ func legacyResult(raw json.RawMessage) json.RawMessage {
 		}
 	}
 	kept := withoutReserved(meta)
-	if len(kept) != len(meta) {
+	edited := len(kept) != len(meta)
+	if edited {
 		drop = append(drop, "_meta")
 	}
+	edited = edited && len(kept) > len("{}")
 	text := structured != nil && structured[0] != '{'
 	if text {
 		drop = append(drop, "structuredContent")
@@ -52,8 +58,11 @@ func legacyResult(raw json.RawMessage) json.RawMessage {
 	if text {
 		drop = append(drop, "content")
 	}
+	if len(drop) > 0 && !edited && !text && out.Scratch() {
+		return mcp.Cut(raw, out.Longest, drop...)
+	}
 	raw = mcp.Without(raw, drop...)
-	if len(kept) > len("{}") && len(kept) != len(meta) {
+	if edited {
 		raw = mcp.With(raw, "_meta", kept)
 	}
 	if text {
@@ -104,15 +113,37 @@ func (v *visitor) inModern(req *mcp.Request, out *upstream.Outcome, round int, e
 	case "resources/read", "resources/directory/read", "skills/get":
 		raw = withCache(raw)
 	}
-	if mcp.ResultType(raw) != "" {
-		return raw, nil
+	out.Set(raw)
+	switch plain := out.Era != mcp.Modern && !mayHave(raw, out.Longest, "resultType"); {
+	case plain && !mayHave(raw, out.Longest, "_meta") && out.Scratch():
+		out.Set(v.finishedInPlace(raw))
+	case plain || mcp.ResultType(raw) == "":
+		out.Set(v.finished(raw))
 	}
-	return v.finished(raw), nil
+	return out.Raw, nil
+}
+
+// mayHave tells whether an object may have the member. Its longest string, where that is known, is not searched.
+func mayHave(raw json.RawMessage, longest rawjson.Span, name string) bool {
+	key := []byte(`"` + name + `"`)
+	return bytes.Contains(raw[:longest.Start], key) || bytes.Contains(raw[longest.End:], key)
 }
 
 // has tells whether an object has the member. Most do not, so the bytes are searched before they are walked.
 func has(raw json.RawMessage, name string) bool {
-	return bytes.Contains(raw, []byte(`"`+name+`"`)) && rawjson.Get(raw, name) != nil
+	return mayHave(raw, rawjson.Span{}, name) && rawjson.Get(raw, name) != nil
+}
+
+// finishedInPlace is finished for an object without the members that it adds: they come last, if there is room behind it.
+func (v *visitor) finishedInPlace(raw json.RawMessage) json.RawMessage {
+	head := `"resultType":"complete","_meta":{"` + mcp.MetaServer + `":`
+	room := cap(raw) - len(raw) - len(head) - len(v.server.self)
+	open := bytes.TrimRight(raw[:len(raw)-1], " \t\r\n")
+	if len(open) == 1 || room < len(",}}}") {
+		return v.finished(raw)
+	}
+	raw = append(append(append(open, ','), head...), v.server.self...)
+	return append(raw, "}}}"...)[:len(raw)+2] // a brace behind it ends the answer without another copy
 }
 
 // finished says of a legacy server's result what a modern one says of itself.

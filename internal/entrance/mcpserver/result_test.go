@@ -35,7 +35,7 @@ func TestModernResultForALegacyClient(t *testing.T) {
 		{"what else _meta says stays", `{"content":[],"_meta":{"a":1.0,"io.modelcontextprotocol/serverInfo":{}}}`, `{"_meta":{"a":1.0},"content":[]}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := string(legacyResult(json.RawMessage(c.in))); got != c.want {
+			if got := string(legacyResult(&upstream.Outcome{Raw: json.RawMessage(c.in)})); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})

@@ -39,7 +39,7 @@ func (v *visitor) getSkill(ctx context.Context, req *mcp.Request) (*upstream.Out
 	if changed && v.server.opts.Changed != nil {
 		v.server.opts.Changed(server)
 	}
-	out.Raw = here
+	out.Set(here)
 	return out, nil
 }
 

@@ -267,7 +267,7 @@ func (c *Caller) finish(ctx context.Context, s *sent, req *Request, rec *recordi
 	}
 	s.took(ctx, res.Raw)
 	projecting, span := c.opts.Trace.Begin(ctx, "project")
-	res.Raw = c.project(projecting, s, req, rec, out.Raw)
+	res.Set(c.project(projecting, s, req, rec, out.Raw))
 	span.Projected(len(out.Raw), len(res.Raw), rec.call.Rule)
 	rec.logProjected(ctx, len(out.Raw), len(res.Raw))
 	res.Ref = rec.call.Ref

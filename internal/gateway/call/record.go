@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/toolfit/toolfit/internal/base/fault"
-	"github.com/toolfit/toolfit/internal/base/rawjson"
 	"github.com/toolfit/toolfit/internal/core/fit"
 	"github.com/toolfit/toolfit/internal/core/project"
 	"github.com/toolfit/toolfit/internal/core/tokens"
@@ -118,7 +117,7 @@ func (r *recording) end(ctx context.Context, res *Result, err error) error {
 	}
 	r.caller.opts.Logger.Error("a call is not on record", "call", r.call.ID, "tool", r.call.Tool, "error", fault.As(addErr))
 	if err == nil && res.Kind == upstream.Complete { // a question or an error is what it was
-		res.Raw = Unrecorded(res.Raw)
+		res.Set(Unrecorded(res.Raw))
 	}
 	return err
 }
@@ -177,7 +176,7 @@ func (r *recording) measure(res *Result) (isError bool) {
 	c := &r.call
 	c.BytesFull = int64(len(res.full))
 	c.BytesSent = int64(len(res.Raw))
-	sent, isError := project.Measure(res.Raw, res.longest())
+	sent, isError := project.Measure(res.Raw, res.Longest)
 	full := r.full
 	switch {
 	case full > 0:
@@ -190,14 +189,6 @@ func (r *recording) measure(res *Result) (isError bool) {
 	c.TokensFull = int64(full)
 	c.TokensSent = int64(sent)
 	return isError
-}
-
-// longest is the longest string in what is sent; zero if that is not what the server sent, or it is not known.
-func (res *Result) longest() rawjson.Span {
-	if len(res.Raw) == 0 || len(res.Raw) != len(res.full) || &res.Raw[0] != &res.full[0] {
-		return rawjson.Span{}
-	}
-	return res.Longest
 }
 
 func (r *recording) failed(err error) {

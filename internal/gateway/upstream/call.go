@@ -108,6 +108,23 @@ func newBuffer() *buffer {
 	return b
 }
 
+// Set replaces Raw.
+func (o *Outcome) Set(raw json.RawMessage) {
+	if len(raw) == 0 || len(raw) != len(o.Raw) || &raw[0] != &o.Raw[0] {
+		o.Longest = rawjson.Span{}
+	}
+	o.Raw = raw
+}
+
+// Scratch tells whether Raw may be changed, and what stands behind it up to its capacity: nobody else reads its buffer.
+func (o *Outcome) Scratch() bool {
+	if o.buf == nil || cap(o.Raw) == 0 {
+		return false
+	}
+	all := o.buf.Bytes()
+	return cap(all) > 0 && &all[:cap(all)][cap(all)-1] == &o.Raw[:cap(o.Raw)][cap(o.Raw)-1]
+}
+
 // Release allows the buffer of Raw to be used again; Raw must not be used afterwards. Calling it is optional.
 func (o *Outcome) Release() {
 	const largest = 4 << 20

@@ -37,7 +37,8 @@ type remote struct {
 	protocol    atomic.Pointer[http.Header]              // the protocol's headers of every request; replaced, never modified
 	last        atomic.Pointer[carried]                  // the headers of the last request
 
-	stream <-chan struct{} // closed when the server has answered whether it has a stream of its own; nil: it was not asked
+	streams atomic.Bool     // it has answered with a stream
+	stream  <-chan struct{} // closed when the server has answered whether it has a stream of its own; nil: it was not asked
 
 	ids  *atomic.Int64   // the newest id
 	ctx  context.Context // ends with the session
@@ -182,16 +183,14 @@ func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, er
 	}
 	id := r.ids.Add(1)
 	defer r.enter(ctx, id, out)()
-	// The exchange outlives the call briefly: a stream must be read to its end for the connection to be reused.
-	exchange, end := context.WithCancel(context.WithoutCancel(ctx))
-	unlink := context.AfterFunc(ctx, end)
+	exchange, outlive, end := r.exchangeContext(ctx)
 	resp, err := r.post(exchange, out, out.message(id))
 	if err != nil {
 		end()
 		return nil, r.given(ctx, id, out, err)
 	}
 	result, err := r.answer(ctx, resp, id, out)
-	unlink()
+	outlive()
 	r.finish(resp, err, end)
 	if err != nil {
 		return nil, r.given(ctx, id, out, err)
@@ -229,6 +228,16 @@ func (r *remote) given(ctx context.Context, id int64, out outgoing, err error) e
 	return ctx.Err()
 }
 
+// exchangeContext is for an exchange of the call whose context is ctx. After outlive it ends with end only: the rest of a stream
+// must be read for its connection to be reused. Where no answer was a stream so far, ctx itself is enough, and costs nothing.
+func (r *remote) exchangeContext(ctx context.Context) (exchange context.Context, outlive func() bool, end context.CancelFunc) {
+	if !r.streams.Load() {
+		return ctx, func() bool { return true }, func() {}
+	}
+	exchange, end = context.WithCancel(context.WithoutCancel(ctx))
+	return exchange, context.AfterFunc(ctx, end), end
+}
+
 // finish ends an exchange. The rest of a stream is read in the background, for a short time only.
 func (r *remote) finish(resp *http.Response, err error, end context.CancelFunc) {
 	if err != nil || !isStream(resp) {
@@ -236,6 +245,7 @@ func (r *remote) finish(resp *http.Response, err error, end context.CancelFunc) 
 		end()
 		return
 	}
+	r.streams.Store(true)
 	started := r.background(func() {
 		timer := time.AfterFunc(100*time.Millisecond, end)
 		io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))

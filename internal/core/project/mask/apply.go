@@ -224,10 +224,18 @@ func (c *cutter) cutObject(of *frame) {
 	kept := 0
 	matched := false
 	var child frame
-	for ; c.next('}', count == 0); count++ {
-		start := c.pos
+	for ; ; count++ {
+		start := c.pos + len(",")
 		extra := c.extra
-		m := c.member(&f, count)
+		m := c.known(&f, count)
+		if m == nil {
+			if !c.next('}', count == 0) {
+				break
+			}
+			start = c.pos
+			extra = c.extra
+			m = c.member(&f, count)
+		}
 		if c.err != nil {
 			return
 		}

@@ -130,6 +130,28 @@ func BenchmarkSevenFieldsOf50KB(b *testing.B) {
 	})
 }
 
+// BenchmarkTwoFieldsOfSmallRows is mostly structure: 660 rows in 50 KB.
+func BenchmarkTwoFieldsOfSmallRows(b *testing.B) {
+	var rows []string
+	for i := range 660 {
+		rows = append(rows, fmt.Sprintf(`{"id":%d,"label":"row %d","state":"ready","size":%d,"tags":["a","b"]}`, i, i, i*37))
+	}
+	literal := quoted.Append(nil, []byte(`{"rows":[`+strings.Join(rows, ",")+`]}`))
+	m, err := mask.Parse("rows(id,label)")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(literal)))
+	var tally mask.Tally
+	var out []byte
+	for b.Loop() {
+		tally.Reset()
+		if out, _, err = m.ApplyQuoted(out[:0], literal, &tally); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkParse(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

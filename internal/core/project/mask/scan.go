@@ -10,6 +10,13 @@ import (
 
 // skipSpace goes over white space. While bytes are being kept, it leaves the white space out.
 func (c *cutter) skipSpace() {
+	if i := c.pos; i < len(c.src) && mayBlank[c.src[i]] {
+		c.skipBlanks()
+	}
+}
+
+// skipBlanks is the rest of skipSpace, apart so that the test before it costs no call.
+func (c *cutter) skipBlanks() {
 	start := c.pos
 	c.pos = c.blank(start)
 	if c.keep && c.pos > start {
@@ -78,12 +85,28 @@ func (c *cutter) container(depth int) {
 
 // scalar goes over a number, true, false or null.
 func (c *cutter) scalar() {
+	if n := naturalLength(c.src, c.pos); n > 0 {
+		c.pos += n
+		return
+	}
 	switch at(c.src, c.pos) {
 	case '"', '{', '[': // of what is quoted, the quote is its end
 		c.fail("a value")
 		return
 	}
 	c.pos, c.err = rawjson.Skip(c.src, c.pos, 1)
+}
+
+// naturalLength is how many bytes the whole number at i takes, as most do; 0 for any other.
+func naturalLength(src []byte, i int) int {
+	end := i
+	for end < len(src) && src[end]-'0' <= 9 {
+		end++
+	}
+	if b := at(src, end); end == i || src[i] == '0' || b == '.' || b|0x20 == 'e' {
+		return 0
+	}
+	return end - i
 }
 
 // shorten cuts the string that starts at start and ends here, if it has too many characters.
