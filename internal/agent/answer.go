@@ -277,7 +277,9 @@ func (c *chat) broken(ctx context.Context, r *reply, err error) error {
 	}
 	if silent {
 		c.opts.Metrics.failed(c.model.Name, err)
-		c.silences.Store(c.agent.ID, silence{c.model, why()})
+		if !fault.Is(err, fault.TooLarge) { // which is about this chat, not about the model
+			c.silences.Store(c.agent.ID, silence{c.model, why()})
+		}
 	}
 	if r != nil && (r.text != "" || silent) {
 		m := c.assistant(r, nil)

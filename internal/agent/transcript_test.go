@@ -123,6 +123,10 @@ func TestAModelThatDoesNotAnswerIsNoticed(t *testing.T) {
 	if got := w.Silence(helper); got != "" {
 		t.Errorf("after an answer it is %q", got)
 	}
+	w.script(script.Answer{Status: 413, Message: "too long"})
+	if _, err := w.Answer(t.Context(), next); err == nil || w.Silence(helper) != "" {
+		t.Errorf("%v, and a chat that is too long counts as silence: %q", err, w.Silence(helper))
+	}
 }
 
 func TestEveryCallHasItsAnswerRightBehindIt(t *testing.T) {

@@ -47,6 +47,7 @@ func TestWhatAPersonDoes(t *testing.T) {
 			b.Begin(t)
 			b.Prefer("light")
 			b.Do(chromedp.EmulateViewport(1280, 800))
+			defer b.Begin(t) // it leaves the page, which asks again and again
 			c.try(t, b, w)
 		})
 	}
