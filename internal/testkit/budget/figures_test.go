@@ -20,7 +20,7 @@ type scenario struct {
 }
 
 // each does something for all requests. Clients and servers are of the same era.
-func (g *gateway) each(t *testing.T, do func(scenario)) {
+func (g *gateway) each(t testing.TB, do func(scenario)) {
 	for _, era := range []string{legacy, modern} {
 		c := g.dial(t, era, era) // now: the gateway does not wait long for the first request
 		do(scenario{c, era + " list of 200", c.request("tools/list", "", "")})
@@ -28,6 +28,17 @@ func (g *gateway) each(t *testing.T, do func(scenario)) {
 		do(scenario{c, era + " 50 KB", c.call(era+"__big", "{}")})
 		do(scenario{c, era + " 50 KB, cut", c.call(era+"__cut", "{}")})
 	}
+}
+
+// BenchmarkRequests is the same work, to be profiled: -cpuprofile has client, gateway and servers in one.
+func BenchmarkRequests(b *testing.B) {
+	newGateway(b).each(b, func(s scenario) {
+		b.Run(s.name, func(b *testing.B) {
+			for b.Loop() {
+				s.do(s.request)
+			}
+		})
+	})
 }
 
 // wires are what goes over the wires to the client and to the server.

@@ -44,7 +44,7 @@ type gateway struct {
 }
 
 // newGateway serves until the test ends. The servers have been listed.
-func newGateway(t *testing.T) *gateway {
+func newGateway(t testing.TB) *gateway {
 	t.Helper()
 	many := manyTools()
 	g := &gateway{servers: map[string]*server{
@@ -84,7 +84,7 @@ func newGateway(t *testing.T) *gateway {
 	return g
 }
 
-func check(t *testing.T, err error) {
+func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func check(t *testing.T, err error) {
 // client is a connection to the gateway. It does little itself, because what it allocates is in the figures, too.
 type client struct {
 	*gateway
-	t            *testing.T
+	t            testing.TB
 	era, profile string
 	session      string
 	conn         net.Conn
@@ -103,7 +103,7 @@ type client struct {
 	body         bytes.Buffer // of the last answer
 }
 
-func (g *gateway) dial(t *testing.T, era, profile string) *client {
+func (g *gateway) dial(t testing.TB, era, profile string) *client {
 	t.Helper()
 	conn, err := net.Dial("tcp", g.addr)
 	check(t, err)

@@ -93,7 +93,7 @@ func manyTools() string {
 }
 
 // browserTools is the list of a real server.
-func browserTools(t *testing.T) string {
+func browserTools(t testing.TB) string {
 	text, err := os.ReadFile("../corpora/testdata/browser/tools/0.0.83.json") // the sample, also where the whole sets are
 	if err != nil {
 		t.Fatal(err)
