@@ -71,13 +71,18 @@ func (c *Console) listTools(v *visit) (answer, error) {
 		return answer{location: with("/tools", asked, "page", strconv.Itoa(max(1, (p.Total+toolsOnPage-1)/toolsOnPage)))}, nil
 	}
 	if p.Query != "" {
-		p.Found, err = c.Tools.FindTools(v.Context(), v.who, p.Profile, call.Query{Text: p.Query, Limit: 20, Server: p.Server})
-		if err != nil {
+		search := call.Query{Text: p.Query, Limit: 20, Server: p.Server}
+		if names := p.Names(); len(p.Is) > 0 {
+			search.Allow = func(name string) bool { return names[name] }
+		}
+		if p.Found, err = c.Tools.FindTools(v.Context(), v.who, p.Profile, search); err != nil {
 			return answer{}, err
 		}
-		return v.update("tools", "list", p)
 	}
 	p.arrange(c.at("/tools"))
+	if p.Found != nil {
+		return v.update("tools", "list", p)
+	}
 	if asked.Has("rows") && len(p.Groups) == 1 && v.Header.Get("HX-Request") != "" {
 		g := p.Groups[0]
 		if g.Total > len(g.Rows) {
@@ -104,6 +109,9 @@ func (p *toolsPage) query(server tool.ServerID, marks []catalog.Mark) url.Values
 	if server != "" {
 		q.Set("server", string(server))
 	}
+	if p.Query != "" {
+		q.Set("q", p.Query)
+	}
 	for _, m := range marks {
 		q.Add("is", string(m))
 	}
@@ -120,7 +128,7 @@ func (p *toolsPage) arrange(path string) {
 	}
 	for _, m := range catalog.Marks {
 		on := slices.Contains(p.Is, m)
-		if !on && p.Count[m] == 0 {
+		if !on && (p.Count[m] == 0 || p.Found != nil) { // how many of the found ones have it is not counted
 			continue
 		}
 		after := append(slices.Clip(p.Is), m)

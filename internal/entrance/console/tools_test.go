@@ -85,6 +85,8 @@ func TestToolsAreListedByServerWithWhatIsSaidOfThem(t *testing.T) {
 		{"?is=suspicious", []string{"gone__read"}},
 		{"?is=held&server=shop", nil},
 		{"?profile=orders&is=held", nil},
+		{"?q=orders&is=overridden", []string{"shop__list_orders"}}, // a search finds others, too
+		{"?q=orders&is=destructive", nil},
 	} {
 		_, page := p.ask("GET", "/tools"+c.query, nil)
 		var got []string
@@ -94,6 +96,9 @@ func TestToolsAreListedByServerWithWhatIsSaidOfThem(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s has %q, want %q", c.query, got, c.want)
 		}
+	}
+	if _, page = p.ask("GET", "/tools?q=orders&is=overridden", nil); !strings.Contains(page, `<a class="all" href="/tools?q=orders">`) {
+		t.Error("a search that is filtered has no way back to all")
 	}
 	_, page = p.ask("GET", "/tools/shop__list_orders", nil)
 	for _, want := range []string{"Overridden by the configuration", "limit → most", "Fixed value", "status"} {
@@ -121,7 +126,7 @@ func TestToolsAreListedByServerWithWhatIsSaidOfThem(t *testing.T) {
 	}
 }
 
-var toolLinks = regexp.MustCompile(`<a href="/tools/([a-z_]+)`)
+var toolLinks = regexp.MustCompile(`<a (?:class="mono" )?href="/tools/([a-z_]+)`)
 
 // TestPagesOfManyToolsStaySmall holds with 2,000 tools of ten servers, whose descriptions are long.
 func TestPagesOfManyToolsStaySmall(t *testing.T) {

@@ -94,6 +94,17 @@ func (a *API) PageTools(who access.Principal, q ToolQuery) (ToolPage, error) {
 	return page, nil
 }
 
+// Names are the shown names of all tools that match, not only of those on the page.
+func (p *ToolPage) Names() map[string]bool {
+	names := map[string]bool{}
+	for _, g := range p.Groups {
+		for _, r := range g.all {
+			names[r.Shown] = true
+		}
+	}
+	return names
+}
+
 func (p *ToolPage) add(r catalog.Row) {
 	if len(p.Groups) == 0 || p.Groups[len(p.Groups)-1].Server != r.Server {
 		p.Groups = append(p.Groups, ToolGroup{Server: r.Server})

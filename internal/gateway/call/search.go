@@ -42,7 +42,13 @@ type Query struct {
 	Limit  int    `json:"limit"`  // 0: 5
 	Detail Detail `json:"detail"` // "": Signature
 
-	Server tool.ServerID `json:"-"` // only this server's tools; "": all
+	Server tool.ServerID          `json:"-"` // only this server's tools; "": all
+	Allow  func(name string) bool `json:"-"` // only those tools, by the names that are shown; nil: all
+}
+
+// allows tells whether a search may find a tool.
+func (q *Query) allows(e *catalog.Entry) bool {
+	return (q.Server == "" || e.Server == q.Server) && (q.Allow == nil || q.Allow(e.Shown))
 }
 
 // maxFound limits the tools in one answer.
@@ -91,8 +97,8 @@ func (c *Caller) Search(ctx context.Context, who access.Principal, profile strin
 	view = view.As(who)
 	f := view.Finder()
 	query := search.Query{Text: q.Text, Limit: q.Limit, Memory: c.memories.of(ctx, who.ID), Now: c.opts.Now()}
-	if q.Server != "" {
-		query.Allow = func(i int) bool { return f.Entries[i].Server == q.Server }
+	if q.Server != "" || q.Allow != nil {
+		query.Allow = func(i int) bool { return q.allows(f.Entries[i]) }
 	}
 	if c.opts.Meaning != nil && len(f.Texts) > 0 {
 		if query.Vectors = c.opts.Meaning.Tools(f.Texts); query.Vectors != nil {
