@@ -186,7 +186,9 @@ func (r *remote) request(ctx context.Context, out outgoing) (json.RawMessage, er
 	exchange, outlive, end := r.exchangeContext(ctx)
 	resp, err := r.post(exchange, out, out.message(id))
 	if err != nil {
-		end()
+		if end != nil {
+			end()
+		}
 		return nil, r.given(ctx, id, out, err)
 	}
 	result, err := r.answer(ctx, resp, id, out)
@@ -229,24 +231,27 @@ func (r *remote) given(ctx context.Context, id int64, out outgoing, err error) e
 }
 
 // exchangeContext is for an exchange of the call whose context is ctx. After outlive it ends with end only: the rest of a stream
-// must be read for its connection to be reused. Where no answer was a stream so far, ctx itself is enough, and costs nothing.
+// must be read for its connection to be reused. Where no answer was a stream so far, ctx itself is enough, and costs nothing: end
+// is nil.
 func (r *remote) exchangeContext(ctx context.Context) (exchange context.Context, outlive func() bool, end context.CancelFunc) {
 	if !r.streams.Load() {
-		return ctx, func() bool { return true }, func() {}
+		return ctx, func() bool { return true }, nil
 	}
 	exchange, end = context.WithCancel(context.WithoutCancel(ctx))
 	return exchange, context.AfterFunc(ctx, end), end
 }
 
-// finish ends an exchange. The rest of a stream is read in the background, for a short time only.
+// finish ends an exchange. The rest of a stream is read in the background, for a short time only; not where nothing could end that.
 func (r *remote) finish(resp *http.Response, err error, end context.CancelFunc) {
-	if err != nil || !isStream(resp) {
+	stream := err == nil && isStream(resp)
+	if stream {
+		r.streams.Store(true)
+	}
+	if end == nil {
 		resp.Body.Close()
-		end()
 		return
 	}
-	r.streams.Store(true)
-	started := r.background(func() {
+	started := stream && r.background(func() {
 		timer := time.AfterFunc(100*time.Millisecond, end)
 		io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
 		timer.Stop()
